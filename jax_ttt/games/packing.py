@@ -103,12 +103,10 @@ def _digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
     """
     if game.packing == "cells":
         return stones.first + 2 * stones.second.astype(jnp.uint32)
-    rows, columns = game.shape
-    grid = [plane.reshape(-1, rows, columns)[:, ::-1] for plane in stones]
-    weights = jnp.uint32(1 << np.arange(rows))[None, :, None]
-    bits = (grid[0] * weights).sum(axis=1, dtype=jnp.uint32)
-    height = (grid[0] | grid[1]).sum(axis=1, dtype=jnp.uint32)
-    return bits | (jnp.uint32(1) << height)
+    weights = jnp.uint32(1 << np.arange(game.shape[0])[::-1])[None, :, None]
+    # The 1 above the stones is 1 more than the sum of the bits below it.
+    worth = 2 * stones.first.astype(jnp.uint32) + stones.second
+    return 1 + (worth.reshape(-1, *game.shape) * weights).sum(axis=1, dtype=jnp.uint32)
 
 
 def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:

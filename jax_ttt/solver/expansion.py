@@ -15,7 +15,8 @@ from jax_ttt.games import packing
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import Player, Successors
 
-Moves = Callable[[UInt32[Array, "B 2"]], Successors[jax.Array]]
+Words = UInt32[np.ndarray, "B 2"] | UInt32[Array, "B 2"]
+Moves = Callable[[Words], Successors[jax.Array]]
 Batches = Iterator[tuple[slice, Successors[np.ndarray]]]
 """The rows of a batch, and the moves there as NumPy arrays."""
 
@@ -51,7 +52,7 @@ def expanded(
     if not subject.is_own(level):
         return all_moves(subject, numbers)
 
-    def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
+    def moves(keys: Words) -> Successors[jax.Array]:
         return successors.of_player(
             subject.env_id,
             subject.player,
@@ -66,7 +67,7 @@ def expanded(
 def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
     """Yield all moves in each position."""
 
-    def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
+    def moves(keys: Words) -> Successors[jax.Array]:
         return successors.of_all_moves(subject.env_id, keys, subject.merged)
 
     return _batches(subject, numbers, moves)
@@ -88,7 +89,9 @@ def _batches(
         rows = slice(begin, min(begin + size, len(numbers)))
         # The last batch repeats its rows, so that all have one size.
         words = packing.as_words(np.resize(numbers[rows], size))
-        pair = rows, moves(jax.device_put(words, subject.sharding))
+        if subject.sharding is not None:
+            words = jax.device_put(words, subject.sharding)
+        pair = rows, moves(words)
         if waiting is not None:
             yield _fetched(*waiting)
         waiting = pair
