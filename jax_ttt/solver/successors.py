@@ -55,8 +55,8 @@ def of_player(
     action = _move(env_id, player, stones)
     moves = _after(env_id, stones, action[:, None], merged)
     differs = jnp.zeros(len(keys), bool)
-    views = packing.all_views(env_id)
-    for cells, actions in zip(*views, strict=True) if merged and checked else ():
+    views = list(zip(*packing.all_views(env_id), strict=True))
+    for cells, actions in views[1:] if merged and checked else ():
         seen = packing.seen(stones, cells)
         there = jnp.asarray(actions)[_move(env_id, player, seen)]
         after = _after(env_id, stones, there[:, None], merged)

@@ -71,7 +71,7 @@ def test_a_board_and_its_mirror_image_have_one_first_key():
     moves, mirrored = [0, 1, 1, 2], [3, 2, 2, 1]
     assert number_of(moves) != number_of(mirrored)
     both = np.concatenate([key_of(moves), key_of(mirrored)])
-    found = packing.pack_least(ENV, packing.unpack(ENV, both))
+    found = packing.pack_least(ENV, packing.unpack(ENV, jnp.asarray(both)))
     numbers = packing.as_numbers(np.asarray(found)).tolist()
     assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
 
