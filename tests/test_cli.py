@@ -341,7 +341,11 @@ def test_help_is_coloured_on_a_terminal():
 
 def test_a_saved_run_is_read_as_settings(tmp_path):
     config = PRESETS["table"].replace(num_updates=7)
-    about = {"format_version": records.FORMAT_VERSION, "config": config.as_dict(), "preset": "table"}
+    about = {
+        "format_version": records.FORMAT_VERSION,
+        "config": config.as_dict(),
+        "preset": "table",
+    }
     file = tmp_path / "config.json"
     file.write_text(json.dumps(about | {"seed": 5}))
     for path in (file, tmp_path):
@@ -359,7 +363,12 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
         ({"config": {"nonsense": 2}}, "nonsense"),
         ({"format_version": 3}, "format version 3; this program reads 5"),
     ):
-        usual = {"format_version": records.FORMAT_VERSION, "config": {}, "preset": "plain", "seed": 1}
+        usual = {
+            "format_version": records.FORMAT_VERSION,
+            "config": {},
+            "preset": "plain",
+            "seed": 1,
+        }
         (tmp_path / "config.json").write_text(json.dumps(usual | about))
         assert commands.run(train, ["--config", str(tmp_path)]) == 2
         err = capsys.readouterr().err

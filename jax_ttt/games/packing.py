@@ -8,6 +8,7 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 """
 
 import dataclasses
+import functools
 from typing import NamedTuple, cast
 
 import jax
@@ -45,11 +46,12 @@ def check_packed(env_id: EnvId) -> None:
 
 
 def stones_of(env_state: pgx.State) -> Stones:
-    """Return the stones of states whose observation is two planes of stones."""
-    obs = env_state.observation
-    first = pgx_games.first_to_move(env_state)[:, None]
-    mine, yours = (obs[..., plane].reshape(len(obs), -1) for plane in (0, 1))
-    return Stones(jnp.where(first, mine, yours), jnp.where(first, yours, mine))
+    """Return the stones of states of a game of stones."""
+    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    board = cast(line_games.State, env_state)._x.board.reshape(
+        len(env_state.rewards), -1
+    )
+    return Stones(board == 0, board == 1)
 
 
 def seen(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
@@ -60,12 +62,36 @@ def seen(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
 def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     """Return the keys of boards."""
     game = GAMES[env_id]
+    return _joined(game, _digits(game, stones))
+
+
+@functools.partial(jax.jit, static_argnames="env_id")
+def keys_of(env_id: EnvId, env_state: pgx.State) -> UInt32[Array, "B 2"]:
+    """Return the keys of states of a game of stones."""
+    return pack(env_id, stones_of(env_state))
+
+
+def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+    """Return the least key of each board's symmetric views.
+
+    A view has the digits of the board in another order. Packed by cells, the view is
+    the canonical board. Packed by columns, it may be another one; training starts at
+    these keys, so they decide what a run learns.
+    """
+    game, views = GAMES[env_id], all_views(env_id)
+    digits = _digits(game, stones)
+    orders = views.cells if game.packing == "cells" else views.actions
+    least, *others = (_joined(game, digits[:, order]) for order in orders)
+    for keys in others:
+        high, low = keys[:, 1] < least[:, 1], keys[:, 0] < least[:, 0]
+        less = high | ((keys[:, 1] == least[:, 1]) & low)
+        least = jnp.where(less[:, None], keys, least)
+    return least
+
+
+def _joined(game: Game, digits: UInt32[Array, "B D"]) -> UInt32[Array, "B 2"]:
+    """Return the keys with these digits."""
     num_digits, bits = _digit_bits(game)
-    if game.packing == "cells":
-        mine, yours = _to_mover(stones)
-        digits = 1 + mine.astype(jnp.uint32) - yours.astype(jnp.uint32)
-    else:
-        digits = _column_digits(game, stones)
     place = np.arange(num_digits)
     per_word = _WORD // bits
     moved = digits << jnp.uint32(place % per_word * bits)[None]
@@ -82,14 +108,19 @@ def _to_mover(stones: Stones) -> tuple[Bool[Array, "B F"], Bool[Array, "B F"]]:
     )
 
 
-def _column_digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
-    """Return for each column its stones as bits, the first player's as 1, and a 1."""
-    rows, columns = game.shape
-    grid = [plane.reshape(-1, rows, columns)[:, ::-1] for plane in stones]
-    weights = jnp.uint32(1 << np.arange(rows))[None, :, None]
-    bits = (grid[0] * weights).sum(axis=1, dtype=jnp.uint32)
-    height = (grid[0] | grid[1]).sum(axis=1, dtype=jnp.uint32)
-    return bits | (jnp.uint32(1) << height)
+def _digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
+    """Return for each cell its digit; or for each column its stones and a 1 above.
+
+    The digits of cells are those of `games.canonical`. The stones of a column are bits:
+    1 for the first player's.
+    """
+    if game.packing == "cells":
+        mine, yours = _to_mover(stones)
+        return 1 + mine.astype(jnp.uint32) - yours.astype(jnp.uint32)
+    weights = jnp.uint32(1 << np.arange(game.shape[0])[::-1])[None, :, None]
+    # The 1 above the stones is 1 more than the sum of the bits below it.
+    worth = 2 * stones.first.astype(jnp.uint32) + stones.second
+    return 1 + (worth.reshape(-1, *game.shape) * weights).sum(axis=1, dtype=jnp.uint32)
 
 
 def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:

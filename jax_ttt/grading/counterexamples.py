@@ -65,7 +65,14 @@ def reached_by_agent(
     own = network.network_of(config.architecture)
     # A copy, since the next chunk takes the memory of a run's weights.
     player = network.greedy_player(own, jax.tree.map(np.array, params))
-    entrant = Entrant("the agent", player, None, seats=config.seats, is_fixed=True)
+    entrant = Entrant(
+        name="the agent",
+        player=player,
+        probs=None,
+        seats=config.seats,
+        is_fixed=True,
+        is_symmetric=network.is_symmetric(own),
+    )
     # A search over processes would have to move positions between them.
     if processes.count() > 1:
         mesh = None

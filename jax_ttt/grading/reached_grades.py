@@ -106,6 +106,7 @@ def search_by_seat(
             player=entrant.player,
             seat=seat,
             merged=bool(GAMES[env_id].symmetries),
+            is_symmetric=entrant.is_symmetric,
             sharding=sharding,
             batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
         )

@@ -70,7 +70,23 @@ class Convolution(nnx.Module):
     def __call__(self, inputs: Float[Array, "N B"]) -> Float[Array, "V B"]:
         """Return the values, after the activation."""
         num_boards = inputs.shape[1]
-        seen = jnp.take(inputs, entries_of_patches(self.shape), axis=0, mode="clip")
-        values = self.filters(seen.reshape(len(seen), -1))
+        values = self.filters(self._seen(inputs))
         values = values.reshape(*self.bias[...].shape, num_boards)
         return self.activation(values + self.bias[..., None]).reshape(-1, num_boards)
+
+    def _seen(self, inputs: Float[Array, "N B"]) -> Float[Array, "I PB"]:
+        """Return what each patch of each board sees, as `entries_of_patches` lists it.
+
+        Slices are twice as fast as a lookup of the entries on a CPU.
+        """
+        height, width, channels = self.shape
+        planes = inputs.reshape(height, width, channels, -1)
+        rows, columns = (min(PATCH_SIDE, length) for length in (height, width))
+        down, right = height - rows + 1, width - columns + 1
+        entries = [
+            planes[row : row + down, column : column + right, channel]
+            for channel in range(channels)
+            for row in range(rows)
+            for column in range(columns)
+        ]
+        return jnp.stack(entries).reshape(len(entries), -1)

@@ -57,6 +57,16 @@ def greedy_player(network: Network, params: nnx.State) -> Partial:
     return Partial(_greedy, network, params)
 
 
+def is_symmetric(network: Network) -> bool:
+    """Return whether the greedy player's moves on mirror images are mirrored ones.
+
+    They are if the network gets canonical boards and `greedy_actions` decides between
+    equal values on these.
+    """
+    canonical = network.architecture.network.canonical
+    return canonical and not GAMES[network.env_id].enumerable
+
+
 def _greedy(
     network: Network, params: nnx.State, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
@@ -84,12 +94,6 @@ def greedy_actions(
     places = canonical.action_places(network.env_id, env_state.observation)
     best = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
     return best.astype(jnp.int32)
-
-
-def is_symmetric(network: Network) -> bool:
-    """Return whether the greedy player's moves on mirror images are mirrored ones."""
-    canonical_input = network.architecture.network.canonical
-    return canonical_input and not GAMES[network.env_id].enumerable
 
 
 @jax.jit

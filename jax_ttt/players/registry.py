@@ -35,6 +35,7 @@ class Entrant(NamedTuple):
     agent: Agent | None = None  # the saved agent, if the player is one
     seats: tuple[Seat, ...] = SEATS  # the seats that it learned
     is_fixed: bool = False  # it plays one move in each position, whatever the key
+    is_symmetric: bool = False  # mirrored moves on mirror images, by construction
 
 
 def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
@@ -75,7 +76,15 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
         AgentError: an action value is not finite.
     """
     probs = _policy(name, agent)
-    return Entrant(name, agent.player, probs, agent, agent.config.seats, is_fixed=True)
+    return Entrant(
+        name=name,
+        player=agent.player,
+        probs=probs,
+        agent=agent,
+        seats=agent.config.seats,
+        is_fixed=True,
+        is_symmetric=network.is_symmetric(agent.network),
+    )
 
 
 def _policy(name: str, agent: Agent) -> np.ndarray | None:

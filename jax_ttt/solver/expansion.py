@@ -15,7 +15,8 @@ from jax_ttt.games import packing
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import Player, Successors
 
-Moves = Callable[[UInt32[Array, "B 2"]], Successors[jax.Array]]
+Words = UInt32[np.ndarray, "B 2"] | UInt32[Array, "B 2"]
+Moves = Callable[[Words], Successors[jax.Array]]
 Batches = Iterator[tuple[slice, Successors[np.ndarray]]]
 """The rows of a batch, and the moves there as NumPy arrays."""
 
@@ -28,6 +29,7 @@ class Subject:
     player: Player
     seat: Seat
     merged: bool  # symmetric boards are one position
+    is_symmetric: bool = False  # the player's moves are so by construction: not checked
     sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
     batch: int  # positions in a call of the compiled programs; a multiple of 16
 
@@ -50,9 +52,13 @@ def expanded(
     if not subject.is_own(level):
         return all_moves(subject, numbers)
 
-    def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
+    def moves(keys: Words) -> Successors[jax.Array]:
         return successors.of_player(
-            subject.env_id, subject.player, keys, subject.merged
+            subject.env_id,
+            subject.player,
+            keys,
+            merged=subject.merged,
+            checked=not subject.is_symmetric,
         )
 
     return _batches(subject, numbers, moves, num_positions)
@@ -61,7 +67,7 @@ def expanded(
 def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
     """Yield all moves in each position."""
 
-    def moves(keys: UInt32[Array, "B 2"]) -> Successors[jax.Array]:
+    def moves(keys: Words) -> Successors[jax.Array]:
         return successors.of_all_moves(subject.env_id, keys, subject.merged)
 
     return _batches(subject, numbers, moves)
@@ -83,7 +89,9 @@ def _batches(
         rows = slice(begin, min(begin + size, len(numbers)))
         # The last batch repeats its rows, so that all have one size.
         words = packing.as_words(np.resize(numbers[rows], size))
-        pair = rows, moves(jax.device_put(words, subject.sharding))
+        if subject.sharding is not None:
+            words = jax.device_put(words, subject.sharding)
+        pair = rows, moves(words)
         if waiting is not None:
             yield _fetched(*waiting)
         waiting = pair

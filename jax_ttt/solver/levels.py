@@ -52,16 +52,22 @@ def merge(rows: Level) -> Level:
 class _Part:
     """Rows of a range of keys, sorted when they are half as many again."""
 
-    runs: list[Level] = dataclasses.field(default_factory=lambda: [EMPTY])
+    runs: list[Level] = dataclasses.field(default_factory=list)  # each merged
     num_rows: int = 0
     num_merged: int = 0
 
     def add(self, rows: Level) -> None:
+        """Add merged rows."""
         self.runs.append(rows)
         self.num_rows += len(rows.keys)
         if 2 * self.num_rows > 3 * self.num_merged:
-            self.runs = [merge(_joined(self.runs))]
-            self.num_rows = self.num_merged = len(self.runs[0].keys)
+            self.num_rows = self.num_merged = len(self.merged().keys)
+
+    def merged(self) -> Level:
+        """Merge all rows, and return them."""
+        if len(self.runs) != 1:
+            self.runs = [merge(_joined([EMPTY, *self.runs]))]
+        return self.runs[0]
 
 
 class Collected:
@@ -112,7 +118,7 @@ class Collected:
         end = 0
         while self._parts:
             part = self._parts.pop(0)
-            rows = merge(_joined(part.runs))
+            rows = part.merged()
             begin, end = end, end + len(rows.keys)
             for column, values in zip(level, rows, strict=True):
                 column[begin:end] = values

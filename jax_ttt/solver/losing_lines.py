@@ -40,8 +40,8 @@ def line_to(
     wanted = [levels[number][place] for number, place in enumerate(places[::-1])]
     game = Game.start(subject.env_id)
     for number in range(len(wanted)):
-        words = packing.pack(subject.env_id, packing.stones_of(game.state))
-        here = packing.as_numbers(np.asarray(words))
+        keys = packing.keys_of(subject.env_id, game.state)
+        here = packing.as_numbers(np.asarray(keys))
         size = len(levels[number])
         ((_, after),) = expansion.expanded(subject, number, here, size)
         if number + 1 < len(wanted):

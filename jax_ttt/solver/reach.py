@@ -130,8 +130,7 @@ def follow(
 
 def _first(env_id: EnvId) -> Level:
     start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-    keys = packing.pack(env_id, packing.stones_of(start))
-    numbers = packing.as_numbers(np.asarray(keys))
+    numbers = packing.as_numbers(np.asarray(packing.keys_of(env_id, start)))
     return Level(numbers, np.ones(1), np.ones(1, "u8"), np.zeros(1, "u4"))
 
 

@@ -38,21 +38,25 @@ class Successors(Generic[LeafT]):
     differs: LeafT  # (B,) bool: in a view, the move leads to another position
 
 
-@functools.partial(jax.jit, static_argnames=("env_id", "merged"))
+@functools.partial(jax.jit, static_argnames=("env_id", "merged", "checked"))
 def of_player(
-    env_id: EnvId, player: Player, keys: UInt32[Array, "B 2"], merged: bool
+    env_id: EnvId,
+    player: Player,
+    keys: UInt32[Array, "B 2"],
+    merged: bool,
+    checked: bool = True,
 ) -> Successors[jax.Array]:
     """Return the move of a player who is to move in all positions.
 
-    With `merged`, the keys are those of `first_keys`, and `differs` says where the
-    player's move in a symmetric view leads to another position.
+    With `merged`, the keys are the least of all symmetric views. If `checked` too,
+    `differs` says where the player's move in another view leads to another position.
     """
     stones = packing.unpack(env_id, keys)
     action = _move(env_id, player, stones)
     moves = _after(env_id, stones, action[:, None], merged)
     differs = jnp.zeros(len(keys), bool)
-    views = packing.all_views(env_id)
-    for cells, actions in zip(*views, strict=True) if merged else ():
+    views = list(zip(*packing.all_views(env_id), strict=True))
+    for cells, actions in views[1:] if merged and checked else ():
         seen = packing.seen(stones, cells)
         there = jnp.asarray(actions)[_move(env_id, player, seen)]
         after = _after(env_id, stones, there[:, None], merged)
@@ -96,24 +100,8 @@ def _after(
     inside = (chosen >= 0) & (chosen < before.legal_action_mask.shape[1])
     result = jnp.where(allowed[:, 0] & inside, result, ILLEGAL).astype(jnp.int8)
     found = packing.stones_of(after)
-    keys = first_keys(env_id, found) if merged else packing.pack(env_id, found)
+    pack = packing.pack_least if merged else packing.pack
+    keys = pack(env_id, found)
     shape = action.shape
     differs = jnp.zeros(len(stones.first), bool)
     return Successors(keys.reshape(*shape, 2), result.reshape(shape), action, differs)
-
-
-def first_keys(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
-    """Return the least key of each board's symmetric views.
-
-    Packed by cells, it is that of `games.canonical`. Packed by columns, it may be that
-    of another view; training starts at these keys, so they decide what a run learns.
-    """
-    least, *others = (
-        packing.pack(env_id, packing.seen(stones, cells))
-        for cells in packing.all_views(env_id).cells
-    )
-    for keys in others:
-        high, low = keys[:, 1] < least[:, 1], keys[:, 0] < least[:, 0]
-        less = high | ((keys[:, 1] == least[:, 1]) & low)
-        least = jnp.where(less[:, None], keys, least)
-    return least

@@ -5,7 +5,7 @@ import made
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
@@ -238,7 +238,7 @@ def searched(update, first, second, **changes):
     """Return a row of metrics; of each seat, the positions and the losing ends."""
     seats: dict[Seat, SeatGrade] = {
         seat: made.reached(num_positions=positions, losing_ends=ends, **changes)
-        for seat, (positions, ends) in (("first", first), ("second", second))
+        for seat, (positions, ends) in zip(SEATS, (first, second), strict=True)
     }
     return made.evaluated(update, made.grade(reached=seats))
 

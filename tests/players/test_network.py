@@ -43,6 +43,12 @@ def test_of_equal_moves_a_mirror_image_gets_the_same():
             assert player(jax.random.key(0), state).tolist() == [reply]
 
 
+def test_a_canonical_network_is_symmetric_where_equal_moves_are_too():
+    assert network.is_symmetric(flat_network("connect_4x4")[0])
+    assert not network.is_symmetric(flat_network("connect_4x4", canonical=False)[0])
+    assert not network.is_symmetric(flat_network("tic_tac_toe")[0])
+
+
 def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
     own, params = flat_network("connect_4x4", canonical=False)
     player = jax.jit(network.greedy_player(own, params))

@@ -3,6 +3,7 @@
 import collections
 from fractions import Fraction
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,10 +13,21 @@ from rule_player import RULE, reached
 
 import jax_ttt
 from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
 from jax_ttt.games import positions as boards
+from jax_ttt.games.game import Game
+from jax_ttt.networks import q_network
 from jax_ttt.players import network, players
-from jax_ttt.solver import levels, losing_lines, outcomes, policies, proof, reach
+from jax_ttt.solver import (
+    expansion,
+    levels,
+    losing_lines,
+    outcomes,
+    policies,
+    proof,
+    reach,
+)
 from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
 
@@ -237,6 +249,62 @@ def test_merged_images_have_the_same_results():
         None if x.losing_line is None else len(x.losing_line) for x in (merged, apart)
     ]
     assert lengths[0] == lengths[1]
+
+
+def of_network(seat, is_symmetric):
+    """Return what a network with its first weights reaches on 4 x 4."""
+    config = Config.of(env_id="connect_4x4", hidden_size=16)
+    own = network.network_of(config.architecture)
+    params = q_network.init_params(own, jax.random.key(1))
+    subject = Subject(
+        env_id="connect_4x4",
+        player=network.greedy_player(own, params),
+        seat=seat,
+        merged=True,
+        is_symmetric=is_symmetric,
+        batch=2048,
+    )
+    found = Reach(subject)
+    reach.follow(found, 10**9)
+    return found
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_canonical_network_plays_the_same_where_mirror_images_are_checked(seat):
+    found, checked = of_network(seat, True), of_network(seat, False)
+    for keys, wanted in zip(found.keys, checked.keys, strict=True):
+        np.testing.assert_array_equal(keys, wanted)
+    assert found.ends == checked.ends
+    assert found.losing_line == checked.losing_line
+
+
+def test_a_symmetric_player_is_asked_on_one_board_only():
+    """It is taken at its word: the rule player's other move goes unnoticed."""
+    boards = []
+
+    def noted(key, env_state):
+        jax.debug.callback(lambda obs: boards.append(obs), env_state.observation)
+        return rule_player.rule_moves(key, env_state)
+
+    for is_symmetric, times in ((True, 1), (False, 2)):
+        boards.clear()
+        subject = Subject(
+            env_id="connect_4x4",
+            player=Partial(noted),
+            seat="first",
+            merged=True,
+            is_symmetric=is_symmetric,
+            batch=16,
+        )
+        keys = np.asarray(packing.keys_of("connect_4x4", first_state()))
+        list(expansion.expanded(subject, 0, packing.as_numbers(keys)))
+        jax.effects_barrier()
+        assert len(boards) == times
+
+
+def first_state():
+    """Return the game before its first move."""
+    return Game.start("connect_4x4", []).state
 
 
 def test_another_move_on_the_mirror_image_is_refused():

@@ -69,7 +69,12 @@ def of_first_weights(env_id: EnvId) -> Subject:
     params = q_network.init_params(net, jax.random.key(0))
     player = network.greedy_player(net, params)
     return Subject(
-        env_id=env_id, player=player, seat="first", merged=True, batch=_BATCH
+        env_id=env_id,
+        player=player,
+        seat="first",
+        merged=True,
+        is_symmetric=network.is_symmetric(net),
+        batch=_BATCH,
     )
 
 
