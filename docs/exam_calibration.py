@@ -17,7 +17,7 @@ from jaxtyping import Array, Int, Key
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import Player
-from jax_ttt.grading import marks, questions
+from jax_ttt.grading import exam
 from jax_ttt.grading.grade import Mark
 from jax_ttt.players import lookahead, names, players, registry
 
@@ -48,11 +48,11 @@ def searching() -> Player:
 
 def row(name: str, player: Player) -> str:
     """Return the marks of a player as a row of a table in Markdown."""
-    asked = questions.read_exam(ENV_ID, None)
+    questions = exam.read_exam(ENV_ID, None)
     begin = time.process_time()
-    exam = marks.take_exam(ENV_ID, player, asked, jax.random.key(0))
+    marks = exam.take_exam(ENV_ID, player, questions, jax.random.key(0))
     seconds = f"{time.process_time() - begin:.0f} s"
-    cells = [_text(mark) for mark in (exam.all, *exam.by_kind.values())]
+    cells = [_text(mark) for mark in (marks.all, *marks.by_kind.values())]
     return f"| {' | '.join([name, *cells, seconds])} |"
 
 

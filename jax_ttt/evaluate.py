@@ -162,7 +162,7 @@ def graded(
     """Return the grade that is asked for; `say` shows how far it is."""
     import jax
 
-    from jax_ttt.grading import grader, marks, questions, reached_grades
+    from jax_ttt.grading import exam, grader, search
     from jax_ttt.scaling import mesh as meshes
     from jax_ttt.text import grade_text
 
@@ -170,7 +170,7 @@ def graded(
     grade = Grade(env_id=env_id, seats=entrant.seats)
     exam_only = args.exam is not None and not GAMES[env_id].enumerable
     if not exam_only or args.max_positions is not None:
-        reason = reached_grades.why_not(entrant, env_id)
+        reason = search.why_not(entrant, env_id)
         if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
             streams.tell(f"note: not graded against every opponent: {reason}")
         grade = grader.follow_lines(
@@ -182,9 +182,9 @@ def graded(
         )
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
-        asked = questions.read_exam(env_id, file)
-        exam = marks.take_exam(env_id, entrant.player, asked, exam_key)
-        grade = dataclasses.replace(grade, exam=exam)
+        questions = exam.read_exam(env_id, file)
+        marks = exam.take_exam(env_id, entrant.player, questions, exam_key)
+        grade = dataclasses.replace(grade, exam=marks)
     if exam_only and args.games is None and args.max_positions is None:
         return grade
     return grader.with_match(grade, entrant, match_key, args.games)

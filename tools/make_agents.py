@@ -18,7 +18,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import DEFAULT, EnvId, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import grader, marks, questions
+from jax_ttt.grading import exam, grader
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import agents, names, registry
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
@@ -147,11 +147,11 @@ def reached(name: str) -> Iterator[tuple[str, ...]]:
 def exam_marks(name: str) -> tuple[str, ...]:
     """Return the marks of an agent in the exam of Connect Four."""
     player, env_id, entrant = entered(name)
-    asked = questions.read_exam(env_id, None)
-    found = marks.take_exam(env_id, entrant.player, asked, jax.random.key(0))
+    questions = exam.read_exam(env_id, None)
+    marks = exam.take_exam(env_id, entrant.player, questions, jax.random.key(0))
     cells = [
         f"{mark.share:.1%} ({mark.interval[0]:.1%} to {mark.interval[1]:.1%})"
-        for mark in (found.all, *found.by_kind.values())
+        for mark in (marks.all, *marks.by_kind.values())
     ]
     return (f"`{player}`", *cells)
 

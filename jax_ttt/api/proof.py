@@ -12,7 +12,7 @@ from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game, own_game
-from jax_ttt.grading import grader, reached_grades
+from jax_ttt.grading import grader, search
 from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures.board import position_picture
 from jax_ttt.pictures.picture import Picture, Theme
@@ -129,7 +129,7 @@ def prove(
     if tree is not None and entrant.probs is None:
         rule = "no proof is possible, since its moves are random"
         raise PlayerError(f"{entrant.name}: {rule}")
-    if tree is None and (reason := reached_grades.why_not(entrant, game)):
+    if tree is None and (reason := search.why_not(entrant, game)):
         raise PlayerError(reason)
     grade = grader.follow_lines(game, entrant, max_positions)
     if tree is not None and entrant.probs is not None:
@@ -149,5 +149,5 @@ def check_max_positions(
     if GAMES[env_id].enumerable:
         rule = f"left out: the whole tree of {env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-    if reason := reached_grades.why_not(entrant, env_id):
+    if reason := search.why_not(entrant, env_id):
         raise PlayerError(reason)

@@ -16,7 +16,7 @@ from jax_ttt.config.catalogue import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact, reached_grades
+from jax_ttt.grading import exact, search
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import expansion, proof, reach
 from jax_ttt.solver.expansion import Subject
@@ -116,7 +116,7 @@ def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
         PlayerError: the player does not play one move in each position, plays an
             illegal one, or has too many positions or loses in every seat.
     """
-    if reason := reached_grades.why_not(entrant, env_id):
+    if reason := search.why_not(entrant, env_id):
         raise PlayerError(f"{entrant.name}: no certificate: {reason}")
     moves, reasons = Moves(), []
     for seat in entrant.seats:
@@ -133,7 +133,7 @@ def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
             reach.follow(found, MOST_POSITIONS)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
-        if reached_grades.seat_grade(found).unbeatable:
+        if search.seat_grade(found).unbeatable:
             moves[seat] = _reached_moves(found)
         else:
             reasons.append(f"as {seat_name(env_id, seat)} {_why(found)}")

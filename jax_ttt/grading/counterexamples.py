@@ -11,9 +11,9 @@ from jax.sharding import Mesh
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import reached_grades
+from jax_ttt.grading import search
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.reached_grades import OnBatch, Searched
+from jax_ttt.grading.search import OnBatch, Searched
 from jax_ttt.players import network
 from jax_ttt.players.registry import Entrant
 from jax_ttt.scaling import mesh as meshes
@@ -60,7 +60,7 @@ def reached_by_agent(
 ) -> dict[Seat, Searched]:
     """Return what the greedy player of `params` reaches, by the seats that it learned.
 
-    See `reached_grades.search_by_seat`; after Ctrl-C seats are missing.
+    See `search.search_by_seat`; after Ctrl-C seats are missing.
     """
     own = network.network_of(config.architecture)
     # A copy, since the next chunk takes the memory of a run's weights.
@@ -76,7 +76,7 @@ def reached_by_agent(
     # A search over processes would have to move positions between them.
     if processes.count() > 1:
         mesh = None
-    return reached_grades.search_by_seat(
+    return search.search_by_seat(
         entrant,
         config.env_id,
         max_positions,
@@ -139,9 +139,9 @@ def prove_within(
             raise KeyboardInterrupt
         part = places[found.subject.seat] / num_seats
         if seconds is not None and time.monotonic() - begun > seconds * part:
-            raise reached_grades.TimeOverError
+            raise search.TimeOverError
         show(found, level, done)
 
-    most = reached_grades.most_positions()
+    most = search.most_positions()
     found = reached_by_agent(config, params, most, on_batch, mesh)
     return {seat: searched.grade for seat, searched in found.items()}

@@ -11,9 +11,9 @@ from jax_ttt.config.errors import GameError
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact, match, reached_grades
+from jax_ttt.grading import exact, match, search
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.reached_grades import OnBatch
+from jax_ttt.grading.search import OnBatch
 from jax_ttt.players import network, players
 from jax_ttt.players.registry import Entrant
 
@@ -46,16 +46,17 @@ def follow_lines(
             seats=entrant.seats,
             mean_abs_q_error=_q_error(entrant, tree),
         )
-    searched: dict[Seat, SeatGrade] = {}
-    if tree is None and not reached_grades.why_not(entrant, env_id):
-        searched = reached_grades.grade_by_seat(
+    seats: dict[Seat, SeatGrade] = {}
+    if tree is None and not search.why_not(entrant, env_id):
+        searched = search.search_by_seat(
             entrant, env_id, max_positions, sharding, on_batch
         )
+        seats = {seat: results.grade for seat, results in searched.items()}
     return Grade(
         env_id=env_id,
         seats=entrant.seats,
-        first=searched.get("first"),
-        second=searched.get("second"),
+        first=seats.get("first"),
+        second=seats.get("second"),
     )
 
 

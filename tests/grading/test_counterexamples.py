@@ -11,7 +11,7 @@ import tiny
 from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
-from jax_ttt.grading import counterexamples, reached_grades
+from jax_ttt.grading import counterexamples, search
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
 
@@ -19,6 +19,12 @@ ENV = "connect_4x4"
 CONFIG = Config.of(
     env_id=ENV, hidden_size=8, canonical=False, start_share=0.5, eval_games=0
 )
+
+
+def grade_by_seat(*arguments):
+    """Return the grades of a search by seat."""
+    results = search.search_by_seat(*arguments)
+    return {seat: searched.grade for seat, searched in results.items()}
 
 
 def never():
@@ -44,7 +50,7 @@ def params(agent):
 def graded(agent):
     """Return the grades that `evaluate` gives it."""
     entrant = registry.enter_agent("agent", agent)
-    return reached_grades.grade_by_seat(entrant, ENV, 10**9)
+    return grade_by_seat(entrant, ENV, 10**9)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +97,7 @@ def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkey
     grades, keys = counterexamples.find(config, params, generator(), None, never)
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
-    monkeypatch.setattr(reached_grades, "_SAMPLE", 40)
+    monkeypatch.setattr(search, "_SAMPLE", 40)
     few = counterexamples.find(config, params, generator(), None, never)[1]
     assert 0 < len(few) < len(keys)
     assert set(few) < set(keys)

@@ -10,12 +10,18 @@ import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.catalogue import DEFAULT, SEATS
-from jax_ttt.grading import reached_grades
+from jax_ttt.grading import search
 from jax_ttt.players import agents, names, network, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
 
 every_agent = pytest.mark.parametrize("name", SHIPPED)
+
+
+def grade_by_seat(*arguments):
+    """Return the grades of a search by seat."""
+    results = search.search_by_seat(*arguments)
+    return {seat: searched.grade for seat, searched in results.items()}
 
 
 @every_agent
@@ -66,7 +72,7 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
 def test_the_agent_of_five_columns_is_proven_again():
     spec = names.read_name("shipped:connect-5x4", "connect_5x4")
     entrant = registry.enter(spec, "connect_5x4", jax.random.key(0))
-    found = reached_grades.grade_by_seat(entrant, "connect_5x4", 10**6)
+    found = grade_by_seat(entrant, "connect_5x4", 10**6)
     assert found.keys() == set(SEATS)
     assert all(seat.unbeatable for seat in found.values())
 

@@ -16,7 +16,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.grading import match as matches
-from jax_ttt.grading import reached_grades
+from jax_ttt.grading import search
 from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.networks import q_network
 from jax_ttt.players import players
@@ -30,6 +30,12 @@ ENV = "connect_4x4"
 HUGE = 10**9
 
 
+def grade_by_seat(*arguments):
+    """Return the grades of a search by seat."""
+    results = search.search_by_seat(*arguments)
+    return {seat: searched.grade for seat, searched in results.items()}
+
+
 @pytest.fixture(scope="module")
 def entrant():
     """Return the rule player."""
@@ -39,7 +45,7 @@ def entrant():
 @pytest.fixture(scope="module")
 def grades(entrant):
     """Return its grades."""
-    return reached_grades.grade_by_seat(entrant, ENV, HUGE)
+    return grade_by_seat(entrant, ENV, HUGE)
 
 
 @pytest.mark.slow
@@ -71,7 +77,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     params = q_network.init_params(network, jax.random.key(0))
     player = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
     entrant = Entrant("flat", player, None, is_fixed=True, seats=("second",))
-    merged = reached_grades.grade_by_seat(entrant, env_id, HUGE)["second"]
+    merged = grade_by_seat(entrant, env_id, HUGE)["second"]
     subject = Subject(
         env_id=env_id, player=player, seat="second", merged=False, batch=2**12
     )
@@ -90,7 +96,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
 def test_a_player_that_never_loses_has_no_choice_on_a_losing_line():
     player = small_boards.perfect()
     perfect = Entrant("perfect", player, None, is_fixed=True, seats=("first",))
-    found = reached_grades.grade_by_seat(perfect, ENV, HUGE)["first"]
+    found = grade_by_seat(perfect, ENV, HUGE)["first"]
     assert found.unbeatable
     assert (found.losing_ends, found.losing_choices) == (0, 0)
     assert found.losing_line is None
@@ -98,14 +104,14 @@ def test_a_player_that_never_loses_has_no_choice_on_a_losing_line():
 
 def test_only_the_learned_seat_is_graded(entrant):
     learned = entrant._replace(seats=("second",))
-    assert list(reached_grades.grade_by_seat(learned, ENV, 100)) == ["second"]
+    assert list(grade_by_seat(learned, ENV, 100)) == ["second"]
 
 
 @pytest.mark.parametrize("most", [10, 100, 500])
 def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(
     most, entrant, grades
 ):
-    for seat, cut in reached_grades.grade_by_seat(entrant, ENV, most).items():
+    for seat, cut in grade_by_seat(entrant, ENV, most).items():
         assert not cut.complete
         assert cut.open_rate
         for (value, low, high), exact in zip(
@@ -121,7 +127,7 @@ def test_ctrl_c_leaves_what_is_known(entrant):
         if level == 9:
             raise KeyboardInterrupt
 
-    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    found = grade_by_seat(entrant, ENV, HUGE, None, interrupt)
     assert list(found) == ["first"]
     assert found["first"].num_moves == 9
     assert not found["first"].complete
@@ -133,7 +139,7 @@ def test_ctrl_c_while_losing_lines_are_searched_leaves_the_rest(entrant, grades)
         if level < found.num_expanded:
             raise KeyboardInterrupt
 
-    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    found = grade_by_seat(entrant, ENV, HUGE, None, interrupt)
     assert found == {"first": dataclasses.replace(grades["first"], losing_choices=None)}
 
 
@@ -141,7 +147,7 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
     def interrupt(found, level, done):
         raise KeyboardInterrupt
 
-    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]
+    found = grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]
     assert (found.open_rate, found.num_moves) == (1, 0)
     assert found.unbeatable is None
     assert found.rates == ((0, 0, 1),) * 3
@@ -151,7 +157,7 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
 def test_the_batch_fits_the_devices(entrant, grades):
     mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
     over_five = NamedSharding(mesh, PartitionSpec("devices"))
-    found = reached_grades.grade_by_seat(entrant, ENV, HUGE, over_five)
+    found = grade_by_seat(entrant, ENV, HUGE, over_five)
     assert found == grades
 
 
@@ -159,30 +165,28 @@ def test_a_player_with_chance_is_refused():
     lots = Entrant("random", players.random_player, None)
     said = r"^random does not play one move in each position"
     with pytest.raises(PlayerError, match=said):
-        reached_grades.grade_by_seat(lots, ENV, HUGE)
+        grade_by_seat(lots, ENV, HUGE)
 
 
 def test_a_game_without_keys_is_refused(entrant):
-    assert "positions of othello have no keys" in reached_grades.why_not(
-        entrant, "othello"
-    )
-    assert not reached_grades.why_not(entrant, "connect_four")
+    assert "positions of othello have no keys" in search.why_not(entrant, "othello")
+    assert not search.why_not(entrant, "connect_four")
 
 
 def test_an_illegal_move_is_refused():
     column_0 = Partial(lambda key, state: state.current_player * 0)
     cheat = Entrant("cheat", column_0, None, is_fixed=True)
     with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
-        reached_grades.grade_by_seat(cheat, ENV, HUGE)
+        grade_by_seat(cheat, ENV, HUGE)
 
 
 def test_the_memory_limits_the_positions(monkeypatch):
-    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: 2**30)
-    assert reached_grades.most_positions() == 2**29 // 40
-    monkeypatch.setattr(reached_grades.devices, "free_host_bytes", lambda: None)
-    assert 10**7 < reached_grades.most_positions() < 10**8
-    monkeypatch.setattr(reached_grades.on_disk, "free_disk_bytes", lambda: 12_000_000)
-    assert reached_grades.most_positions() == 10**6
+    monkeypatch.setattr(search.devices, "free_host_bytes", lambda: 2**30)
+    assert search.most_positions() == 2**29 // 40
+    monkeypatch.setattr(search.devices, "free_host_bytes", lambda: None)
+    assert 10**7 < search.most_positions() < 10**8
+    monkeypatch.setattr(search.on_disk, "free_disk_bytes", lambda: 12_000_000)
+    assert search.most_positions() == 10**6
 
 
 def noisy(weights, key, env_state):
@@ -202,7 +206,7 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     env = pgx_games.make_env(env_id)
     weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
     entrant = Entrant("noisy", Partial(noisy, weights), None, is_fixed=True)
-    exact = reached_grades.grade_by_seat(entrant, env_id, HUGE)
+    exact = grade_by_seat(entrant, env_id, HUGE)
     pair = entrant.player, players.random_player
     match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
     for seat, counts in zip(SEATS, match, strict=True):
@@ -216,4 +220,4 @@ def test_a_search_that_has_not_begun_proves_nothing(entrant):
     subject = Subject(
         env_id=ENV, player=entrant.player, seat="first", merged=False, batch=16
     )
-    assert reached_grades.seat_grade(Reach(subject)).unbeatable is None
+    assert search.seat_grade(Reach(subject)).unbeatable is None

@@ -4,7 +4,7 @@ import made
 import pytest
 
 from jax_ttt.files.rows import Counts
-from jax_ttt.grading.latest_games import LatestGames
+from jax_ttt.text.console import LatestGames
 
 
 def counts(games, wins, losses):

@@ -1,20 +1,23 @@
-"""The questions of an exam: positions, and the exact value of each move there.
+"""Exams: positions whose moves have known values, and a player's marks in them.
 
 Axes: `N` questions, `A` actions.
 """
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import jax
 import numpy as np
 import pgx
-from jaxtyping import Bool, Int
+from jaxtyping import Array, Bool, Int, Key
 
 from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import UsageError
 from jax_ttt.games import pgx_games
 from jax_ttt.games.game import replay
+from jax_ttt.grading.grade import Exam, Mark, wilson_interval
 
 _FOLDER = Path(__file__).parent
 
@@ -72,7 +75,7 @@ def _scores(row: dict[str, str], columns: int) -> list[float]:
     return scores
 
 
-def asked_states(env_id: EnvId, questions: Questions) -> pgx.State:
+def states_of(env_id: EnvId, questions: Questions) -> pgx.State:
     """Return the states of the questions, `(N, ...)`, found by playing the moves.
 
     Raises:
@@ -87,3 +90,34 @@ def asked_states(env_id: EnvId, questions: Questions) -> pgx.State:
     if bool(pgx_games.finished(states).any()):
         raise UsageError("--exam: a game is over before the question")
     return states
+
+
+def take_exam(
+    env_id: EnvId, player: pgx_games.Player, questions: Questions, key: Key[Array, ""]
+) -> Exam:
+    """Return the marks of a player; `key` is consumed.
+
+    Raises:
+        UsageError: a question is no position of the game.
+    """
+    states = states_of(env_id, questions)
+    action = np.asarray(jax.jit(player)(key, states))
+    keeps = questions.keeps[np.arange(len(action)), action]
+    kinds, plies = np.array(questions.kinds), questions.plies
+    return Exam(
+        all=mark(keeps),
+        by_kind={
+            kind: mark(keeps[kinds == kind]) for kind in sorted({*kinds.tolist()})
+        },
+        by_ply={str(n): mark(keeps[plies == n]) for n in np.unique(plies).tolist()},
+    )
+
+
+def mark(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> Mark:
+    """Return the share of value-keeping moves, with its 95 % interval."""
+    count, number = int(np.sum(keeps)), len(keeps)
+    return Mark(
+        num_positions=number,
+        share=count / number,
+        interval=wilson_interval(count, number),
+    )

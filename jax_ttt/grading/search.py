@@ -61,42 +61,25 @@ def most_positions() -> int:
     return max(min(fit, on_disk.free_disk_bytes() // _DISK_BYTES), 1)
 
 
-def grade_by_seat(
+def search_by_seat(
     entrant: Entrant,
     env_id: EnvId,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
     on_batch: OnBatch = lambda found, level, done: None,
-) -> dict[Seat, SeatGrade]:
+    rng: np.random.Generator | None = None,
+) -> dict[Seat, Searched]:
     """Return the player's results against every opponent, by the seat that it learned.
 
     A seat with more than `max_positions` is not followed to the end; None means as many
     as memory and disk hold. After Ctrl-C, the seats after it are missing. `sharding`
-    splits the positions over devices.
+    splits the positions over devices. With `rng`, the choices past `max_positions` come
+    from random samples of the levels there.
 
     Raises:
         PlayerError: `why_not`, or the player plays an illegal move.
     """
     most = most_positions() if max_positions is None else max_positions
-    found = search_by_seat(entrant, env_id, most, sharding, on_batch)
-    return {seat: searched.grade for seat, searched in found.items()}
-
-
-def search_by_seat(
-    entrant: Entrant,
-    env_id: EnvId,
-    max_positions: int,
-    sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda found, level, done: None,
-    rng: np.random.Generator | None = None,
-) -> dict[Seat, Searched]:
-    """Return the results of `grade_by_seat`, with the positions that have a choice.
-
-    With `rng`, those past `max_positions` come from random samples of the levels there.
-
-    Raises:
-        PlayerError: as `grade_by_seat`.
-    """
     if reason := why_not(entrant, env_id):
         raise PlayerError(reason)
     found: dict[Seat, Searched] = {}
@@ -111,7 +94,7 @@ def search_by_seat(
             batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
         )
         try:
-            found[seat], interrupted = _of_seat(subject, max_positions, on_batch, rng)
+            found[seat], interrupted = _of_seat(subject, most, on_batch, rng)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
         if interrupted:
