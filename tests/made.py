@@ -47,7 +47,7 @@ def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
 def sampled(first, second, num_games=4):
     """Return a match with `num_games` in each seat; the seats are shares of them."""
     seats = [
-        sampled_seat(*(round(rate * num_games) for rate in rates(*found).values()))
+        sampled_seat([round(rate * num_games) for rate in rates(*found).values()])
         for found in (first, second)
     ]
     return Match(first=seats[0], second=seats[1])

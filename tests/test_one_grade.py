@@ -12,7 +12,7 @@ import pytest
 
 import jax_ttt
 from jax_ttt import evaluate, runs, sweep
-from jax_ttt.config.catalogue import SEATS, SIDES
+from jax_ttt.config.catalogue import SEATS
 from jax_ttt.files import records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import agents
@@ -100,12 +100,12 @@ def of_agent(path, asked):
     lost = len(proof.losing_line) if proof.losing_line else None
     assert lost == said["prove"].length
     assert (grade.loss_rate == 0) == bool(grade.unbeatable)
-    on_page = connect_four_data.network_json("agent", agent)["unbeatable"]
-    if said["prove"].unbeatable:
-        sizes = zip(SEATS, said["prove"].positions, strict=True)
-        assert on_page == {SIDES[seat]: size for seat, size in sizes}
-    else:
-        assert on_page is None
+    data = connect_four_data.network_json("agent", agent)["grade"]
+    assert isinstance(data, dict)
+    on_page = records.from_dict(Grade, data)
+    assert on_page.unbeatable is said["prove"].unbeatable
+    for seat, size in zip(SEATS, said["prove"].positions, strict=True):
+        assert on_page.followed[seat].num_positions == size
     return said
 
 

@@ -216,8 +216,12 @@ def test_json_prints_one_object_and_nothing_else(tiny, tmp_path):
     assert Path(about["agent"]).is_file()
     assert (about["preset"], about["seed"], about["stopped"]) == ("default", 1, "end")
     last = rows(path)[-1]
-    for name in ("update", "games", "env_steps", "seconds", "grade"):
+    for name in ("update", "games", "env_steps", "seconds"):
         assert about[name] == last[name]
+    for seat in ("first", "second"):
+        line = about["grade"][seat].pop("losing_line")
+        assert f"({len(line)} moves" in about["verdict"] or len(line) > 5
+    assert about["grade"] == last["grade"]
     assert about["verdict"] in tiny[1]
 
 

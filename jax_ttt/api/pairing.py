@@ -12,7 +12,7 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exact, grade
 from jax_ttt.grading import match as matches
-from jax_ttt.grading.grade import SeatGrade
+from jax_ttt.grading.grade import SeatGrade, sampled_seat
 from jax_ttt.players.registry import Entrant
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import outcomes
@@ -126,4 +126,4 @@ def _result(
         return exact.exact_rates(outcomes.outcome(tree, first.probs, second.probs))
     env = pgx_games.make_env(env_id)
     counts, _ = matches.play_seats(env, key, first.player, second.player, num_games)
-    return matches.seat_of_counts(counts)
+    return sampled_seat(counts)

@@ -146,7 +146,7 @@ def new_id() -> str:
 
 
 def flat_numbers(row: JsonObject) -> Numbers:
-    """Return the numbers of a row by flat names, for instance `exact/first/win_rate`.
+    """Return the numbers of a row by flat names, for instance `grade/first/win_rate`.
 
     Booleans become 0 or 1. An interval becomes two numbers, `_low` and `_high`. Texts
     are omitted.

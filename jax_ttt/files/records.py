@@ -90,7 +90,7 @@ def check_version(version: object) -> None:
 
 
 def flattened(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
-    """Return a flat object with joined names, such as `exact/first/win_rate`.
+    """Return a flat object with joined names, such as `grade/first/win_rate`.
 
     A list of two numbers is an interval and becomes `NAME_low` and `NAME_high`.
     """

@@ -154,7 +154,7 @@ def own_game(
     seat, or the game is over.
 
     Raises:
-        MoveError: a move of the line is not legal.
+        MoveError: a move of the line, or of the player, is not legal.
     """
     game, follows = Game.start(env_id), True
     while not game.is_over:

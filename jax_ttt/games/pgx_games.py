@@ -1,9 +1,9 @@
 """The interface to PGX: batched games, with rewards and discounts of the mover.
 
 PGX chooses the first player at random, gives rewards by player id, and marks every
-action legal once a game is over. This module hides that from other folders. In `envs/`,
-`line_games`, `packing`, `replies` and `tree` read the player ids or the count of steps,
-too.
+action legal once a game is over. This module hides that from other folders. In
+`games/`, `line_games`, `packing`, `replies` and `tree` read the player ids or the count
+of steps, too.
 
 Axes: `B` games, `A` actions, `H W C` planes.
 """

@@ -66,11 +66,11 @@ def proven_moves(
     if (probs := entrant.probs) is None:
         raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
     moves, reasons = Moves(), []
-    grade = exact.grade_policy(env_id, tree, probs, entrant.seats)
+    grade = exact.grade_seats(env_id, tree, probs, entrant.seats)
     for seat in entrant.seats:
         name, followed = seat_name(env_id, seat), grade.seat(seat)
-        if followed is not None and followed.losing_line is not None:
-            line = _as_text(followed.losing_line)
+        if followed is None or not followed.unbeatable:
+            line = _as_text(followed.losing_line or () if followed else ())
             reasons.append(f"as {name} it loses the game {line}")
         elif (place := _several_moves(tree, probs, seat)) is not None:
             board = text_of(place)

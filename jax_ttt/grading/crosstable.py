@@ -15,7 +15,7 @@ from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import match
 from jax_ttt.grading.exact import exact_rates
-from jax_ttt.grading.grade import SeatGrade
+from jax_ttt.grading.grade import SeatGrade, sampled_seat
 from jax_ttt.players import players
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import outcomes
@@ -150,7 +150,7 @@ def round_robin(
             second=all_players[column],
             num_games=num_games,
         )
-        pairs[row, column] = match.seat_of_counts(counts)
+        pairs[row, column] = sampled_seat(counts)
     names = tuple(entrant.name for entrant in entrants)
     rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
     return CrossTable(names, rows)

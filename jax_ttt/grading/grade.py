@@ -9,7 +9,7 @@ no JAX, so that files, the solver and the page share it.
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, SupportsInt
 
 from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 
@@ -148,8 +148,12 @@ def _bounded(value: float, interval: Interval | None) -> Rate:
     return Rate(value, low, high)
 
 
-def sampled_seat(won: int, drawn: int, lost: int) -> SeatGrade:
-    """Return the rates of games that were played; they are 0 without any."""
+def sampled_seat(counts: Sequence[SupportsInt]) -> SeatGrade:
+    """Return the rates of games that were played; they are 0 without any.
+
+    `counts` are the numbers of games won, drawn and lost.
+    """
+    won, drawn, lost = map(int, counts)
     num_games = won + drawn + lost
     return SeatGrade(
         win_rate=won / max(num_games, 1),
@@ -195,8 +199,7 @@ def _both(first: SeatGrade, second: SeatGrade) -> SeatGrade:
             round(one.value * first.num_games) + round(other.value * second.num_games)
             for one, other in zip(first.rates, second.rates, strict=True)
         ]
-        won, drawn, lost = counts
-        return sampled_seat(won=won, drawn=drawn, lost=lost)
+        return sampled_seat(counts)
     return SeatGrade(
         win_rate=(first.win_rate + second.win_rate) / 2,
         draw_rate=(first.draw_rate + second.draw_rate) / 2,

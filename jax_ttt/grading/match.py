@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import Player
-from jax_ttt.grading.grade import Match, SeatGrade, sampled_seat
+from jax_ttt.grading.grade import Match, sampled_seat
 
 
 class Counts(NamedTuple):
@@ -129,14 +129,6 @@ def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
     return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
 
 
-def seat_of_counts(counts: Counts) -> SeatGrade:
-    """Return the rates of counted games, with 95 % intervals."""
-    won, drawn, lost = (int(count) for count in counts)
-    return sampled_seat(won=won, drawn=drawn, lost=lost)
-
-
 def match_of_counts(counts: MatchCounts) -> Match:
     """Return the rates of a match, with 95 % intervals."""
-    return Match(
-        first=seat_of_counts(counts.first), second=seat_of_counts(counts.second)
-    )
+    return Match(first=sampled_seat(counts.first), second=sampled_seat(counts.second))

@@ -82,7 +82,7 @@ def search_by_seat(
     most = most_positions() if max_positions is None else max_positions
     if reason := why_not(entrant, env_id):
         raise PlayerError(reason)
-    found: dict[Seat, Searched] = {}
+    results: dict[Seat, Searched] = {}
     for seat in entrant.seats:
         subject = Subject(
             env_id=env_id,
@@ -94,70 +94,70 @@ def search_by_seat(
             batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
         )
         try:
-            found[seat], interrupted = _of_seat(subject, most, on_batch, rng)
+            results[seat], interrupted = _search_seat(subject, most, on_batch, rng)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
         if interrupted:
             break
-    return found
+    return results
 
 
 def _rounded_up(num_devices: int) -> int:
     return -(-_BATCH // (16 * num_devices)) * 16 * num_devices
 
 
-def _of_seat(
+def _search_seat(
     subject: Subject,
     max_positions: int,
     on_batch: OnBatch,
     rng: np.random.Generator | None,
 ) -> tuple[Searched, bool]:
     """Return the results in a seat, and whether Ctrl-C ended the search."""
-    found, choices, interrupted = Reach(subject), None, False
+    reached, choices, interrupted = Reach(subject), None, False
 
-    def on_latest(found: Reach, done: int) -> None:
-        on_batch(found, found.num_expanded, done)
+    def on_latest(reached: Reach, done: int) -> None:
+        on_batch(reached, reached.num_expanded, done)
 
     try:
         try:
-            reach.follow(found, max_positions, on_latest)
+            reach.follow(reached, max_positions, on_latest)
         except reach.DiffersError:  # so a board and its mirror image are two positions
-            found = Reach(dataclasses.replace(subject, merged=False))
-            reach.follow(found, max_positions, on_latest)
-        choices = _choices(found, rng, functools.partial(on_batch, found))
+            reached = Reach(dataclasses.replace(subject, merged=False))
+            reach.follow(reached, max_positions, on_latest)
+        choices = _choices(reached, rng, functools.partial(on_batch, reached))
     except TimeOverError:
         pass
     except KeyboardInterrupt:
         interrupted = True
     number = None if choices is None else len(choices)
-    return Searched(seat_grade(found, number), choices), interrupted
+    return Searched(seat_grade(reached, number), choices), interrupted
 
 
 def _choices(
-    found: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnBatch
+    reached: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnBatch
 ) -> np.ndarray:
     """Return the positions on losing lines in which the player had a choice.
 
     With `rng`, samples of the levels past `max_positions` have some of the lines.
     """
-    levels = found.keys[: found.num_expanded]
-    if rng is not None and not found.is_complete:
-        number, last = found.num_expanded, found.keys[-1]
+    levels = reached.keys[: reached.num_expanded]
+    if rng is not None and not reached.is_complete:
+        number, last = reached.num_expanded, reached.keys[-1]
         levels += losing_lines.follow_sample(
-            found.subject, number, last, _SAMPLE, rng, on_batch
+            reached.subject, number, last, _SAMPLE, rng, on_batch
         )
-    elif not found.ends.lost.moves:
+    elif not reached.ends.lost.moves:
         return np.zeros(0, np.uint64)
-    return np.concatenate(losing_lines.choices(found.subject, levels, on_batch))
+    return np.concatenate(losing_lines.choices(reached.subject, levels, on_batch))
 
 
-def seat_grade(found: Reach, losing_choices: int | None = None) -> SeatGrade:
+def seat_grade(reached: Reach, losing_choices: int | None = None) -> SeatGrade:
     """Return what a search found in its seat."""
-    won, drawn, lost = found.ends
-    left = 0.0 if found.is_complete else found.open_chance
+    won, drawn, lost = reached.ends
+    left = 0.0 if reached.is_complete else reached.open_chance
 
     def possible(chance: float) -> tuple[float, float] | None:
-        return None if found.is_complete else (chance, min(chance + left, 1.0))
+        return None if reached.is_complete else (chance, min(chance + left, 1.0))
 
     return SeatGrade(
         win_rate=won.chance,
@@ -167,22 +167,22 @@ def seat_grade(found: Reach, losing_choices: int | None = None) -> SeatGrade:
         draw_rate_interval=possible(drawn.chance),
         loss_rate_interval=possible(lost.chance),
         # The player has one move in each position, so a line that loses always does.
-        worst_loss_rate=_worst_loss_rate(found),
-        complete=found.is_complete,
+        worst_loss_rate=_worst_loss_rate(reached),
+        complete=reached.is_complete,
         beaten=lost.moves > 0,
-        losing_line=found.losing_line,
+        losing_line=reached.losing_line,
         lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
-        num_positions=found.num_positions,
-        positions=tuple(map(len, found.keys)),
-        merged=found.subject.merged,
-        num_moves=found.num_expanded,
+        num_positions=reached.num_positions,
+        positions=tuple(map(len, reached.keys)),
+        merged=reached.subject.merged,
+        num_moves=reached.num_expanded,
         open_rate=left,
         losing_ends=lost.moves,
         losing_choices=losing_choices,
     )
 
 
-def _worst_loss_rate(found: Reach) -> float | None:
-    if found.ends.lost.moves:
+def _worst_loss_rate(reached: Reach) -> float | None:
+    if reached.ends.lost.moves:
         return 1.0
-    return 0.0 if found.is_complete else None
+    return 0.0 if reached.is_complete else None

@@ -85,7 +85,9 @@ def _converted(svg: str, file_format: str) -> bytes:
             "pip install 'jax_ttt[png]'; SVG needs neither"
         ) from None
     convert = {"png": cairosvg.svg2png, "pdf": cairosvg.svg2pdf}[file_format]
-    return convert(bytestring=svg.encode(), scale=_DOTS_PER_INCH / 100)
+    converted = convert(bytestring=svg.encode(), scale=_DOTS_PER_INCH // 100)
+    assert isinstance(converted, bytes)  # not None, as no file is given
+    return converted
 
 
 def figure_picture(figure: "Figure", theme: Theme) -> Picture:

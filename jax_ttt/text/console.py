@@ -19,13 +19,13 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.rows import Counts
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import counterexamples, exact
+from jax_ttt.grading import counterexamples
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import network
 from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver import policies
+from jax_ttt.solver import policies, proof
 from jax_ttt.text import board, grade_text, painting
 from jax_ttt.text.progress_table import (
     ProgressTable,
@@ -246,41 +246,45 @@ def end_text(
             progress=progress,
             stopped=stopped,
         )
-    probs = _policy(agent, progress)
-    verdict = _verdict(agent, probs)
+    verdict = grade_text.verdict(_with_losing_lines(agent, progress))
     if quiet:
         return verdict
     text = closing(run, agent, progress, verdict, stopped)
-    if details and probs is not None:
+    if details and GAMES[agent.config.env_id].enumerable:
         drawn = board.game_boards(agent.game_against_itself())
         text += f"\n\nan example game\n{drawn}"
     return text
 
 
-def _policy(agent: Agent, progress: Progress) -> np.ndarray | None:
-    """Return the agent's policy; None if the game is not enumerable.
+def _with_losing_lines(agent: Agent, progress: Progress) -> Grade:
+    """Return the agent's grade with a shortest line that beats it, by seat.
+
+    The evaluations of a run over a tree don't look for these lines.
+    """
+    grade, env_id = agent.score, agent.config.env_id
+    if not GAMES[env_id].enumerable or grade.unbeatable is not False:
+        return grade
+    tree, probs = trees.enumerated(env_id), _policy(agent, progress)
+    seats = {
+        seat: dataclasses.replace(
+            followed, losing_line=proof.losing_line(tree, probs, seat)
+        )
+        for seat, followed in grade.followed.items()
+    }
+    return dataclasses.replace(grade, **seats)
+
+
+def _policy(agent: Agent, progress: Progress) -> np.ndarray:
+    """Return the agent's policy over the game's tree.
 
     Its moves are those of the evaluation of the last step. They are computed if there
     was none, as in a run that had ended before.
     """
-    tree = trees.game_tree(agent.config.env_id)
-    if tree is None:
-        return None
     if progress.evaluation is None or progress.evaluation.exact is None:
+        tree = trees.game_tree(agent.config.env_id)
         return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
     moves = np.asarray(progress.evaluation.exact.moves)
     return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
-
-
-def _verdict(agent: Agent, probs: np.ndarray | None) -> str:
-    """Return whether an agent of this policy is unbeatable, or how it loses.
-
-    The evaluations of a run don't look for a losing line, so it is looked for here.
-    """
-    grade, tree = agent.score, trees.host_tree(agent.config.env_id)
-    if tree is not None and probs is not None and grade.unbeatable is False:
-        grade = exact.grade_policy(agent.config.env_id, tree, probs, grade.seats)
-    return grade_text.verdict(grade)
 
 
 def closing(
@@ -318,14 +322,15 @@ def run_as_json(
     run: RunFolder, preset: str, agent: Agent, progress: Progress, stopped: Stopped
 ) -> str:
     """Return a run's result as one JSON object."""
+    grade = _with_losing_lines(agent, progress)
     result = TrainResult(
         **vars(progress.counts()),
-        grade=agent.score,
+        grade=grade,
         preset=preset,
         seed=agent.seed,
         run_dir=str(run.path),
         agent=str(run.agent),
         stopped=stopped,
-        verdict=_verdict(agent, _policy(agent, progress)),
+        verdict=grade_text.verdict(grade),
     )
     return records.to_json(result)

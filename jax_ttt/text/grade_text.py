@@ -64,8 +64,7 @@ def step_line(update: int, grade: Grade) -> str:
         )
         marks.append(f"losing ends: {ends}")
     if grade.followed:
-        where = "" if grade.searched else _only(grade.env_id, grade.seats)
-        marks.append(verdict_word(grade) + where)
+        marks.append(verdict_word(grade) + _only(grade.env_id, grade.seats))
     return f"Step {update}: {'  | '.join(marks) or 'not evaluated'}"
 
 
@@ -171,12 +170,15 @@ def rates_table(grade: Grade) -> str:
     """Return the results against random by seat, as percentages.
 
     They are exact where lines of play were followed, up to the games that are open,
-    else sampled. The last column is the worst case of exact results, or the number of
-    games.
+    else sampled. Where games are open, sampled rates are left out. The last column is
+    the rate of open games, the worst case of exact results, or the number of games.
     """
     rows: dict[Seat, SeatGrade] = {}
+    is_open = any(followed.open_rate for followed in grade.followed.values())
     for seat in SEATS:
-        rates = grade.seat(seat) or grade.rates.get(seat)
+        rates = grade.seat(seat)
+        if rates is None and not is_open:
+            rates = grade.rates.get(seat)
         if rates is not None:
             rows[seat] = rates
     if not rows:

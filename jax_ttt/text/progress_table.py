@@ -93,7 +93,7 @@ class RoundTable:
         number = update // self._config.evaluation.eval_every
         line = f"{number:>5}{update:>12,}"
         for seat in SEATS:
-            if seat not in grade.searched:  # a signal ended the search
+            if seat not in grade.searched:  # not learned, or a signal ended the search
                 line += f"  {'-':>11}{'-':>13}"
                 continue
             searched = grade.searched[seat]

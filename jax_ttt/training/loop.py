@@ -172,7 +172,7 @@ def grades(
     layout: Layout = _ALONE,
     quickly: bool = True,
 ) -> Evaluation:
-    """Return the grades of agents: exact with a tree, and the settings' match.
+    """Return what the device knows of agents: exact with a tree, and a match.
 
     `quickly` is how the programs are compiled; in a trace it must be False.
     """

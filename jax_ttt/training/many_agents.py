@@ -87,8 +87,12 @@ def _alone(
     except FloatingPointError:
         yield _row(job, last, None)
         return
-    if last.update == job.config.run.num_updates:
-        yield _row(job, last, last.evaluation)
+    evaluation = last.evaluation
+    if last.update < job.config.run.num_updates or evaluation is None:
+        return
+    if job.config.finds_counterexamples and not evaluation.searched:
+        return  # a signal ended the search
+    yield _row(job, last, evaluation)
 
 
 def _at_once(

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SIDES
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.networks import convolution
 from jax_ttt.players import agents
@@ -37,8 +38,7 @@ def network_json(name: str, agent: Agent) -> JsonObject:
     """Return an agent with its game and weights.
 
     Kernels (inputs, outputs) and biases are base64 of little-endian float32. Filters
-    become a linear layer. `unbeatable` has the number of positions that the agent
-    reaches in each seat, or is None without a proof.
+    become a linear layer.
 
     Raises:
         AgentError: the agent's game or network is not one that the page computes.
@@ -59,18 +59,8 @@ def network_json(name: str, agent: Agent) -> JsonObject:
         "columns": columns,
         "in_a_row": game.in_a_row,
         "gamma": agent.config.target.gamma,
-        "unbeatable": _proven_positions(agent),
+        "grade": records.to_dict(agent.score),
         "layers": _layers(agents.tensors_of(agent.params), (rows, columns, 2)),
-    }
-
-
-def _proven_positions(agent: Agent) -> dict[str, int] | None:
-    if not agent.score.unbeatable:
-        return None
-    return {
-        SIDES[seat]: found.num_positions
-        for seat, found in agent.score.followed.items()
-        if found.num_positions is not None
     }
 
 

@@ -37,7 +37,7 @@ def test_a_sampled_match_agrees_with_the_exact_one():
 def test_the_interval_of_an_exact_rate_is_the_rate():
     exact = SeatGrade(win_rate=0.5, draw_rate=0.25, loss_rate=0.25)
     assert exact.interval(0.25) == (0.25, 0.25)
-    low, high = sampled_seat(won=50, drawn=25, lost=25).interval(0.25)
+    low, high = sampled_seat([50, 25, 25]).interval(0.25)
     assert 0.1 < low < 0.25 < high < 0.4
 
 

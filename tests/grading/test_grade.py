@@ -109,24 +109,24 @@ def test_bounds_are_equal_where_a_rate_is_exact():
 
 
 def test_the_opponents_rates_are_those_of_the_same_games():
-    seat = grades.sampled_seat(won=5, drawn=3, lost=2)
+    seat = grades.sampled_seat([5, 3, 2])
     assert seat.rates == tuple(reversed(seat.reversed().rates))
-    assert seat.reversed() == grades.sampled_seat(won=2, drawn=3, lost=5)
+    assert seat.reversed() == grades.sampled_seat([2, 3, 5])
 
 
 def test_all_games_of_a_sampled_match_count_the_same():
     """3 of 4 games won as first and 1 of 12 as second are 4 of 16."""
-    first = grades.sampled_seat(won=3, drawn=1, lost=0)
-    second = grades.sampled_seat(won=1, drawn=2, lost=9)
+    first = grades.sampled_seat([3, 1, 0])
+    second = grades.sampled_seat([1, 2, 9])
     match = Match(first=first, second=second)
-    assert match.both == grades.sampled_seat(won=4, drawn=3, lost=9)
+    assert match.both == grades.sampled_seat([4, 3, 9])
     assert (match.num_games, match.is_exact) == (16, False)
     assert [match.seat(seat) for seat in SEATS] == [first, second]
 
 
 @pytest.mark.parametrize("counts", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
 def test_one_game_in_a_seat_has_rates_too(counts):
-    first, second = grades.sampled_seat(*counts), grades.sampled_seat(0, 0, 0)
+    first, second = grades.sampled_seat(counts), grades.sampled_seat([0, 0, 0])
     match = Match(first=first, second=second)
     assert match.both == first
     assert tuple(rate.value for rate in first.rates) == counts
@@ -164,8 +164,8 @@ def test_a_seat_that_was_not_followed_to_the_end_has_sampled_rates(other):
 
 def test_rates_that_are_sampled_in_both_seats_are_those_of_all_games():
     match = Match(
-        first=grades.sampled_seat(won=3, drawn=1, lost=0),
-        second=grades.sampled_seat(won=1, drawn=2, lost=9),
+        first=grades.sampled_seat([3, 1, 0]),
+        second=grades.sampled_seat([1, 2, 9]),
     )
     assert made.grade(sampled=match).mean_rates() == (4 / 16, 3 / 16, 9 / 16)
     assert Grade(env_id="hex").mean_rates() is None

@@ -17,7 +17,7 @@ def test_a_table_its_intervals_and_its_order(snapshot):
     rates = [[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]]
     exact = CrossTable(("A", "Bob"), made.pairs(rates))
     (own, _), second = exact.pairs
-    sampled = (own, sampled_seat(won=6, drawn=2, lost=2)), second
+    sampled = (own, sampled_seat([6, 2, 2])), second
     table = dataclasses.replace(exact, pairs=sampled)
     assert ranking.cross_table_text("tic_tac_toe", table) == snapshot
     assert "interval" not in ranking.cross_table_text("connect_four", exact)
@@ -29,7 +29,7 @@ def test_a_table_fits_100_columns(size):
     names = (long, *(f"blend:0.{i}:minimax" for i in range(1, size)))
     rates = np.full((size, size, 3), 1 / 3)
     (*known, _), *rows = made.pairs(rates)
-    sampled = sampled_seat(won=2**20, drawn=2**20, lost=2**20)
+    sampled = sampled_seat([2**20, 2**20, 2**20])
     table = CrossTable(names, ((*known, sampled), *rows))
     text = ranking.cross_table_text("tic_tac_toe", table)
     lines = text.splitlines()

@@ -64,8 +64,11 @@ def test_filters_are_sent_as_a_linear_layer():
 
 
 def test_only_a_proven_agent_is_called_unbeatable(sent):
-    assert sent["connect-5x4"]["unbeatable"] == {"x": 10222, "o": 15576}
-    assert sent["connect-7x6"]["unbeatable"] is None
+    proven = sent["connect-5x4"]["grade"]
+    assert proven["unbeatable"] is True
+    assert proven["first"]["num_positions"] == 10222
+    assert proven["second"]["num_positions"] == 15576
+    assert "unbeatable" not in sent["connect-7x6"]["grade"]
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,15 @@ function opponentOf(data) {
 }
 
 // What is known about an agent, in words.
-function about({ unbeatable }) {
-  if (!unbeatable) return "Not proven unbeatable.";
+function about({ grade }) {
+  if (grade.unbeatable === false) return "Some line of play beats it.";
+  if (!isProven(grade)) return "Not proven unbeatable.";
   return "Proven unbeatable if it does not look ahead: whoever begins, no line of play beats it.";
+}
+
+// Whether no line of play beats an agent of this grade, whoever begins.
+function isProven(grade) {
+  return grade.unbeatable === true && grade.seats.length === 2;
 }
 
 function depthText(depth) {
@@ -51,7 +57,7 @@ class Page {
   }
 
   choices() {
-    const named = ({ size, unbeatable }) => (unbeatable ? `${size}, proven` : size);
+    const named = ({ size, grade }) => (isProven(grade) ? `${size}, proven` : size);
     const agents = this.opponents.map((agent) =>
       choice("radio", "agent", agent.id, named(agent), this.selected === agent, () => {
         this.selected = agent;
@@ -90,7 +96,7 @@ class Page {
 
   showAbout() {
     const { selected, game } = this;
-    const proven = selected.unbeatable !== null;
+    const proven = isProven(selected.grade);
     setText(byId("agent-about"), about(selected));
     const searched = "It searches that many moves ahead, with best play of both sides, then uses the network's values.";
     const note = proven ? `${searched} The proof is of the network alone.` : searched;
@@ -98,8 +104,9 @@ class Page {
     byId("proof").hidden = !proven;
     setText(byId("check-result"), "");
     if (!proven) return;
-    const { x, o } = selected.unbeatable;
-    const positions = `${number(x)} positions if it begins, ${number(o)} if you do`;
+    const { first, second } = selected.grade;
+    const begins = `${number(first.num_positions)} positions if it begins`;
+    const positions = `${begins}, ${number(second.num_positions)} if you do`;
     setText(byId("proof-about"), `Against every opponent it reaches ${positions}; it loses in none.`);
   }
 
@@ -130,9 +137,10 @@ class Page {
 
   status() {
     const { game } = this;
-    const { size, unbeatable } = game.opponent;
+    const { size, grade } = game.opponent;
     const depth = game.depth ? `, looks ahead ${depthText(game.depth)}` : "";
-    const proven = unbeatable && !game.depth && !game.searched ? ", proven unbeatable" : "";
+    const alone = !game.depth && !game.searched;
+    const proven = isProven(grade) && alone ? ", proven unbeatable" : "";
     const more = `Agent for ${size}${proven}${depth}`;
     if (game.result) {
       const count = `after ${game.moves.length} moves`;
@@ -144,7 +152,7 @@ class Page {
 
   // Follow every line of play of the selected agent, in both seats.
   async check() {
-    const { rules, network, unbeatable } = this.selected;
+    const { rules, network, grade } = this.selected;
     if (this.checking) return;
     this.isChecking(true);
     const found = {};
@@ -157,7 +165,8 @@ class Page {
     }
     const { x, o } = found;
     const losses = x.losses + o.losses;
-    const same = x.positions === unbeatable.x && o.positions === unbeatable.o;
+    const { first, second } = grade;
+    const same = x.positions === first.num_positions && o.positions === second.num_positions;
     const counted = `${number(x.positions)} and ${number(o.positions)} positions`;
     const text = `${counted}, ${number(losses)} lost. ${same && !losses ? "The same result." : "Not the same result."}`;
     setText(byId("check-result"), text);
