@@ -472,11 +472,13 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.files.rows import Evaluated
+from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.time_spans import TimeSpans
 writer = RunWriter(RunFolder(Path(sys.argv[1])), TimeSpans())
 writer.begin(Plan(config=Config(), preset="plain", seed=1), {})
 counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), 0)
-writer.write_row(Evaluated(update=7, seconds=0.5, **counts))
+grade = Grade(env_id="tic_tac_toe")
+writer.write_row(Evaluated(update=7, seconds=0.5, grade=grade, **counts))
 print("running", flush=True)
 time.sleep(600)
 """

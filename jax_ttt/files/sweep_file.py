@@ -192,13 +192,26 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         if not whole:
             raise ValueError("it has no whole line")
         first, *others = whole.splitlines()
-        lines = [records.from_json(_Line, line) for line in others]
+        lines = [_read_line(line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
         return _sweep(records.from_json(_Head, first)), agents, len(whole)
     except files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
+
+
+def _read_line(text: bytes) -> _Line:
+    """Return the agent of a line.
+
+    Raises:
+        ValueError: it is not JSON, or not as a sweep writes it. A name that was changed
+            would else be that of an unknown field, which is left out.
+    """
+    line = records.from_json(_Line, text)
+    if records.to_json(line).encode() != text:
+        raise ValueError("a line was changed after it was written")
+    return line
 
 
 def _sweep(head: _Head) -> Sweep:
