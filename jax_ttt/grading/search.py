@@ -79,58 +79,59 @@ def search_by_seat(
     Raises:
         PlayerError: `why_not`, or the player plays an illegal move.
     """
-    most = most_positions() if max_positions is None else max_positions
     if reason := why_not(entrant, env_id):
         raise PlayerError(reason)
+    most = most_positions() if max_positions is None else max_positions
+
+    def on_latest(reached: Reach, done: int) -> None:
+        on_batch(reached, reached.num_expanded, done)
+
     results: dict[Seat, Searched] = {}
+    interrupted = False
     for seat in entrant.seats:
-        subject = Subject(
-            env_id=env_id,
-            player=entrant.player,
-            seat=seat,
-            merged=bool(GAMES[env_id].symmetries),
-            is_symmetric=entrant.is_symmetric,
-            sharding=sharding,
-            batch=_BATCH if sharding is None else _rounded_up(sharding.num_devices),
-        )
+        reached = Reach(_subject(entrant, env_id, seat, sharding))
+        choices = None
         try:
-            results[seat], interrupted = _search_seat(subject, most, on_batch, rng)
+            try:
+                reach.follow(reached, most, on_latest)
+            except reach.DiffersError:  # a board and its mirror image are two positions
+                apart = dataclasses.replace(reached.subject, merged=False)
+                reached = Reach(apart)
+                reach.follow(reached, most, on_latest)
+            choices = _choices(reached, rng, functools.partial(on_batch, reached))
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{entrant.name}: {error}") from None
+        except TimeOverError:
+            pass
+        except KeyboardInterrupt:
+            interrupted = True
+        number = None if choices is None else len(choices)
+        results[seat] = Searched(seat_grade(reached, number), choices)
         if interrupted:
             break
     return results
 
 
-def _rounded_up(num_devices: int) -> int:
-    return -(-_BATCH // (16 * num_devices)) * 16 * num_devices
-
-
-def _search_seat(
-    subject: Subject,
-    max_positions: int,
-    on_batch: OnBatch,
-    rng: np.random.Generator | None,
-) -> tuple[Searched, bool]:
-    """Return the results in a seat, and whether Ctrl-C ended the search."""
-    reached, choices, interrupted = Reach(subject), None, False
-
-    def on_latest(reached: Reach, done: int) -> None:
-        on_batch(reached, reached.num_expanded, done)
-
-    try:
-        try:
-            reach.follow(reached, max_positions, on_latest)
-        except reach.DiffersError:  # so a board and its mirror image are two positions
-            reached = Reach(dataclasses.replace(subject, merged=False))
-            reach.follow(reached, max_positions, on_latest)
-        choices = _choices(reached, rng, functools.partial(on_batch, reached))
-    except TimeOverError:
-        pass
-    except KeyboardInterrupt:
-        interrupted = True
-    number = None if choices is None else len(choices)
-    return Searched(seat_grade(reached, number), choices), interrupted
+def _subject(
+    entrant: Entrant,
+    env_id: EnvId,
+    seat: Seat,
+    sharding: jax.sharding.Sharding | None,
+) -> Subject:
+    """Return the player in a seat, whose positions `sharding` splits over devices."""
+    batch = _BATCH
+    if sharding is not None:
+        unit = 16 * sharding.num_devices
+        batch = -(-_BATCH // unit) * unit
+    return Subject(
+        env_id=env_id,
+        player=entrant.player,
+        seat=seat,
+        merged=bool(GAMES[env_id].symmetries),
+        is_symmetric=entrant.is_symmetric,
+        sharding=sharding,
+        batch=batch,
+    )
 
 
 def _choices(
