@@ -90,7 +90,8 @@ class GameAgainst:
         moves = as_moves([move])
         if moves is None:
             raise MoveError(f"a move is a whole number, not {in_words(move)}")
-        return replace(self, game=self.game.play(*moves))._after_replies()
+        (played,) = moves
+        return replace(self, game=self.game.play(played))._after_replies()
 
     def _after_replies(self) -> "GameAgainst":
         """Return the game after the opponent's replies: your turn, or the end."""

@@ -68,9 +68,9 @@ def proven_moves(
     moves, reasons = Moves(), []
     grade = exact.grade_seats(env_id, tree, probs, entrant.seats)
     for seat in entrant.seats:
-        name, followed = seat_name(env_id, seat), grade.seat(seat)
-        if followed is None or not followed.unbeatable:
-            line = _as_text(followed.losing_line or () if followed else ())
+        name, followed = seat_name(env_id, seat), grade.followed[seat]
+        if not followed.unbeatable:
+            line = _as_text(followed.losing_line or ())
             reasons.append(f"as {name} it loses the game {line}")
         elif (place := _several_moves(tree, probs, seat)) is not None:
             board = text_of(place)

@@ -101,21 +101,22 @@ def find(
     """
     stopped = False
 
-    def on_batch(found: Reach, level: int, done: int) -> None:
+    def on_batch(reached: Reach, level: int, done: int) -> None:
         nonlocal stopped
-        del found, level, done
+        del reached, level, done
         if stop():
             stopped = True
             raise KeyboardInterrupt
 
     most = config.evaluation.max_positions
-    found = reached_by_agent(config, params, most, on_batch, mesh, rng)
-    nothing = np.zeros(0, np.uint64)
-    if stopped:
-        return {}, nothing
-    keys = [x.choices for x in found.values() if x.choices is not None]
-    seats: dict[Seat, SeatGrade] = {seat: x.grade for seat, x in found.items()}
-    return seats, np.concatenate([nothing, *keys])
+    results = reached_by_agent(config, params, most, on_batch, mesh, rng)
+    keys = [np.zeros(0, np.uint64)]
+    seats: dict[Seat, SeatGrade] = {}
+    for seat, searched in () if stopped else results.items():
+        seats[seat] = searched.grade
+        if searched.choices is not None:
+            keys.append(searched.choices)
+    return seats, np.concatenate(keys)
 
 
 def prove_within(
@@ -123,7 +124,7 @@ def prove_within(
     params: nnx.State,
     seconds: float | None,
     stop: Callable[[], bool],
-    show: OnBatch = lambda found, level, done: None,
+    show: OnBatch = lambda reached, level, done: None,
     mesh: Mesh | None = None,
 ) -> dict[Seat, SeatGrade]:
     """Return the agent's results by seat, within these seconds; None is no limit.
@@ -134,14 +135,14 @@ def prove_within(
     begun, num_seats = time.monotonic(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
-    def on_batch(found: Reach, level: int, done: int) -> None:
+    def on_batch(reached: Reach, level: int, done: int) -> None:
         if stop():
             raise KeyboardInterrupt
-        part = places[found.subject.seat] / num_seats
+        part = places[reached.subject.seat] / num_seats
         if seconds is not None and time.monotonic() - begun > seconds * part:
             raise search.TimeOverError
-        show(found, level, done)
+        show(reached, level, done)
 
     most = search.most_positions()
-    found = reached_by_agent(config, params, most, on_batch, mesh)
-    return {seat: searched.grade for seat, searched in found.items()}
+    results = reached_by_agent(config, params, most, on_batch, mesh)
+    return {seat: searched.grade for seat, searched in results.items()}

@@ -268,7 +268,7 @@ class Grade:
     """Wins against random, the mean of the learned seats' best known rates."""
 
     def __post_init__(self) -> None:
-        known = {self._unbeatable_in(seat) for seat in self.seats}
+        known = {self.unbeatable_in(seat) for seat in self.seats}
         unbeatable = None
         if False in known:
             unbeatable = False
@@ -278,7 +278,8 @@ class Grade:
         mean = self.mean_rates(self.seats)
         object.__setattr__(self, "mean_win_rate", None if mean is None else mean[0])
 
-    def _unbeatable_in(self, seat: Seat) -> bool | None:
+    def unbeatable_in(self, seat: Seat) -> bool | None:
+        """Return whether no line of play beats the player in a seat; None: unknown."""
         followed = self.seat(seat)
         return None if followed is None else followed.unbeatable
 

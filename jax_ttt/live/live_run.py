@@ -85,10 +85,7 @@ def history_row(
 
 def unbeatable_by_side(grade: Grade) -> dict[Side, bool | None]:
     """Return by side whether no line of play beats the agent; None: not known."""
-    return {
-        side: None if (found := grade.seat(seat)) is None else found.unbeatable
-        for side, seat in SEAT_OF.items()
-    }
+    return {side: grade.unbeatable_in(seat) for side, seat in SEAT_OF.items()}
 
 
 class Figures(TypedDict):

@@ -346,16 +346,16 @@ def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnB
     """Return a function that shows how far each level is, a few times a second."""
     shown = 0.0
 
-    def on_batch(found: Reach, level: int, done: int) -> None:
+    def on_batch(reached: Reach, level: int, done: int) -> None:
         nonlocal shown
         if (now := time.monotonic()) - shown < 0.2:
             return
         shown = now
-        bar = "#" * round(20 * done / len(found.keys[level]))
-        doing = "grading" if level == found.num_expanded else "losing lines of"
+        bar = "#" * round(20 * done / len(reached.keys[level]))
+        doing = "grading" if level == reached.num_expanded else "losing lines of"
         say(
-            f"{doing} {name} {as_seat(env_id, found.subject.seat)}: "
-            f"move {level + 1} |{bar:<20}| {found.num_positions:,} positions"
+            f"{doing} {name} {as_seat(env_id, reached.subject.seat)}: "
+            f"move {level + 1} |{bar:<20}| {reached.num_positions:,} positions"
         )
 
     return on_batch

@@ -91,7 +91,10 @@ class Descriptions:
             if (grade := self._graded(entry, update)) is not None:
                 measured[update] = grade
         if entry.source != "run":
-            return [live_run.history_row(*graded) for graded in measured.items()]
+            return [
+                live_run.history_row(update, grade)
+                for update, grade in measured.items()
+            ]
         rows = read_history(RunFolder(entry.path.parent))
         for row in rows:
             if (grade := measured.get(row["update"])) is not None:
