@@ -1,0 +1,130 @@
+// The panel of statistics: a person's results in the current game, and one file of all.
+
+import { LEVELS } from "./levels.js";
+import { SIDES } from "./rules.js";
+import { download } from "./storage.js";
+import { number, percent } from "./ui.js";
+import { html } from "./vendor/htm-preact.js";
+
+const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost" };
+const COLUMNS = { games: "Games", won: "Won", drawn: "Drawn", lost: "Lost" };
+const NOT_KEPT = "This browser keeps nothing for this page. Export the statistics to keep them.";
+const KEPT =
+  "Kept in this browser, for all games. The file holds the statistics and your agents. " +
+  "Games after Undo, from a link or from a set-up position do not count.";
+
+let note = ""; // the outcome of the last command
+
+function Table({ caption, head, rows }) {
+  return html`<table>
+    <caption>
+      ${caption}
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">${head}</th>
+        ${Object.values(COLUMNS).map((text) => html`<th scope="col">${text}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        ([name, counts]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            ${Object.keys(COLUMNS).map((key) => html`<td>${number(counts[key])}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function opponentName({ level, title }) {
+  const name = LEVELS[level]?.name ?? level;
+  return title ? `${name}: ${title}` : name;
+}
+
+function show(app, text) {
+  note = text;
+  app.changed();
+}
+
+async function exportFile(app) {
+  try {
+    download("jax_ttt-statistics.json", await app.statistics.text(), "application/json");
+  } catch (error) {
+    show(app, `The file could not be written: ${error.message}`);
+  }
+}
+
+async function importFile(app, input) {
+  const [file] = input.files;
+  if (!file) return;
+  try {
+    await app.statistics.addFile(await file.text());
+    show(app, "The games and agents of the file are here now.");
+  } catch (error) {
+    const reason = error.message.replace(/\.$/, "");
+    show(app, `The file was not imported: ${reason}. Nothing was changed.`);
+  } finally {
+    input.value = ""; // the same file can be chosen again
+  }
+}
+
+async function clear(app) {
+  if (!(await app.confirm("Clear the statistics of all your games?", "Clear"))) return;
+  app.statistics.clear();
+  show(app, "The statistics are cleared.");
+}
+
+// The panel; its tables are of the current game.
+export function StatisticsPanel({ app }) {
+  const { statistics, rules } = app;
+  const { all, sides, opponents } = statistics.of(rules.envId);
+  const none = [["No games yet", all]];
+  const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
+  return html`
+    <dl class="cards">
+      ${Object.entries(CARDS).map(
+        ([key, text]) => html`<div>
+          <dt>${text}</dt>
+          <dd>${number(all[key])}</dd>
+        </div>`,
+      )}
+      <div>
+        <dt>Win rate</dt>
+        <dd>${all.games ? percent(all.won / all.games) : "–"}</dd>
+      </div>
+    </dl>
+    <div class="tables">
+      <${Table}
+        caption="By side"
+        head="Your side"
+        rows=${SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]])}
+      />
+      <${Table} caption="By opponent" head="Opponent" rows=${byOpponent.length ? byOpponent : none} />
+    </div>
+    <div class="bar">
+      <button type="button" onClick=${() => exportFile(app)}>Export</button>
+      <button type="button" onClick=${(event) => event.target.nextElementSibling.click()}>
+        Import…
+      </button>
+      <input
+        type="file"
+        class="unseen"
+        tabindex="-1"
+        accept=".json,application/json"
+        aria-label="File to import"
+        onChange=${(event) => importFile(app, event.target)}
+      />
+      <button
+        type="button"
+        class="danger"
+        disabled=${statistics.games.length === 0}
+        onClick=${() => clear(app)}
+      >
+        Clear the statistics
+      </button>
+    </div>
+    <p class="note" role="status">${note || (statistics.isPersistent ? KEPT : NOT_KEPT)}</p>
+  `;
+}
