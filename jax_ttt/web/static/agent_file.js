@@ -1,0 +1,156 @@
+// An agent's file: a safetensors file with a description as JSON, as files/agent_file.py
+// writes it. A file may come from anywhere, so everything that is used is checked.
+
+import { Rules } from "./rules.js";
+
+const FORMAT_VERSION = 5; // of files/records.py
+const PATCH_SIDE = 4; // of config/architecture.py
+const ACTIVATIONS = ["relu", "tanh", "sigmoid"];
+const TABLE_KEYS = ["position", "after-state", "hash"];
+const NOT_AGENT = "this is not an agent's file";
+
+function check(holds, reason) {
+  if (!holds) throw new Error(reason);
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isWhole(value, low, high) {
+  return Number.isInteger(value) && value >= low && value <= high;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(NOT_AGENT);
+  }
+}
+
+// The header of a safetensors file, and the offset of its tensors in bytes.
+function header(bytes) {
+  check(bytes.byteLength >= 8, NOT_AGENT);
+  const length = Number(new DataView(bytes).getBigUint64(0, true));
+  check(length <= bytes.byteLength - 8, NOT_AGENT);
+  const head = parsed(new TextDecoder().decode(new Uint8Array(bytes, 8, length)));
+  check(isObject(head), NOT_AGENT);
+  return { head, begin: 8 + length };
+}
+
+function description(head) {
+  const text = head.__metadata__?.jax_ttt;
+  check(typeof text === "string", NOT_AGENT);
+  const about = parsed(text);
+  check(isObject(about) && about.kind === "agent" && isObject(about.config), NOT_AGENT);
+  check(
+    about.format_version === FORMAT_VERSION,
+    `the agent's file has format ${about.format_version}, and this page reads ${FORMAT_VERSION}`,
+  );
+  return about;
+}
+
+// The values of an action: one; two, to the mover and to the player who waits; or one
+// from each of two tables. As HEADS_OF in config/choices.py.
+function headsOf(config) {
+  if (config.backup === "two-ply") return "value-and-reply";
+  return config.double && config.network === "table" ? "two-tables" : "value";
+}
+
+// The shapes of a network's tensors by their names, as in networks/mlp.py.
+function networkShapes(rules, config, numHeads) {
+  const shapes = {};
+  let inputs = rules.numCells * (config.two_planes ? 2 : 1);
+  if (config.filters) {
+    const [rows, columns] = [rules.rows, rules.columns].map((side) => Math.min(side, PATCH_SIDE));
+    const numPatches = (rules.rows - rows + 1) * (rules.columns - columns + 1);
+    const numEntries = rows * columns * (config.two_planes ? 2 : 1);
+    shapes["convolution.filters.kernel"] = [config.filters, numEntries];
+    shapes["convolution.bias"] = [config.filters, numPatches];
+    inputs = config.filters * numPatches;
+  }
+  const hidden = new Array(config.hidden_layers).fill(config.hidden_size);
+  [...hidden, numHeads * rules.numActions].forEach((outputs, layer) => {
+    shapes[`layers.layers.${2 * layer}.kernel`] = [outputs, inputs];
+    shapes[`layers.layers.${2 * layer}.bias`] = [outputs];
+    inputs = outputs;
+  });
+  return shapes;
+}
+
+// The shape of a table's values, as in networks/table.py; `null` is any number.
+function tableShapes(rules, config, numHeads) {
+  const numRows = config.table_key === "hash" ? 3 ** rules.numCells : null;
+  const perRow = config.table_key === "after-state" ? 1 : rules.numActions;
+  return { values: [numRows, numHeads * perRow] };
+}
+
+function checkConfig(config) {
+  const isTable = config.network === "table";
+  check(isTable || config.network === "mlp", "its network is of a kind that the page lacks");
+  if (isTable) {
+    check(TABLE_KEYS.includes(config.table_key), "its table has rows that the page lacks");
+    return;
+  }
+  const known = ACTIVATIONS.includes(config.activation);
+  check(known, "its network has an activation that the page does not compute");
+  const sizes =
+    isWhole(config.hidden_layers, 0, 16) &&
+    isWhole(config.hidden_size, 1, 2 ** 14) &&
+    isWhole(config.filters, 0, 2 ** 10);
+  check(sizes, "its network has no sizes that are known");
+}
+
+// One tensor as float32; `shape` is the one that the settings need.
+function tensor(bytes, begin, entry, shape) {
+  const reason = "its weights do not fit its settings";
+  check(isObject(entry) && entry.dtype === "F32" && Array.isArray(entry.shape), reason);
+  check(entry.shape.length === shape.length, reason);
+  const fits = shape.every((length, i) =>
+    length === null ? isWhole(entry.shape[i], 1, 2 ** 20) : entry.shape[i] === length,
+  );
+  check(fits && Array.isArray(entry.data_offsets), reason);
+  const [from, to] = entry.data_offsets;
+  const size = 4 * entry.shape.reduce((product, length) => product * length, 1);
+  const inside = isWhole(from, 0, bytes.byteLength - begin) && to - from === size;
+  check(inside && begin + to <= bytes.byteLength, "the agent's file is not complete");
+  const values = new Float32Array(bytes.slice(begin + from, begin + to));
+  check(values.every(Number.isFinite), "it has a weight that is not finite");
+  return values;
+}
+
+// The agent of a file (ArrayBuffer): { envId, config, grade, updates, seed, kind: "network"
+// or "table", heads, numHeads, gamma (discount per move), tensors (float32 by name) }.
+// Throws an Error with a reason for people.
+export function readAgent(bytes) {
+  const { head, begin } = header(bytes);
+  const about = description(head);
+  const { config } = about;
+  check(config.env_id === about.env_id && Rules.knows(about.env_id), "the page lacks its game");
+  checkConfig(config);
+  const gammaKnown = typeof config.gamma === "number" && config.gamma >= 0 && config.gamma <= 1;
+  check(gammaKnown && isWhole(about.num_updates, 0, Number.MAX_SAFE_INTEGER), NOT_AGENT);
+  const rules = new Rules(about.env_id);
+  const isTable = config.network === "table";
+  check(!isTable || about.env_id === "tic_tac_toe", "the page has tables of tic-tac-toe only");
+  const heads = headsOf(config);
+  const numHeads = heads === "value" ? 1 : 2;
+  const shapes = (isTable ? tableShapes : networkShapes)(rules, config, numHeads);
+  const tensors = {};
+  for (const [name, shape] of Object.entries(shapes)) {
+    tensors[name] = tensor(bytes, begin, head[name], shape);
+  }
+  return {
+    envId: about.env_id,
+    config,
+    grade: about.score,
+    updates: about.num_updates,
+    seed: about.seed,
+    kind: isTable ? "table" : "network",
+    heads,
+    numHeads,
+    gamma: config.gamma,
+    tensors,
+  };
+}

@@ -1,0 +1,135 @@
+// The page's side of everything that computes: each kind of task has a Web Worker of its
+// own, so that a move never waits for a proof. All results are promises.
+
+// In the exported page, the data of the page has the worker's address; it is nested there
+// since a page from file:// may not load a worker from another file.
+function workerAddress() {
+  const data = document.getElementById("data");
+  const nested = data ? JSON.parse(data.textContent).worker : null;
+  return nested ?? new URL("./worker.js", import.meta.url);
+}
+
+// A worker that answers each request by its number. It starts with the first request.
+class Client {
+  constructor(address) {
+    this.address = address;
+    this.sent = new Set(); // keys of the agents that the worker has
+    this.waiting = new Map(); // number of a request -> { resolve, reject, onProgress }
+    this.number = 0;
+    this.worker = null;
+  }
+
+  start() {
+    this.worker = new Worker(this.address, { type: "module" });
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = (event) => {
+      event.preventDefault();
+      this.stop(new Error(`the computing part of the page failed: ${event.message ?? ""}`));
+    };
+  }
+
+  receive({ number, result, error, progress }) {
+    const request = this.waiting.get(number);
+    if (!request) return;
+    if (progress) {
+      request.onProgress?.(progress);
+      return;
+    }
+    this.waiting.delete(number);
+    if (error) request.reject(new Error(error));
+    else request.resolve(result);
+  }
+
+  // Post a task. `agent` is null or { key, bytes }; its bytes are posted once per key.
+  request(task, agent, rows, onProgress) {
+    if (!this.worker) this.start();
+    this.number += 1;
+    const message = { number: this.number, task };
+    if (agent) {
+      message.key = agent.key;
+      if (!this.sent.has(agent.key)) Object.assign(message, { bytes: agent.bytes, rows });
+      this.sent.add(agent.key);
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.set(this.number, { resolve, reject, onProgress });
+      this.worker.postMessage(message);
+    });
+  }
+
+  // End the worker; the next request starts another one.
+  stop(error) {
+    this.worker?.terminate();
+    this.worker = null;
+    this.sent.clear();
+    const waiting = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const { reject } of waiting) reject(error);
+  }
+}
+
+export class Engine {
+  // `tree` is a function that returns a promise of the data of tic_tac_toe.json, which is
+  // needed for the rows of tables.
+  constructor(tree, address = workerAddress()) {
+    this.tree = tree;
+    this.clients = {
+      values: new Client(address),
+      exact: new Client(address),
+      grade: new Client(address),
+    };
+    this.solving = false;
+    this.nextExact = null; // the latest exact task that has not begun
+  }
+
+  // An agent's value of each move to its mover (NaN where illegal) after `depth` moves of
+  // best play, and its move: { values, move, depth }. `agent` is { key, bytes }.
+  async values({ envId, agent, position, depth = 0 }) {
+    const task = { name: "values", envId, position, depth };
+    return this.clients.values.request(task, agent, await this.rows(envId));
+  }
+
+  // The result under best play, or null if it is not known in time or the game is over:
+  // { value (-1, 0 or 1 to the mover), moves (to the end, 0 for a draw), best (actions:
+  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. A call
+  // that has not begun is replaced by the next one, and then its result is null.
+  exact({ envId, position, seconds = 2 }) {
+    this.nextExact?.resolve(null);
+    return new Promise((resolve, reject) => {
+      this.nextExact = { task: { name: "exact", envId, position, seconds }, resolve, reject };
+      this.solveNext();
+    });
+  }
+
+  async solveNext() {
+    if (this.solving || !this.nextExact) return;
+    const { task, resolve, reject } = this.nextExact;
+    this.nextExact = null;
+    this.solving = true;
+    try {
+      resolve(await this.clients.exact.request(task, null, null));
+    } catch (error) {
+      reject(error);
+    } finally {
+      this.solving = false;
+      this.solveNext();
+    }
+  }
+
+  // All lines of play of an agent against every opponent: { first, second }, without a
+  // seat that it did not learn. See `gradeOf` in search.js. `onProgress` gets
+  // { side, positions }.
+  async grade({ envId, agent, onProgress }) {
+    const task = { name: "grade", envId };
+    return this.clients.grade.request(task, agent, await this.rows(envId), onProgress);
+  }
+
+  // Stop the proofs that are running; their promises are rejected.
+  stopGrade() {
+    this.clients.grade.stop(new Error("the check was stopped"));
+  }
+
+  // The positions of the rows of tables, in the one game that has tables.
+  async rows(envId) {
+    return envId === "tic_tac_toe" ? (await this.tree()).cells : null;
+  }
+}
