@@ -22,6 +22,11 @@ export function isSolved(rules) {
   return rules.numCells <= MOST_CELLS;
 }
 
+// Whether the agents of a game may search: in tic-tac-toe a search knows everything.
+export function isSearched(rules) {
+  return rules.numCells > 9;
+}
+
 // Whether the grade in an agent's file says that nobody beats it, whoever begins.
 export function isProven(agent) {
   const grade = agent?.file.grade;

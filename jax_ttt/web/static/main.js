@@ -1,171 +1,193 @@
-// The page: its parts, and what happens when one of them changes.
+// The page: a board with its tools, and the panels beside it.
 
-import { announce, byId, revealBoard, setText, showFailure } from "page/dom";
-import { Agents } from "page/agents";
-import { Board } from "page/board";
-import { Game } from "page/game";
-import { Learning } from "page/learning";
-import { ProofPanel } from "page/proof_panel";
-import { judge, markOf, showReview, showStrip } from "page/review";
-import { Settings } from "page/settings";
-import { fromHash, startSharing, toHash } from "page/share";
-import { openSource } from "page/source";
-import { StatisticsPanel } from "page/statistics";
-import { statusOf } from "page/status";
-import { startTabs } from "page/tabs";
-import { startTheme } from "page/theme";
-import { say } from "page/toast";
-import { Tree } from "page/tree";
+import { html, render } from "./vendor/htm-preact.js";
+import { App } from "./app.js";
+import { Board } from "./board.js";
+import { LearningPanel } from "./learning_panel.js";
+import { MoveList } from "./moves.js";
+import { PlayPanel } from "./play_panel.js";
+import { ProofPanel } from "./proof_panel.js";
+import { ReviewPanel } from "./review_panel.js";
+import { asSvg, asText, copy, fromHash } from "./share.js";
+import { LAYERS } from "./settings.js";
+import { openSource } from "./source.js";
+import { StatisticsPanel } from "./statistics_panel.js";
+import { statusOf } from "./status.js";
+import { Check, Tabs, ThemeButton, isShortcut, say, setText } from "./ui.js";
 
+const PANELS = {
+  game: ["Game", PlayPanel],
+  review: ["Review", ReviewPanel],
+  learning: ["Learning", LearningPanel],
+  proof: ["Proof", ProofPanel],
+  statistics: ["Statistics", StatisticsPanel],
+};
 const WITHOUT_SERVER =
-  "This page works without a server. Play, values, review, proof and timeline are all here; " +
-  "training is missing.";
+  "This page works without a server. All is here but training: " +
+  "with the program installed, python -m jax_ttt.web trains agents.";
+const LEARNED =
+  "Learned values go from −1, a loss, to +1, a win. They expect an opponent that makes mistakes, " +
+  "so a drawn position can be above 0. The agent's own move is green.";
 
-class Page {
-  constructor(source, tree) {
-    Object.assign(this, { source, tree });
-    this.agents = new Agents(tree, source);
-    this.settings = new Settings(this.agents);
-    this.game = new Game(tree, source, () => this.repliesOf(this.game.opponent));
-    this.board = new Board(byId("board"), tree, (square) => this.game.play(square));
-    this.proof = new ProofPanel(tree, source, this.agents, this.game);
-    this.learning = new Learning(tree, source, this.agents, () => this.playSelected());
-    this.statistics = new StatisticsPanel(tree, source, this.agents);
-    this.hints = false;
-    this.layers = [];
-    this.marked = [];
-  }
-
-  // An expert needs no learned agent.
-  repliesOf({ level, agent, update }) {
-    return level === "expert" ? null : this.agents.values(agent, update);
-  }
-
-  newGame() {
-    if (this.game.demo) {
-      this.settings.setSide(this.game.side);
-      this.settings.setLevel("medium");
-    }
-    return this.game.start(this.settings.nextSide, this.settings.opponent);
-  }
-
-  playSelected() {
-    revealBoard();
-    if (this.settings.level === "expert") this.settings.setLevel("medium");
-    return this.newGame();
-  }
-
-  // A new choice holds at once, unless a game would be lost by it.
-  chosen() {
-    const begun = this.game.canUndo && !this.game.isOver && !this.game.demo;
-    if (begun) say("This holds from the next game on.");
-    else this.newGame();
-  }
-
-  listen() {
-    const on = (id, listener) => byId(id).addEventListener("click", listener);
-    on("new-game", () => this.newGame());
-    on("undo", () => this.game.undo());
-    on("back", () => this.game.goTo(this.game.at - 1));
-    on("forward", () => this.game.goTo(this.game.at + 1));
-    on("hint", () => {
-      this.hints = !this.hints;
-      this.show();
-    });
-    this.game.addEventListener("change", (event) => this.show(event.detail));
-    this.agents.addEventListener("select", () => this.loadLayers());
-    this.agents.addEventListener("progress", () => this.loadLayers());
-    this.settings.addEventListener("layers", () => this.loadLayers());
-    for (const name of ["opponent", "agent", "side"]) {
-      this.settings.addEventListener(name, () => this.chosen());
-    }
-    window.addEventListener("hashchange", () => this.open(fromHash(location.hash)));
-    startSharing(this.tree, this.game);
-  }
-
-  // Show the game of a link (see `fromHash`), or a new one.
-  async open(link) {
-    if (!link) return this.newGame();
-    this.agents.select(link.agent ?? this.agents.id, link.update);
-    this.settings.setLevel(link.level);
-    this.settings.setSide(link.side);
-    const opened = await this.game.open(link, this.settings.opponent);
-    if (opened) return null;
-    say("The link holds no position of this game.");
-    return this.newGame();
-  }
-
-  async loadLayers() {
-    this.asked = (this.asked ?? 0) + 1;
-    const { asked, agents, settings } = this;
-    const wanted = ["network", "table"].filter((kind) => settings.layers.has(kind));
-    let layers = [];
-    try {
-      layers = await Promise.all(wanted.map((kind) => agents.layer(kind)));
-    } catch (error) {
-      say(error.message);
-    }
-    if (asked !== this.asked) return;
-    if (settings.layers.has("exact")) layers.push({ layer: "exact" });
-    this.layers = layers;
-    settings.showLayers(layers);
-    this.show();
-  }
-
-  show(detail = {}) {
-    const { tree, game, settings } = this;
-    const judged = judge(tree, game.moves, game.positions);
-    const marking = settings.layers.has("mistakes") || game.isOver;
-    // Of a line that beats the agent, the agent's mistakes alone.
-    const shown = (one) => marking && !(game.demo && one.side === game.side);
-    const marks = judged.map((one) => (shown(one) ? markOf(one) : null));
-    const reviewing = !game.isLatest && game.isOver && !game.demo;
-    this.board.show({
-      position: game.position,
-      last: game.at ? game.moves[game.at - 1] : null,
-      marks: new Map(judged.slice(0, game.at).map((one, i) => [one.square, marks[i]])),
-      playable: game.isPersonsTurn,
-      moved: detail.moved,
-      layers: this.layers,
-      hints: this.hints || reviewing ? tree.perfectMoves(game.position) : [],
-    });
-    this.showStatus(judged, marks, detail);
-    showStrip(byId("strip"), tree, game, marks, tree.numCells);
-    showReview(byId("review"), tree, game, judged, marking);
-    byId("undo").disabled = !game.canUndo;
-    byId("back").disabled = game.at === 0;
-    byId("forward").disabled = game.isLatest;
-    byId("hint").setAttribute("aria-pressed", String(this.hints));
-    if (detail.ended) this.statistics.refresh();
-    const link = toHash({ ...game.opponent, moves: game.moves, side: game.side });
-    if (!game.demo && location.hash !== link) history.replaceState(null, "", link);
-  }
-
-  showStatus(judged, marks, detail) {
-    const status = statusOf(this.tree, this.game, judged, marks);
-    setText(byId("status-main"), status.main);
-    setText(byId("status-more"), status.more);
-    byId("status").dataset.tone = status.tone;
-    if (detail.moved || detail.started || detail.undone) announce(status.spoken);
-  }
+function GameLinks({ app }) {
+  const games = app.games().map(({ envId, title }) => {
+    const isOpen = envId === app.rules.envId;
+    const open = () => app.openGame(envId);
+    return html`<button key=${envId} type="button" aria-current=${isOpen ? "page" : undefined} onClick=${open}>
+      ${title}
+    </button>`;
+  });
+  return html`<nav aria-label="Games">${games}</nav>`;
 }
 
-async function start() {
-  const link = fromHash(location.hash); // before the page writes there
-  const source = openSource();
-  const tree = new Tree(await source.tree());
-  source.statistics.open?.(tree);
-  const page = new Page(source, tree);
-  await page.agents.refresh();
-  page.listen();
-  page.proof.load();
-  page.statistics.refresh();
-  page.learning.listen();
-  await page.loadLayers();
-  await page.open(link);
-  setText(byId("mode"), source.live ? "" : WITHOUT_SERVER);
+function Status({ app }) {
+  const { main, more, tone } = statusOf(app);
+  const { game } = app;
+  const isFinished = game.isOver && game.isLatest && !game.isDemo;
+  return html`
+    <div class="status" id="status" data-tone=${tone}>
+      <p class="status-main">${main}</p>
+      <p class="status-more">${app.hintReason ? `Hint: ${app.hintReason}.` : more}</p>
+      ${isFinished && html`<button type="button" onClick=${() => app.openPanel("review")}>Review this game</button>`}
+    </div>
+  `;
 }
 
-startTheme(byId("theme"));
-startTabs(byId("tabs"));
-start().catch(showFailure);
+// The buttons under the board.
+function Tools({ app }) {
+  const { game } = app;
+  const canHint = game.isPersonsTurn && !app.analysis?.setup;
+  return html`
+    <div class="bar">
+      <button type="button" class="primary" onClick=${() => app.newGame()}>New game</button>
+      <button type="button" disabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo</button>
+      <button type="button" disabled=${!canHint} onClick=${() => app.showHint()}>Hint</button>
+    </div>
+  `;
+}
+
+// What is shown on the board, and where the values come from.
+function Layers({ app }) {
+  const { rules, game, layers } = app;
+  const names = ["exact", ...app.kinds, "mistakes"];
+  const checks = names.map((layer) => {
+    const change = (isShown) => {
+      app.settings.setLayer(layer, isShown);
+      app.changed();
+    };
+    return html`<${Check} key=${layer} label=${LAYERS[layer]} checked=${layers.has(layer)} onChange=${change} />`;
+  });
+  const notes = [];
+  if (layers.has("exact") && app.looks.isUnsolved(rules, game.position)) {
+    notes.push("The exact result is not known here: too many moves are left.");
+  }
+  const shown = app.kinds.filter((kind) => layers.has(kind));
+  const titles = shown.map((kind) => `${LAYERS[kind]}: ${app.agentOfKind(kind).entry?.title ?? "none"}.`);
+  if (shown.length) notes.push(...titles, LEARNED);
+  return html`
+    <div class="switches" role="group" aria-label="Show on the board">${checks}</div>
+    ${notes.length > 0 && html`<p class="note">${notes.join(" ")}</p>`}
+  `;
+}
+
+function Sharing({ app }) {
+  const { rules, game } = app;
+  const copied = async (name, text) => {
+    const isCopied = await copy(text);
+    say(isCopied ? `${name} copied.` : "This browser does not let the page copy.");
+  };
+  return html`
+    <div class="bar quiet">
+      <button type="button" onClick=${() => copied("Link", location.href)}>Copy link</button>
+      <button type="button" onClick=${() => copied("Text", asText(rules, game.position))}>Copy as text</button>
+      <button type="button" onClick=${() => copied("SVG", asSvg(rules, game.position))}>Copy as SVG</button>
+    </div>
+  `;
+}
+
+function Panels({ app }) {
+  const tabs = Object.entries(PANELS).map(([id, [title, Panel]]) => ({
+    id,
+    title,
+    panel: () => html`<${Panel} app=${app} />`,
+  }));
+  const chosen = app.settings.page.panel;
+  const selected = chosen in PANELS ? chosen : "game";
+  return html`
+    <section class="panels" aria-label="Settings, review, learning, proof and statistics">
+      <${Tabs} label="Panels" tabs=${tabs} selected=${selected} onSelect=${(id) => app.openPanel(id)} />
+    </section>
+  `;
+}
+
+function Page({ app, placeBoard }) {
+  return html`
+    <a class="skip" href="#board" onClick=${(event) => app.focusBoard(event)}>Skip to the board</a>
+    <header>
+      <h1>jax_ttt</h1>
+      <${GameLinks} app=${app} />
+      <p class="tagline">Learned by self-play, checked by proof</p>
+      <${ThemeButton} />
+    </header>
+    <main>
+      <section class="play" aria-labelledby="play-title">
+        <h2 id="play-title" class="unseen">Game</h2>
+        <${Status} app=${app} />
+        <div id="board" ref=${placeBoard}></div>
+        <${Tools} app=${app} />
+        <${Layers} app=${app} />
+        <${MoveList} rules=${app.rules} game=${app.game} marks=${app.marks()} />
+        <${Sharing} app=${app} />
+      </section>
+      <${Panels} app=${app} />
+    </main>
+    <footer><p>${app.source.live ? "" : WITHOUT_SERVER}</p></footer>
+  `;
+}
+
+// Keys of the whole page; a field, a tab or a board that uses a key itself keeps it.
+function onKey(app, event) {
+  const { target, key } = event;
+  if (isShortcut(event) || event.repeat || event.defaultPrevented) return;
+  if (target.closest("input, select, textarea, [role=tablist], dialog")) return;
+  const { game } = app;
+  if (key === "ArrowLeft") game.goTo(game.at - 1);
+  else if (key === "ArrowRight") game.goTo(game.at + 1);
+  else if (key === "n") app.newGame();
+  else if (key === "u") game.undo();
+  else if (key === "h") app.showHint();
+  else if (/^[1-9]$/.test(key) && Number(key) <= app.rules.numActions) app.act(Number(key) - 1);
+  else return;
+  event.preventDefault();
+}
+
+function openPage() {
+  const root = document.getElementById("page");
+  let board = null;
+  const placeBoard = (element) => {
+    if (element && !board) board = new Board(element, { onPlay: (action) => app.act(action) });
+  };
+  const draw = () => {
+    if (!board) root.replaceChildren();
+    render(html`<${Page} app=${app} placeBoard=${placeBoard} />`, root);
+    board.set(app.boardState());
+  };
+  const app = new App({ source: openSource(), render: draw, reveal: () => board.reveal() });
+  app.focusBoard = (event) => {
+    event.preventDefault();
+    board.focus();
+  };
+  document.addEventListener("keydown", (event) => onKey(app, event));
+  window.addEventListener("hashchange", () => {
+    const link = fromHash(location.hash);
+    if (link) app.openGame(link.game ?? app.rules.envId, link);
+  });
+  return app.start();
+}
+
+openPage().catch((error) => {
+  const text = document.createElement("p");
+  text.textContent = `The page could not start. ${error.message}`;
+  document.getElementById("page").replaceChildren(text);
+  throw error;
+});
