@@ -1,0 +1,253 @@
+"""The agents in files: those of the package, of runs, and those kept when a server ends.
+
+Imports no JAX: the page itself reads the files.
+"""
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import Config
+from jax_ttt.files import agent_file, records, run_folder
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.records import JsonObject
+from jax_ttt.files.rows import Chunk
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.grading.grade import Grade
+from jax_ttt.players import shipped
+from jax_ttt.runtime import files
+
+Source = Literal["shipped", "run", "kept"]
+MOST_BYTES = 16 * 2**20
+"""The largest file that is offered; the largest shipped agent has 0.8 MB."""
+
+
+class Listed(NamedTuple):
+    """A file of an agent, and where the rest of its training is."""
+
+    id: str
+    name: str
+    source: Source
+    path: Path
+    snapshots: Mapping[int, Path]
+    run: RunFolder | None = None
+
+
+class AgentFiles:
+    """The agents in files, which are looked up anew for each request."""
+
+    def __init__(self, runs: Path, data: Path | None = None) -> None:
+        """Look for runs below `runs`; agents are kept in the user's folder `data`."""
+        self._runs = runs
+        self._kept = None if data is None else data / "agents"
+
+    def as_json(self) -> tuple[list[JsonObject], list[JsonObject]]:
+        """Return the agents, and the files that can't be used with the reasons."""
+        agents: list[JsonObject] = []
+        refused: list[JsonObject] = []
+        for listed in self._listed():
+            try:
+                agents.append(_described(listed))
+            except AgentError as error:
+                reason = str(error).replace(str(listed.path), listed.path.name)
+                refused.append({"name": listed.name, "reason": reason[:300]})
+        return agents, refused
+
+    def content(self, agent_id: str, update: int | None = None) -> bytes:
+        """Return the file of an agent, or of its snapshot after so many updates.
+
+        Raises:
+            KeyError: there is no such agent.
+            ValueError: the file can't be read.
+        """
+        listed = self._find(agent_id)
+        path = listed.path
+        if update is not None and update != _loaded(path).num_updates:
+            path = listed.snapshots[update]
+        return files.read_bounded(path, MOST_BYTES)
+
+    def history(self, agent_id: str) -> list[JsonObject]:
+        """Return the evaluations of an agent's training, the oldest first.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        listed = self._find(agent_id)
+        if listed.run is not None:
+            return _history_of_run(listed.run)
+        rows = []
+        for update, path in listed.snapshots.items():
+            with contextlib.suppress(AgentError):
+                rows.append(history_row(update, _loaded(path).score))
+        return rows
+
+    def keep(self, name: str, content: bytes) -> str | None:
+        """Write an agent's file to the user's folder, and return its id.
+
+        No file is replaced: a name that is taken gets a number. Without a folder
+        nothing is kept.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        if self._kept is None:
+            return None
+        self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        taken = {path.stem for path in self._kept.iterdir()}
+        number = 1
+        free = name
+        while free in taken:
+            number += 1
+            free = f"{name}-{number}"
+        files.write_atomic(self._kept / f"{free}.safetensors", content)
+        return f"kept/{free}"
+
+    def remove(self, agent_id: str) -> None:
+        """Delete an agent that was kept.
+
+        Raises:
+            KeyError: there is no such agent, or it is not one that was kept.
+            OSError: the file can't be deleted.
+        """
+        listed = self._find(agent_id)
+        if listed.source != "kept":
+            raise KeyError(agent_id)
+        listed.path.unlink(missing_ok=True)
+
+    def _find(self, agent_id: str) -> Listed:
+        return {listed.id: listed for listed in self._listed()}[agent_id]
+
+    def _listed(self) -> Iterator[Listed]:
+        yield from shipped_agents()
+        for run in run_folder.runs_in(self._runs):
+            if run.agent.exists():  # a run that trains has none yet
+                name = run.path.name
+                snapshots = run_folder.snapshots_in(run.snapshots)
+                yield Listed(f"run/{name}", name, "run", run.agent, snapshots, run)
+        if self._kept is not None:
+            for path in sorted(self._kept.glob("*.safetensors")):
+                yield Listed(f"kept/{path.stem}", path.stem, "kept", path, {})
+
+
+def shipped_agents() -> list[Listed]:
+    """Return the agents that come with the package."""
+    folders = shipped.SNAPSHOTS
+    return [
+        Listed(
+            id=f"shipped/{name}",
+            name=name,
+            source="shipped",
+            path=path,
+            snapshots=run_folder.snapshots_in(folders[name]) if name in folders else {},
+        )
+        for name, path in shipped.ALL.items()
+    ]
+
+
+def _described(listed: Listed) -> JsonObject:
+    """Return what the list of agents says about one.
+
+    Raises:
+        AgentError: the file is damaged or too large, or the page can't use the agent.
+    """
+    agent = _loaded(listed.path)
+    if reason := why_not_computed(agent.config):
+        raise AgentError(f"{listed.path}: {reason}")
+    preset = None
+    if listed.run is not None:
+        with contextlib.suppress(UsageError):  # a file that another program changed
+            preset = listed.run.settings().preset
+    return {
+        "id": listed.id,
+        "name": listed.name,
+        "source": listed.source,
+        "env_id": agent.config.env_id,
+        "kind": kind_of(agent.config),
+        "updates": agent.num_updates,
+        "preset": preset,
+        "snapshots": [*listed.snapshots],
+    }
+
+
+def kind_of(config: Config) -> Literal["network", "table"]:
+    """Return what the page calls an agent's kind."""
+    return "table" if config.network.is_table else "network"
+
+
+def why_not_computed(config: Config) -> str:
+    """Return why the page can't compute an agent's moves, or nothing."""
+    if GAMES[config.env_id].packing is None:
+        return f"the page has no rules of {config.env_id}"
+    if not config.network.is_table and config.network.activation != "relu":
+        return f"the page computes networks of relu, not {config.network.activation}"
+    return ""
+
+
+def _loaded(path: Path) -> AgentFile:
+    """Return a file's agent; it is read again only after a change.
+
+    Raises:
+        AgentError: the file is damaged or too large.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise AgentError(f"{path}: {error.strerror}") from None
+    if status.st_size > MOST_BYTES:
+        raise AgentError(f"{path}: larger than {MOST_BYTES:,} bytes")
+    return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+
+
+@functools.lru_cache(maxsize=1000)
+def _read(path: Path, stamp: tuple[int, int, int]) -> AgentFile:
+    """Return a file's agent without its weights, which are checked too."""
+    del stamp  # of the key
+    agent = agent_file.load(path)
+    agent.tensors.clear()
+    return agent
+
+
+def history_row(
+    update: int,
+    grade: Grade,
+    *,
+    games: int | None = None,
+    loss: float | None = None,
+    seconds: float | None = None,
+) -> JsonObject:
+    """Return an evaluation of a training as JSON data; what is unknown is None.
+
+    `games` are those of training so far, `loss` is that of the last chunk of updates,
+    `seconds` were spent training.
+    """
+    return {
+        "update": update,
+        "games": games,
+        "loss": loss,
+        "seconds": seconds,
+        "grade": records.to_dict(grade),
+    }
+
+
+def _history_of_run(run: RunFolder) -> list[JsonObject]:
+    """Return the evaluations in a run's metrics; none if they can't be read."""
+    try:
+        rows = run.rows()
+    except ValueError:
+        return []
+    history: dict[int, JsonObject] = {}
+    loss = None
+    for row in rows:
+        if isinstance(row, Chunk):
+            loss = row.loss
+            continue
+        # A search at the end of a run adds a row with the same update.
+        history[row.update] = history_row(
+            row.update, row.grade, games=row.games, loss=loss, seconds=row.seconds
+        )
+    return [*history.values()]
