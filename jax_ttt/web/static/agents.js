@@ -111,6 +111,14 @@ export class Agents {
     await Promise.allSettled(shipped.map((entry) => this.load(entry.id)));
   }
 
+  // Note that an agent of the source has learned on.
+  grow(id, fields) {
+    for (const list of [this.served, this.list]) {
+      const entry = list.find((one) => one.id === id);
+      if (entry) Object.assign(entry, fields);
+    }
+  }
+
   // A name for an agent: "table 1, 400 updates"; the numbers go up.
   nameFor({ kind, updates }) {
     const stored = storage.names(NAMES).map((key) => key.slice(NAMES.length));

@@ -1,8 +1,7 @@
 // The games of a person, kept in this browser; with the agents, they are one file.
 
 import { readAgent } from "./agent_file.js";
-import { Rules } from "./rules.js";
-import { SIDES } from "./rules.js";
+import { Rules, SIDES } from "./rules.js";
 import * as storage from "./storage.js";
 
 const NAME = "statistics";

@@ -3,7 +3,7 @@
 import { LEVELS } from "./levels.js";
 import { SIDES } from "./rules.js";
 import { download } from "./storage.js";
-import { number, percent } from "./ui.js";
+import { confirmed, number, percent } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
 const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost" };
@@ -39,8 +39,7 @@ function Table({ caption, head, rows }) {
 }
 
 function opponentName({ level, title }) {
-  const name = LEVELS[level]?.name ?? level;
-  return title ? `${name}: ${title}` : name;
+  return title || (LEVELS[level]?.name ?? level);
 }
 
 function show(app, text) {
@@ -71,7 +70,7 @@ async function importFile(app, input) {
 }
 
 async function clear(app) {
-  if (!(await app.confirm("Clear the statistics of all your games?", "Clear"))) return;
+  if (!(await confirmed("Clear the statistics of all your games?", "Clear"))) return;
   app.statistics.clear();
   show(app, "The statistics are cleared.");
 }
@@ -80,8 +79,9 @@ async function clear(app) {
 export function StatisticsPanel({ app }) {
   const { statistics, rules } = app;
   const { all, sides, opponents } = statistics.of(rules.envId);
-  const none = [["No games yet", all]];
+  const bySide = SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]]);
   const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
+  if (byOpponent.length === 0) byOpponent.push(["No games yet", all]);
   return html`
     <dl class="cards">
       ${Object.entries(CARDS).map(
@@ -96,12 +96,8 @@ export function StatisticsPanel({ app }) {
       </div>
     </dl>
     <div class="tables">
-      <${Table}
-        caption="By side"
-        head="Your side"
-        rows=${SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]])}
-      />
-      <${Table} caption="By opponent" head="Opponent" rows=${byOpponent.length ? byOpponent : none} />
+      <${Table} caption="By side" head="Your side" rows=${bySide} />
+      <${Table} caption="By opponent" head="Opponent" rows=${byOpponent} />
     </div>
     <div class="bar">
       <button type="button" onClick=${() => exportFile(app)}>Export</button>

@@ -1,213 +1,266 @@
-// Live training in the server: its commands, its sliders, and what streams in.
+// Live training in the server: its state, its commands, and what streams in.
 
-import { announce, button, byId, confirmed, html, number, setText } from "page/dom";
-import { SLIDERS, Slider } from "page/slider";
+import { Rules } from "./rules.js";
+import { read, write } from "./storage.js";
+import { announce, confirmed, number, say } from "./ui.js";
 
+// What can learn, and what each of them is.
+export const LEARNERS = {
+  table: {
+    name: "Table",
+    envId: "tic_tac_toe",
+    help: "A table keeps one value for each position of tic-tac-toe.",
+  },
+  network: {
+    name: "Network",
+    envId: "tic_tac_toe",
+    help:
+      "A network computes the value of each move from the board, so what it learns in one " +
+      "position changes its values in others.",
+  },
+  "connect-4x4": {
+    name: "Connect Four 4 × 4",
+    envId: "connect_4x4",
+    help:
+      "A network learns Connect Four on 4 × 4 in rounds. After each round, a search lists the " +
+      "positions where it loses, and half of the next games start there. About a minute.",
+  },
+};
 const STATES = {
   idle: "Not started",
+  loading: "Loading JAX…",
   compiling: "Compiling the program…",
   running: "Training",
   paused: "Paused",
   finished: "Finished",
   failed: "Failed",
 };
-const FIGURES = {
-  games: "Games",
-  x: "X won",
-  o: "O won",
-  draws: "Draws",
-  loss: "Loss",
-  positions: "Positions learned",
-};
+const BUSY = ["loading", "compiling", "running", "paused"];
+const LOST = "The server does not answer; you can play on, training waits.";
 
-export class Training extends EventTarget {
-  constructor(source) {
-    super();
-    this.source = source.training;
-    this.root = byId("training");
-    this.status = null;
-    this.rows = [];
-    if (this.source) this.build();
-    else this.explain();
+export class Training {
+  // Reads `app.source` and `app.agents`, and calls `app.changed()`.
+  constructor(app) {
+    this.app = app;
+    this.source = app.source.training; // null: this page can't train
+    this.status = null; // what the server said last
+    this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
+    this.problem = ""; // why the last command failed
+    this.isLost = false; // whether the server does not answer
+    this.positions = {}; // of the sliders that are being moved, 0 to 1000
+    this.changes = 0; // of settings, which the server has not answered
+    this.isShown = false; // whether the curves are this training's, not the selected agent's
+    const learner = read("learner", "table");
+    this.chosen = learner in LEARNERS ? learner : "table";
   }
 
-  explain() {
-    byId("train").hidden = true;
-    byId("training-details").append(html("p", { class: "note", text: NO_SERVER }));
+  get isBusy() {
+    return BUSY.includes(this.status?.status);
   }
 
-  build() {
-    const learners = ["table", "network"].map((name) => {
-      const input = html("input", {
-        type: "radio",
-        name: "learner",
-        value: name,
-        checked: name === "table",
-      });
-      const text = name === "table" ? "Table" : "Network";
-      return html("label", { class: "choice" }, input, html("span", { text }));
-    });
-    this.start = button("Start", () => this.send("start"), { class: "primary" });
-    this.pause = button("Pause", () => this.send(this.pause.dataset.command));
-    this.reset = button("Reset", () => this.askReset());
-    this.state = html("p", { class: "state" });
-    this.proof = html("p", { class: "verdict-live" });
-    this.bar = html("progress", { max: 1, value: 0, "aria-label": "Updates done" });
-    this.figures = {};
-    const cards = Object.entries(FIGURES).map(([name, text]) => {
-      this.figures[name] = html("dd", { text: "–" });
-      return html("div", {}, html("dt", { text }), this.figures[name]);
-    });
-    this.sliders = SLIDERS.map((name) => new Slider(name, (moved) => this.change(moved)));
-    this.people = html("input", {
-      type: "checkbox",
-      id: "people",
-      on: { change: () => this.change({ learn_from_people: this.people.checked }) },
-    });
-    this.changing = 0; // changes that the server has not answered yet
-    this.peopleGames = html("span", { class: "note" });
-    this.error = html("p", { class: "problem", role: "alert" });
-    this.root.append(
-      html(
-        "div",
-        { class: "controls" },
-        html("div", { class: "choices", role: "group", "aria-label": "What learns" }, ...learners),
-        html("div", { class: "bar" }, this.start, this.pause, this.reset),
-      ),
-      html("div", { class: "line" }, this.state, this.proof),
-      this.bar,
-      this.error,
-    );
-    byId("training-details").append(
-      html("dl", { class: "cards" }, ...cards),
-      ...this.sliders.map((slider) => slider.element),
-      html(
-        "label",
-        { class: "choice switch" },
-        this.people,
-        html("span", { text: "Learn from my games, too" }),
-        this.peopleGames,
-      ),
-    );
+  // Whether there is an agent that can be saved.
+  get hasAgent() {
+    return this.status?.update > 0 && this.app.agents.get("live") !== null;
   }
 
   get learner() {
-    return this.root.querySelector("input[name=learner]:checked").value;
+    return this.isBusy ? this.status.learner : this.chosen;
+  }
+
+  get isProven() {
+    const { unbeatable } = this.status ?? {};
+    return Boolean(unbeatable?.x && unbeatable.o);
+  }
+
+  // The state in words: "Training: update 50 of 400".
+  get stateText() {
+    if (!this.status) return "Asking the server…";
+    const { status, update, num_updates } = this.status;
+    const updates = `: update ${number(update)} of ${number(num_updates)}`;
+    return STATES[status] + (update ? updates : "");
+  }
+
+  get proofText() {
+    const { unbeatable, proven_at } = this.status ?? {};
+    if (!unbeatable) return "";
+    if (!this.isProven) return "Can still be beaten";
+    const since = proven_at === null ? "" : ` from update ${number(proven_at)} on`;
+    return `Unbeatable, proven${since}`;
+  }
+
+  choose(learner) {
+    this.chosen = learner;
+    write("learner", learner);
+    this.app.changed();
   }
 
   // Show the state now, then whatever the server sends.
   async listen() {
     if (!this.source) return;
+    this.source.listen(
+      (message) => this.receive(message),
+      (isConnected) => this.connect(isConnected),
+    );
     await this.refresh();
-    this.events = this.source.events();
-    this.events.addEventListener("training", (event) => this.receive(JSON.parse(event.data)));
-    // After a lost connection, rows may be missing.
-    this.events.addEventListener("open", () => this.refresh());
-    this.events.addEventListener("error", () => {
-      setText(this.error, "The connection to the server is lost; trying again.");
-    });
   }
 
   async refresh() {
     try {
-      const found = await this.source.status();
-      this.rows = found.history;
-      this.show(found);
-      setText(this.error, found.error ?? "");
+      const status = await this.source.status();
+      this.receive({ status: { ...status, rows: status.rows ?? status.history }, isFirst: true });
     } catch (error) {
-      setText(this.error, error.message);
+      this.fail(error);
     }
   }
 
-  receive(found) {
-    if (found.run !== this.status?.run || found.status === "idle") this.rows = [];
+  connect(isConnected) {
+    if (isConnected === !this.isLost) return;
+    this.isLost = !isConnected;
+    if (this.isLost) say(LOST);
+    else {
+      this.problem = "";
+      announce("The server answers again.");
+      this.app.agents.refresh().catch(() => {}); // the next event tries again
+    }
+    this.app.changed();
+  }
+
+  fail(error) {
+    this.problem = error.message;
+    this.app.changed();
+  }
+
+  // A message replaces the history if it has all of it, or is of another run.
+  receive({ status, isFirst }) {
+    const before = this.status;
+    const isNew = isFirst || status.run !== before?.run || status.status === "idle";
     // An update that was evaluated again, after games of people, replaces its row.
-    const rows = [...this.rows, ...found.rows].map((row) => [row.update, row]);
-    this.rows = [...new Map(rows).values()];
-    this.show(found);
-    setText(this.error, found.error ?? "");
+    const rows = [...(isNew ? [] : this.rows), ...(status.rows ?? [])];
+    this.rows = [...new Map(rows.map((row) => [row.update, row])).values()];
+    const wasProven = this.isProven;
+    this.status = status;
+    if (this.isBusy && status.run !== before?.run) this.isShown = true;
+    if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
+    if (before && this.isProven && !wasProven) announce(`The agent is now ${this.proofText}.`);
+    this.followAgent(before);
+    this.app.changed();
   }
 
-  async send(command) {
+  // The agent in training is in the list as long as it has a snapshot. It never becomes
+  // the opponent by itself.
+  followAgent(before) {
+    const { agents } = this.app;
+    const { status, run, update, snapshots } = this.status;
+    const isListed = agents.get("live") !== null;
+    const isOther = before !== null && before.run !== run;
+    const hasAgent = status !== "idle" && snapshots.length > 0;
+    if (hasAgent !== isListed || (isListed && isOther)) agents.refresh().catch(() => {});
+    else if (isListed) agents.grow("live", { updates: update, snapshots });
+  }
+
+  async send(command, learner) {
     try {
-      await this.source.command(command, command === "start" ? this.learner : undefined);
-      setText(this.error, "");
+      await this.source.command(command, learner);
+      this.problem = "";
+      this.app.changed();
     } catch (error) {
-      setText(this.error, error.message);
+      this.fail(error);
     }
   }
 
-  async askReset() {
-    const question = "Forget this training? The agent and its curves are lost.";
+  // Start a training. The agent of the one before is kept first.
+  async start() {
+    try {
+      await this.keepBefore();
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
+    await this.send("start", this.chosen);
+  }
+
+  async keepBefore() {
+    if (!this.hasAgent) return;
+    const { agents } = this.app;
+    const { bytes, file } = await agents.load("live");
+    if (agents.keptAs(bytes) !== null) return;
+    const name = agents.nameFor(file);
+    agents.keep(name, bytes);
+    say(`The agent of the training before is kept in this browser as "${name}".`);
+  }
+
+  // Keep the agent in training in this browser, under a name.
+  async save(name) {
+    const { agents } = this.app;
+    try {
+      const { bytes, file } = await agents.load("live");
+      const id = agents.keep(name.trim() || agents.nameFor(file), bytes);
+      say(`Saved in this browser as "${agents.get(id).name}".`);
+    } catch (error) {
+      say(error.message);
+    }
+  }
+
+  // Start a game against the agent in training.
+  play() {
+    const { app } = this;
+    if (app.rules.envId !== this.status.env_id) app.openGame(this.status.env_id);
+    app.select("live");
+    app.playSelected();
+  }
+
+  async reset() {
+    const question = "Forget this training? Its agent and curves are lost. To keep the agent, save it first.";
     if (await confirmed(question, "Forget it")) await this.send("reset");
   }
 
+  // Change sliders or whether games of people are learned. What the server sent before it
+  // knew of a change does not undo it here.
   async change(settings) {
-    this.changing += 1;
-    let problem = "";
+    this.changes += 1;
     try {
       await this.source.change(settings);
+      this.note(settings);
+      this.problem = "";
     } catch (error) {
-      problem = error.message;
+      this.problem = error.message;
     } finally {
-      this.changing -= 1;
+      this.changes -= 1;
     }
-    if (problem) await this.refresh();
-    setText(this.error, problem);
+    if (this.changes === 0) this.positions = {};
+    this.app.changed();
   }
 
-  show(found) {
-    const before = this.status;
-    this.status = found;
-    const busy = ["compiling", "running", "paused"].includes(found.status);
-    const paused = found.status === "paused";
-    for (const input of this.root.querySelectorAll("input[name=learner]")) {
-      input.disabled = busy;
-      if (busy || before === null) input.checked = input.value === found.learner;
+  note(changes) {
+    const { settings } = this.status;
+    for (const [name, value] of Object.entries(changes)) {
+      if (name in settings) settings[name] = { ...settings[name], value, moved: true };
+      else this.status[name] = value;
     }
-    this.start.disabled = busy;
-    setText(this.pause, paused ? "Continue" : "Pause");
-    this.pause.dataset.command = paused ? "continue" : "pause";
-    this.pause.disabled = !busy;
-    this.reset.disabled = found.status === "idle";
-    const done = `: update ${number(found.update)} of ${number(found.num_updates)}`;
-    setText(this.state, STATES[found.status] + (found.update ? done : ""));
-    this.bar.value = found.num_updates ? found.update / found.num_updates : 0;
-    this.showProof(found, before);
-    const loss = found.loss === null ? "–" : found.loss.toPrecision(3);
-    const positions = found.positions_learned;
-    const figures = {
-      games: number(found.games),
-      x: number(found.wins.x),
-      o: number(found.wins.o),
-      draws: number(found.draws),
-      loss,
-      positions: typeof positions === "number" ? number(positions) : "–",
-    };
-    for (const [name, text] of Object.entries(figures)) setText(this.figures[name], text);
-    for (const slider of this.sliders) slider.show(found.settings[slider.name]);
-    // What the server sent before it knew of a change must not undo it here.
-    if (!this.changing) this.people.checked = found.learn_from_people;
-    const idle = found.status === "idle"; // no agent is there to learn
-    const learned = `${number(found.people_games)} so far`;
-    setText(this.peopleGames, idle ? "once training has begun" : learned);
-    if (before?.status !== found.status) announce(`Training: ${STATES[found.status]}`);
-    this.dispatchEvent(new CustomEvent("progress"));
   }
 
-  showProof(found, before) {
-    const proven = found.unbeatable && found.unbeatable.x && found.unbeatable.o;
-    const since = found.proven_at === null ? "" : ` from update ${number(found.proven_at)} on`;
-    let text = "";
-    if (proven) text = `Unbeatable, proven${since}`;
-    else if (found.unbeatable) text = "Can still be beaten";
-    setText(this.proof, text);
-    this.proof.classList.toggle("proven", Boolean(proven));
-    const was = before?.unbeatable && before.unbeatable.x && before.unbeatable.o;
-    if (proven && !was) announce(`The agent is now proven unbeatable${since}.`);
+  // Move all sliders back.
+  setDefaults() {
+    const { settings } = this.status;
+    const moved = Object.entries(settings).filter(([, setting]) => setting.moved);
+    return this.change(Object.fromEntries(moved.map(([name, setting]) => [name, setting.default])));
+  }
+
+  // Let the agent in training learn from a finished game of the person.
+  async learnFrom({ envId, moves }) {
+    const { learn_from_people, env_id } = this.status ?? {};
+    if (!learn_from_people || env_id !== envId || !this.isBusy) return;
+    try {
+      await this.source.learn([...moves]);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  // The rules of the game that is learned.
+  get rules() {
+    const envId = this.status?.env_id ?? LEARNERS[this.learner].envId;
+    if (this.ownRules?.envId !== envId) this.ownRules = new Rules(envId);
+    return this.ownRules;
   }
 }
-
-const NO_SERVER =
-  "Training is missing in this page, since it works without a server. " +
-  "With the program installed, python -m jax_ttt.web trains agents here.";
