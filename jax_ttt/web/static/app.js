@@ -58,7 +58,7 @@ export class App {
   async start() {
     const link = fromHash(location.hash);
     await this.agents.refresh().catch((error) => say(error.message));
-    const envId = link?.game ?? this.settings.page.game;
+    const envId = link?.envId ?? this.settings.page.game;
     this.openGame(Rules.knows(envId) ? envId : GAMES[0], link);
     this.training.listen();
     this.agents.prefetch();
@@ -221,7 +221,7 @@ export class App {
     writeTab(`game.${envId}`, { moves, start, opponent, side, original, notCounted, isAnalysis });
     const level = isAnalysis ? "analysis" : opponent.level;
     const { agent, update } = opponent;
-    const hash = toHash({ game: envId, moves, start, side, level, agent, update });
+    const hash = toHash({ envId, moves, start, side, level, agent, update });
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 

@@ -295,7 +295,7 @@ function chips(values) {
     <div class="chips" aria-hidden="true">
       ${values.map(
         ({ layer, text, tone }) => html`
-          <span key=${layer} class=${`chip ${tone}`}>
+          <span key=${layer} class=${`chip ${layer} ${tone}`}>
             <span class="layer">${LAYER_NAMES[layer]}</span>
             <span class="value">${text}</span>
           </span>

@@ -13,7 +13,7 @@ import { LAYERS } from "./settings.js";
 import { openSource } from "./source.js";
 import { StatisticsPanel } from "./statistics_panel.js";
 import { statusOf } from "./status.js";
-import { Check, Tabs, ThemeButton, isShortcut, say, setText } from "./ui.js";
+import { Check, Tabs, ThemeButton, isShortcut, say } from "./ui.js";
 
 const PANELS = {
   game: ["Game", PlayPanel],
@@ -180,7 +180,7 @@ function openPage() {
   document.addEventListener("keydown", (event) => onKey(app, event));
   window.addEventListener("hashchange", () => {
     const link = fromHash(location.hash);
-    if (link) app.openGame(link.game ?? app.rules.envId, link);
+    if (link) app.openGame(link.envId, link);
   });
   return app.start();
 }

@@ -101,10 +101,12 @@ function shortMove(rules, game, i) {
   `;
 }
 
-// Scroll the list, but not the page, to an entry.
+// Scroll the list, but not the page, to an entry once it is in the page.
 function scrollToEntry(item) {
-  const list = item?.parentElement;
-  if (!list) return;
+  if (item) queueMicrotask(() => scrollWithin(item.parentElement, item));
+}
+
+function scrollWithin(list, item) {
   const top = item.offsetTop - list.offsetTop;
   const bottom = top + item.offsetHeight;
   if (top < list.scrollTop) list.scrollTop = top;

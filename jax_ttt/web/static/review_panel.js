@@ -66,10 +66,6 @@ export function ReviewPanel({ app }) {
   return html`
     <h3>${heading(app, judgements)}</h3>
     <p class="note">${method} Click a move to see it on the board.</p>
-    ${game.original && html`<p class="notice">
-      You left the game's first line.${" "}
-      <button type="button" onClick=${() => game.restore()}>Return to the first line</button>
-    </p>`}
     <ol class="moves">${rows}</ol>
   `;
 }

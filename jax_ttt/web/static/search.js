@@ -7,13 +7,406 @@ import { SIDES } from "./rules.js";
 // An agent's value of each move to its mover, NaN where illegal, after `depth` moves of
 // best play, as players/lookahead.py computes it.
 export function lookaheadValues(rules, player, position, depth) {
-  return depth === 0 ? player.values(position) : player.values(position);
+  if (depth === 0) return player.values(position);
+  const search = new Lookahead(rules, player);
+  const values = new Float64Array(rules.numActions).fill(NaN);
+  for (const action of rules.legal(position)) {
+    values[action] = search.afterValue(rules.after(position, action), depth, -1, 1);
+  }
+  return values;
 }
 
+// Alpha-beta search over an agent's values, which are -1 to 1. Bounds that were found are
+// kept, since many lines of play lead to one position.
+class Lookahead {
+  constructor(rules, player) {
+    Object.assign(this, { rules, player });
+    this.leaves = new Map(); // key of a position -> the highest of the agent's values
+    this.bounds = new Map(); // key and depth -> [low, high]
+  }
+
+  // The value of a position to the player who has just moved; exact if it is between the
+  // two bounds.
+  afterValue(position, depth, alpha, beta) {
+    if (position.row.length > 0) return 1;
+    const { gamma } = this.player;
+    if (gamma === 0 || this.rules.isOver(position)) return 0;
+    return -gamma * this.best(position, depth - 1, -beta / gamma, -alpha / gamma);
+  }
+
+  // The value of a position to its mover after `depth` moves; exact as above.
+  best(position, depth, alpha, beta) {
+    const key = String.fromCharCode(...this.player.seen(position).stones.map((s) => s + 1));
+    if (depth === 0) return this.highest(position, key);
+    const bounds = this.bounds.get(key + depth) ?? [-1, 1];
+    const low = Math.max(alpha, bounds[0]);
+    const high = Math.min(beta, bounds[1]);
+    if (low >= high) return low >= beta ? bounds[0] : bounds[1];
+    let best = -Infinity;
+    for (const after of this.successors(position)) {
+      best = Math.max(best, this.afterValue(after, depth, Math.max(low, best), high));
+      if (best >= high) break;
+    }
+    if (best > low) bounds[0] = Math.max(bounds[0], best);
+    if (best < high) bounds[1] = Math.min(bounds[1], best);
+    this.bounds.set(key + depth, bounds);
+    return best;
+  }
+
+  // The highest of the agent's own values.
+  highest(position, key) {
+    let highest = this.leaves.get(key);
+    if (highest === undefined) {
+      const values = this.player.values(position);
+      highest = Math.max(...values.filter((value) => !Number.isNaN(value)));
+      this.leaves.set(key, highest);
+    }
+    return highest;
+  }
+
+  // The positions after each move, in the order of the agent's values; a win alone.
+  successors(position) {
+    const moves = [];
+    for (const action of this.rules.legal(position)) {
+      const after = this.rules.after(position, action);
+      if (after.row.length > 0) return [after];
+      moves.push({ action, after });
+    }
+    const values = this.player.values(position);
+    moves.sort((a, b) => values[b.action] - values[a.action]);
+    return moves.map(({ after }) => after);
+  }
+}
+
+// The result of a position under best play, or null if the game is over or the time does
+// not suffice: see `exact` in engine.js.
 export function solve(rules, position, seconds = Infinity) {
-  return null;
+  if (rules.isOver(position)) return null;
+  if (!solvers.has(rules.envId)) solvers.set(rules.envId, new Solver(rules));
+  const solver = solvers.get(rules.envId);
+  try {
+    return solver.solve(position, Date.now() + 1000 * seconds);
+  } catch (error) {
+    if (error !== TIME_OVER) throw error;
+    return null;
+  }
 }
 
-export function* gradeOf(rules, player) {
-  return {};
+const solvers = new Map(); // name of a game -> its solver, which keeps what it found
+const TIME_OVER = new Error("the time is over");
+const NODES_PER_LOOK = 4096; // positions between two looks at the clock
+const SLOTS = 2 ** 21; // of the table of positions
+
+// Best play, found by alpha-beta search with a table of positions. The players' stones are
+// bits of two words of 32 bits. A score is 0 for a draw; a win with the last free cell is
+// 1, each stone fewer is 1 more, and a loss is the negative of the opponent's score.
+class Solver {
+  constructor(rules) {
+    this.rules = rules;
+    const { numCells, columns, rows, falls } = rules;
+    // Where stones fall, each column has a free bit above it. So the sum of the mover's
+    // stones and all stones is a key: it has a 1 above each column's mark.
+    this.perWord = falls ? Math.floor(30 / (rows + 1)) : columns;
+    this.wordSize = falls ? 2 ** (this.perWord * (rows + 1)) : 2 ** numCells;
+    this.low = new Int32Array(numCells);
+    this.high = new Int32Array(numCells);
+    for (let cell = 0; cell < numCells; cell += 1) {
+      const column = cell % columns;
+      const height = rows - 1 - Math.floor(cell / columns);
+      const bit = falls ? (column % this.perWord) * (rows + 1) + height : cell;
+      const isLow = !falls || column < this.perWord;
+      (isLow ? this.low : this.high)[cell] = 1 << bit;
+    }
+    this.lines = rules.lines.map((line) => this.mask(line));
+    // The other cells of each line through a cell, as pairs of words.
+    this.others = Array.from({ length: numCells }, (_, cell) => {
+      const lines = rules.lines.filter((line) => line.includes(cell));
+      return Int32Array.from(lines.flatMap((line) => this.mask(line.filter((c) => c !== cell))));
+    });
+    // Cells of many lines are tried first.
+    const byLines = (a, b) => this.others[b].length - this.others[a].length;
+    this.order = Array.from({ length: numCells }, (_, cell) => cell).sort(byLines);
+    this.keys = new Float64Array(SLOTS).fill(-1);
+    this.lowest = new Int8Array(SLOTS);
+    this.highest = new Int8Array(SLOTS);
+    this.moves = new Int8Array((numCells + 1) * rules.numActions);
+    this.free = new Int8Array(columns); // where stones fall: each column's next cell
+  }
+
+  mask(cells) {
+    const low = cells.reduce((word, cell) => word | this.low[cell], 0);
+    return [low, cells.reduce((word, cell) => word | this.high[cell], 0)];
+  }
+
+  solve(position, deadline) {
+    const { rules } = this;
+    this.deadline = deadline;
+    this.nodes = 0;
+    const stones = position.cells.reduce((sum, stone) => sum + Math.abs(stone), 0);
+    const actions = rules.legal(position).map((action) => {
+      const after = rules.after(position, action);
+      const score = -this.score(after, stones + 1);
+      const moves = score === 0 ? 0 : rules.numCells + 1 - Math.abs(score) - stones;
+      return { action, score, value: Math.sign(score), moves };
+    });
+    const highest = Math.max(...actions.map(({ score }) => score));
+    const best = actions.filter(({ score }) => score === highest);
+    return {
+      value: best[0].value,
+      moves: best[0].moves,
+      best: best.map(({ action }) => action),
+      actions: actions.map(({ action, value, moves }) => ({ action, value, moves })),
+    };
+  }
+
+  // The score of a position to its mover, by searches that ask whether it is higher than
+  // a number: these are fast, and few are needed.
+  score(position, stones) {
+    const { rules } = this;
+    if (position.row.length > 0) return -(rules.numCells + 1 - stones);
+    for (let column = 0; column < rules.columns; column += 1) {
+      this.free[column] = rules.falls ? rules.cell(position, column) ?? -1 : 0;
+    }
+    const cells = Array.from(position.cells.keys());
+    const own = this.mask(cells.filter((cell) => position.cells[cell] === position.sign));
+    const opponent = this.mask(cells.filter((cell) => position.cells[cell] === -position.sign));
+    let low = -(rules.numCells - stones);
+    let high = rules.numCells - stones;
+    while (low < high) {
+      let middle = low + Math.floor((high - low) / 2);
+      if (middle <= 0 && low / 2 < middle) middle = Math.trunc(low / 2);
+      else if (middle >= 0 && high / 2 > middle) middle = Math.trunc(high / 2);
+      const score = this.search(...own, ...opponent, stones, middle, middle + 1);
+      if (score <= middle) high = score;
+      else low = score;
+    }
+    return low;
+  }
+
+  // Whether a stone on a cell makes a line of these stones.
+  wins(low, high, cell) {
+    const others = this.others[cell];
+    for (let i = 0; i < others.length; i += 2) {
+      if ((low & others[i]) === others[i] && (high & others[i + 1]) === others[i + 1]) return true;
+    }
+    return false;
+  }
+
+  // The score of the position with these stones of the mover and of the opponent; exact
+  // if it is between alpha and beta, else a bound.
+  search(ownLow, ownHigh, otherLow, otherHigh, stones, alpha, beta) {
+    const { rules, order, moves } = this;
+    const { numCells, columns, falls } = rules;
+    this.nodes += 1;
+    if (this.nodes % NODES_PER_LOOK === 0 && Date.now() > this.deadline) throw TIME_OVER;
+    const left = numCells - stones;
+    if (left === 0) return 0;
+    const takenLow = ownLow | otherLow;
+    const takenHigh = ownHigh | otherHigh;
+
+    // Wins at once, threats that must be met, and cells below the opponent's wins.
+    const begin = stones * rules.numActions;
+    let end = begin;
+    let forced = -1;
+    let isLost = false;
+    for (let i = 0; i < numCells; i += 1) {
+      const cell = order[i];
+      if (falls ? this.free[cell % columns] !== cell : takenLow & this.low[cell]) continue;
+      if (this.wins(ownLow, ownHigh, cell)) return left;
+      if (this.wins(otherLow, otherHigh, cell)) {
+        isLost = forced >= 0;
+        forced = cell;
+      }
+      moves[end] = cell;
+      end += 1;
+    }
+    if (left === 1) return 0;
+    if (isLost) return 1 - left;
+    if (forced >= 0) {
+      moves[begin] = forced;
+      end = begin + 1;
+    }
+    if (falls) {
+      let kept = begin;
+      for (let i = begin; i < end; i += 1) {
+        const above = moves[i] - columns;
+        if (above >= 0 && this.wins(otherLow, otherHigh, above)) continue;
+        moves[kept] = moves[i];
+        kept += 1;
+      }
+      if (kept === begin) return 1 - left;
+      end = kept;
+    }
+
+    // Neither player can win with the next two stones.
+    if (left === 2) return 0;
+    let high = Math.min(beta, left - 2);
+    let low = Math.max(alpha, 3 - left);
+    if (low >= high) return low >= beta ? low : high;
+
+    const key = falls
+      ? ownLow + takenLow + (ownHigh + takenHigh) * this.wordSize
+      : ownLow + takenLow * this.wordSize;
+    const slot = this.slot(ownLow + takenLow, falls ? ownHigh + takenHigh : takenLow);
+    let lowest = 3 - left;
+    let highest = left - 2;
+    if (this.keys[slot] === key) {
+      lowest = Math.max(lowest, this.lowest[slot]);
+      highest = Math.min(highest, this.highest[slot]);
+      if (lowest >= beta) return lowest;
+      if (highest <= alpha) return highest;
+      low = Math.max(low, lowest);
+      high = Math.min(high, highest);
+      if (low >= high) return low;
+    }
+
+    let best = -numCells;
+    for (let i = begin; i < end; i += 1) {
+      const cell = moves[i];
+      const column = cell % columns;
+      if (falls) this.free[column] = cell - columns;
+      const score = -this.search(
+        otherLow,
+        otherHigh,
+        ownLow | this.low[cell],
+        ownHigh | this.high[cell],
+        stones + 1,
+        -high,
+        -Math.max(low, best),
+      );
+      if (falls) this.free[column] = cell;
+      if (score > best) best = score;
+      if (best >= high) break;
+    }
+    if (best > low) lowest = Math.max(lowest, best);
+    if (best < high) highest = Math.min(highest, best);
+    this.keys[slot] = key;
+    this.lowest[slot] = lowest;
+    this.highest[slot] = highest;
+    return best;
+  }
+
+  slot(low, high) {
+    const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
+    return (mixed ^ (mixed >>> 15)) & (SLOTS - 1);
+  }
+}
+
+// Every line of play of a player against every opponent, in the seats that it learned:
+// { first, second }, each with the names of Python's SeatGrade: lines { won, drawn, lost },
+// num_positions (positions that it reaches in which nobody has won), win_rate, draw_rate
+// and loss_rate (exact, against an opponent that plays at random), complete (false if
+// there are more than `mostPositions`), unbeatable (null if not known), losing_line (the
+// actions of a shortest line that it loses, or null), and optimal_move_rate (the share of
+// all positions of its seat in which its move keeps the result; null in large games).
+// Yields { side, positions } at times.
+export function* gradeOf(rules, player, mostPositions = 2e6) {
+  const grade = {};
+  for (const side of SIDES) {
+    const { seat } = player.agent.config;
+    if (seat === "both" || seat === SEATS[side]) {
+      grade[SEATS[side]] = yield* seatGrade(rules, player, side, mostPositions);
+    }
+  }
+  return grade;
+}
+
+const POSITIONS_PER_YIELD = 64;
+
+// Equal positions after equally many moves are one, and so are mirror images if the
+// player plays mirrored moves on them, as in solver/reach.py.
+function* seatGrade(rules, player, side, mostPositions) {
+  const lines = { won: 0, drawn: 0, lost: 0 };
+  const chances = { won: 0, drawn: 0, lost: 0 };
+  let positions = 0;
+  let losing = null;
+  // Of each position: how many lines of play lead there, the chance that a random
+  // opponent's game does, and a shortest line, as its last action and the one before.
+  let level = [{ position: rules.start, lines: 1, chance: 1, before: null, action: null }];
+  while (level.length > 0 && positions <= mostPositions) {
+    const next = new Map();
+    const isOwn = rules.toMove(level[0].position) === side;
+    positions += level.length;
+    for (const [i, here] of level.entries()) {
+      if (i % POSITIONS_PER_YIELD === 0) yield { side, positions };
+      const actions = isOwn ? [player.move(here.position)] : rules.legal(here.position);
+      const chance = here.chance / actions.length;
+      for (const action of actions) {
+        const position = rules.after(here.position, action);
+        const result = rules.result(position, side);
+        if (result !== null) {
+          lines[result] += here.lines;
+          chances[result] += chance;
+        }
+        if (result === "lost") losing ??= lineTo({ before: here, action });
+        if (position.row.length === 0) add(next, reachedKey(rules, player, position), {
+          position,
+          lines: here.lines,
+          chance,
+          before: here,
+          action,
+        });
+      }
+    }
+    const isOver = (one) => rules.isOver(one.position);
+    level = [...next.values()].filter((one) => !isOver(one));
+    positions += next.size - level.length;
+  }
+  const complete = level.length === 0;
+  return {
+    lines,
+    num_positions: positions,
+    win_rate: chances.won,
+    draw_rate: chances.drawn,
+    loss_rate: chances.lost,
+    complete,
+    unbeatable: losing ? false : complete || null,
+    losing_line: losing,
+    optimal_move_rate: rules.numCells <= 9 ? optimalMoveRate(rules, player, side) : null,
+  };
+}
+
+function add(level, key, reached) {
+  const same = level.get(key);
+  if (!same) {
+    level.set(key, reached);
+    return;
+  }
+  same.lines += reached.lines;
+  same.chance += reached.chance;
+}
+
+function lineTo(reached) {
+  const line = [];
+  for (let one = reached; one.before !== null; one = one.before) line.unshift(one.action);
+  return line;
+}
+
+function reachedKey(rules, player, position) {
+  return player.isSymmetric ? rules.canonical(position).stones.join("") : rules.key(position);
+}
+
+// The share of a seat's positions in which the player's move keeps the exact result.
+function optimalMoveRate(rules, player, side) {
+  let [all, optimal] = [0, 0];
+  for (const position of everyPosition(rules)) {
+    if (rules.toMove(position) !== side) continue;
+    const exact = solve(rules, position);
+    const move = player.move(position);
+    all += 1;
+    if (exact.actions.find(({ action }) => action === move).value === exact.value) optimal += 1;
+  }
+  return optimal / all;
+}
+
+// Every position of a small game.
+function everyPosition(rules) {
+  const positions = new Map([[rules.key(rules.start), rules.start]]);
+  for (const position of positions.values()) {
+    for (const action of rules.legal(position)) {
+      const after = rules.after(position, action);
+      positions.set(rules.key(after), after);
+    }
+  }
+  return positions.values();
 }
