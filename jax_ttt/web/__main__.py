@@ -135,28 +135,34 @@ def _make_ready(machine: cli.Machine) -> None:
 def _bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens; if the port is taken, at one of the next ports."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        for number in range(port, min(port + MOST_PORTS, PORTS.high + 1)):
-            bound = socket.socket(family, socket.SOCK_STREAM)
-            if sys.platform != "win32":  # there, it would share the port
-                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                bound.bind((address[0], number, *address[2:]))
-                bound.listen()  # a browser that is opened now has to wait a moment
-                return bound
-            except OSError as error:
-                bound.close()
-                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                    raise
-                reason = error.strerror
+        return _listening(host, port)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-    raise UsageError(
-        f"can't serve at --host {host} --port {port}: {reason}; "
-        "try another --port or --host"
-    )
+        raise UsageError(
+            f"can't serve at --host {host} --port {port}: {reason}; "
+            "try another --port or --host"
+        ) from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    refused = OSError(errno.EADDRINUSE, "address in use")
+    for number in range(port, min(port + MOST_PORTS, 2**16)):
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        if sys.platform != "win32":  # there, it would share the port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((address[0], number, *address[2:]))
+            bound.listen()  # a browser that is opened now waits a moment
+            return bound
+        except OSError as error:
+            bound.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            refused = error
+    raise refused
 
 
 def _host_names(host: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The agents in files: those of the package, of runs, and those kept when a server ends.
+"""The agents in files: of the package, of runs, and kept when a server ended.
 
 Imports no JAX: the page itself reads the files.
 """
@@ -52,7 +52,7 @@ class AgentFiles:
         refused: list[JsonObject] = []
         for listed in self._listed():
             try:
-                agents.append(_described(listed))
+                agents.append(described(listed))
             except AgentError as error:
                 reason = str(error).replace(str(listed.path), listed.path.name)
                 refused.append({"name": listed.name, "reason": reason[:300]})
@@ -67,7 +67,7 @@ class AgentFiles:
         """
         listed = self._find(agent_id)
         path = listed.path
-        if update is not None and update != _loaded(path).num_updates:
+        if update is not None and update != loaded(path).num_updates:
             path = listed.snapshots[update]
         return files.read_bounded(path, MOST_BYTES)
 
@@ -77,14 +77,7 @@ class AgentFiles:
         Raises:
             KeyError: there is no such agent.
         """
-        listed = self._find(agent_id)
-        if listed.run is not None:
-            return _history_of_run(listed.run)
-        rows = []
-        for update, path in listed.snapshots.items():
-            with contextlib.suppress(AgentError):
-                rows.append(history_row(update, _loaded(path).score))
-        return rows
+        return history(self._find(agent_id))
 
     def keep(self, name: str, content: bytes) -> str | None:
         """Write an agent's file to the user's folder, and return its id.
@@ -149,13 +142,13 @@ def shipped_agents() -> list[Listed]:
     ]
 
 
-def _described(listed: Listed) -> JsonObject:
+def described(listed: Listed) -> JsonObject:
     """Return what the list of agents says about one.
 
     Raises:
         AgentError: the file is damaged or too large, or the page can't use the agent.
     """
-    agent = _loaded(listed.path)
+    agent = loaded(listed.path)
     if reason := why_not_computed(agent.config):
         raise AgentError(f"{listed.path}: {reason}")
     preset = None
@@ -188,7 +181,7 @@ def why_not_computed(config: Config) -> str:
     return ""
 
 
-def _loaded(path: Path) -> AgentFile:
+def loaded(path: Path) -> AgentFile:
     """Return a file's agent; it is read again only after a change.
 
     Raises:
@@ -232,6 +225,20 @@ def history_row(
         "seconds": seconds,
         "grade": records.to_dict(grade),
     }
+
+
+def history(listed: Listed) -> list[JsonObject]:
+    """Return the evaluations of an agent's training, the oldest first.
+
+    They are those of the run's metrics, or else of its snapshots.
+    """
+    if listed.run is not None:
+        return _history_of_run(listed.run)
+    rows = []
+    for update, path in listed.snapshots.items():
+        with contextlib.suppress(AgentError):
+            rows.append(history_row(update, loaded(path).score))
+    return rows
 
 
 def _history_of_run(run: RunFolder) -> list[JsonObject]:

@@ -4,11 +4,11 @@ Each refusal is a status and `{"error": REASON}`.
 """
 
 import asyncio
+import contextlib
 import mimetypes
 import sys
 import traceback
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from jax_ttt.config.errors import Refused, SettingError, UsageError
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.web.agents import AgentFiles
@@ -32,7 +32,7 @@ STATIC = Path(__file__).parent / "static"
 """The page's files."""
 MOST_BODY_BYTES = 64 * 2**10
 MOST_MOVES = 100
-"""Most moves of a game that is sent to be learned from."""
+"""Most moves of a game that is sent, and the largest number of a move."""
 _COMMENT_SECONDS = 15.0
 _PAUSE_SECONDS = 0.05
 """Between two messages of a stream: what changes meanwhile is in the second one."""
@@ -44,88 +44,22 @@ mimetypes.add_type("text/javascript", ".js")
 def make_app(files: AgentFiles, training: Training, hosts: Sequence[str]) -> Starlette:
     """Return the application; `hosts` are its names in the header Host, without ports.
 
-    When it ends, the agent in training is kept.
+    The caller closes the training.
     """
-
-    async def page(request: Request) -> Response:
-        return FileResponse(STATIC / "index.html")
-
-    def agents(request: Request) -> Response:
-        entries, refused = files.as_json()
-        live = training.as_agent()
-        listed = entries if live is None else [*entries, live]
-        return JSONResponse({"agents": listed, "refused": refused})
-
-    def agent_file(request: Request) -> Response:
-        agent_id, update = _agent_of(request)
-        try:
-            if agent_id == LIVE:
-                content = training.content(update)
-            else:
-                content = files.content(agent_id, update)
-        except KeyError:
-            raise HTTPException(404, "no such agent") from None
-        except ValueError as error:
-            raise HTTPException(404, str(error)) from None
-        return Response(content, media_type="application/octet-stream")
-
-    def history(request: Request) -> Response:
-        agent_id, _ = _agent_of(request)
-        try:
-            rows = training.rows() if agent_id == LIVE else files.history(agent_id)
-        except KeyError:
-            raise HTTPException(404, "no such agent") from None
-        return JSONResponse({"rows": rows})
-
-    def remove(request: Request) -> Response:
-        agent_id, _ = _agent_of(request)
-        try:
-            files.remove(agent_id)
-        except KeyError:
-            raise HTTPException(404, "no such agent, or not one to remove") from None
-        return JSONResponse({"removed": agent_id})
-
-    async def status(request: Request) -> Response:
-        return JSONResponse(training.full_status())
-
-    async def command(request: Request) -> Response:
-        body = await _body(request, {"command": str, "learner": str}, {"command"})
-        training.command(body["command"], body.get("learner"))
-        return JSONResponse(training.full_status())
-
-    async def change(request: Request) -> Response:
-        training.change(await _body(request))
-        return JSONResponse(training.full_status())
-
-    async def learn(request: Request) -> Response:
-        moves = (await _body(request, {"moves": list}, {"moves"}))["moves"]
-        if len(moves) > MOST_MOVES or not all(type(move) is int for move in moves):
-            raise HTTPException(400, "moves must be a list of whole numbers")
-        await run_in_threadpool(training.learn, moves)
-        return JSONResponse(training.full_status())
-
-    async def events(request: Request) -> Response:
-        stream = () if request.method == "HEAD" else _events(training)
-        return StreamingResponse(stream, media_type="text/event-stream")
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
-        await run_in_threadpool(training.close)
-
+    answers = _Answers(files, training)
     return Starlette(
         routes=[
-            Route("/", page),
+            Route("/", _page),
             Mount("/static", StaticFiles(directory=STATIC)),
-            Route("/api/agents", agents),
-            Route("/api/agents", remove, methods=["DELETE"]),
-            Route("/api/agents/file", agent_file),
-            Route("/api/agents/history", history),
-            Route("/api/training", status),
-            Route("/api/training", command, methods=["POST"]),
-            Route("/api/training/settings", change, methods=["PATCH"]),
-            Route("/api/training/games", learn, methods=["POST"]),
-            Route("/api/training/events", events),
+            Route("/api/agents", answers.agents),
+            Route("/api/agents", answers.remove, methods=["DELETE"]),
+            Route("/api/agents/file", answers.file),
+            Route("/api/agents/history", answers.history),
+            Route("/api/training", answers.status),
+            Route("/api/training", answers.command, methods=["POST"]),
+            Route("/api/training/settings", answers.change, methods=["PATCH"]),
+            Route("/api/training/games", answers.learn, methods=["POST"]),
+            Route("/api/training/events", answers.events),
         ],
         middleware=[
             Middleware(SecurityMiddleware),
@@ -136,8 +70,89 @@ def make_app(files: AgentFiles, training: Training, hosts: Sequence[str]) -> Sta
             Refused: _refuse_ours,
             Exception: _fail,
         },
-        lifespan=lifespan,
     )
+
+
+async def _page(request: Request) -> Response:
+    return FileResponse(STATIC / "index.html")
+
+
+class _Answers:
+    """The functions that answer; those that read files run in threads."""
+
+    def __init__(self, files: AgentFiles, training: Training) -> None:
+        self.of_files, self.training = files, training
+
+    def agents(self, request: Request) -> Response:
+        """Return all agents, and the files that can't be used."""
+        listed, refused = self.of_files.as_json()
+        if (live := self.training.as_agent()) is not None:
+            listed.append(live)
+        return JSONResponse({"agents": listed, "refused": refused})
+
+    def file(self, request: Request) -> Response:
+        """Return the file of an agent."""
+        agent_id, update = _agent_of(request)
+        source = self.training if agent_id == LIVE else self.of_files
+        with _refusing_unknown_agents():
+            content = source.content(agent_id, update)
+        return Response(content, media_type="application/octet-stream")
+
+    def history(self, request: Request) -> Response:
+        """Return the evaluations of an agent's training."""
+        agent_id, _ = _agent_of(request)
+        if agent_id == LIVE:
+            return JSONResponse({"rows": self.training.rows()})
+        with _refusing_unknown_agents():
+            return JSONResponse({"rows": self.of_files.history(agent_id)})
+
+    def remove(self, request: Request) -> Response:
+        """Delete an agent that was kept."""
+        agent_id, _ = _agent_of(request)
+        with _refusing_unknown_agents():
+            self.of_files.remove(agent_id)
+        return JSONResponse({"removed": agent_id})
+
+    async def status(self, request: Request) -> Response:
+        """Return everything about the training."""
+        rows = self.training.rows()
+        return JSONResponse({**self.training.status(), "history": rows})
+
+    async def command(self, request: Request) -> Response:
+        """Start, pause, continue or reset the training."""
+        body = await _body(request)
+        if not {"command"} <= body.keys() <= {"command", "learner"}:
+            raise HTTPException(400, "a command is needed, and at most a learner")
+        self.training.command(body["command"], body.get("learner"))
+        return await self.status(request)
+
+    async def change(self, request: Request) -> Response:
+        """Move sliders, or switch learning from people on or off."""
+        self.training.change(await _body(request))
+        return await self.status(request)
+
+    async def learn(self, request: Request) -> Response:
+        """Let the agent in training learn from a game."""
+        body = await _body(request)
+        if body.keys() != {"moves"}:
+            raise HTTPException(400, "the moves of a game are needed")
+        await run_in_threadpool(self.training.learn, _moves(body["moves"]))
+        return await self.status(request)
+
+    async def events(self, request: Request) -> Response:
+        """Return a stream of the training's changes."""
+        stream = () if request.method == "HEAD" else _events(self.training)
+        return StreamingResponse(stream, media_type="text/event-stream")
+
+
+@contextlib.contextmanager
+def _refusing_unknown_agents() -> Iterator[None]:
+    try:
+        yield
+    except KeyError:
+        raise HTTPException(404, "no such agent") from None
+    except (OSError, ValueError) as error:  # a file that can't be read
+        raise HTTPException(404, str(error)) from None
 
 
 def _agent_of(request: Request) -> tuple[str, int | None]:
@@ -152,32 +167,27 @@ def _agent_of(request: Request) -> tuple[str, int | None]:
     return query["agent"], None if text is None else int(text)
 
 
-async def _body(
-    request: Request,
-    kinds: Mapping[str, type] | None = None,
-    needed: set[str] | frozenset[str] = frozenset(),
-) -> JsonObject:
-    """Return the JSON object that is a request's body.
-
-    `kinds` are the fields that it may have, with their types; None allows all.
-    """
+async def _body(request: Request) -> JsonObject:
+    """Return the JSON object that is a request's body."""
     content = b""
     async for part in request.stream():
         content += part
         if len(content) > MOST_BODY_BYTES:
             raise HTTPException(413, f"the body is longer than {MOST_BODY_BYTES} bytes")
     try:
-        body = records.from_json(dict[str, object], content)
+        return records.from_json(dict[str, object], content)
     except ValueError as error:
         raise HTTPException(400, f"the body must be a JSON object: {error}") from None
-    if missing := sorted(needed - body.keys()):
-        raise HTTPException(400, f"{missing[0]} is missing")
-    for name, value in body.items() if kinds is not None else ():
-        if name not in kinds:
-            raise HTTPException(400, f"unknown field {name[:40]!r}")
-        if not isinstance(value, kinds[name]):
-            raise HTTPException(400, f"{name} has a value of another type")
-    return body
+
+
+def _moves(value: object) -> list[int]:
+    """Return the moves of a request; whether they are legal is not checked."""
+    if not isinstance(value, list) or len(value) > MOST_MOVES:
+        raise HTTPException(400, "moves must be a list, of a game")
+    moves = [move for move in value if type(move) is int and 0 <= move < MOST_MOVES]
+    if len(moves) < len(value):
+        raise HTTPException(400, "each move must be a whole number")
+    return moves
 
 
 async def _events(training: Training) -> AsyncIterator[bytes]:
@@ -204,7 +214,8 @@ async def _events(training: Training) -> AsyncIterator[bytes]:
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+    if not isinstance(error, HTTPException):
+        raise error
     reason = {"error": error.detail}
     return JSONResponse(reason, error.status_code, headers=error.headers)
 

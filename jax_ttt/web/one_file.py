@@ -8,12 +8,12 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from jax_ttt.web.security import POLICY
 
-_IMPORT = re.compile(r'(?m)^((?:import|export)\b[^"]*|\} from )"(\./[\w./-]+)";$')
+_IMPORT = re.compile(r'(?m)^(import |.* from )"(\./[\w./-]+)";$')
 """An import of a module of the page: what stands before its path, and the path."""
 _MAIN, _WORKER = "main.js", "worker.js"
 
@@ -25,23 +25,23 @@ def inlined(static: Path, data: Mapping[str, object]) -> str:
         ValueError: the page lacks a part that is replaced.
     """
     imports = {
-        _name(path): data_url(_IMPORT.sub(_by_name(static, path), code))
-        for path, code in _modules(static, _MAIN).items()
+        _name(static, path): data_url(_with_imports(path, lambda x: _name(static, x)))
+        for path in _modules(static / _MAIN)
     }
-    worker = data_url(_nested(static, static / _WORKER))
     import_map = json.dumps({"imports": imports})
-    start = f'import "{_name(static / _MAIN)}";'
+    start = f'import "{_name(static, static / _MAIN)}";'
     # "</script>" in a name would end the element.
-    plain = json.dumps({**data, "worker": worker}, separators=(",", ":"))
-    plain = plain.replace("<", "\\u003c")
+    every = {**data, "worker": _nested(static / _WORKER)}
+    plain = json.dumps(every, separators=(",", ":")).replace("<", "\\u003c")
     text = (static / "index.html").read_text("utf-8")
-    sheets = re.findall(r'<link rel="stylesheet" href="/static/([\w.-]+)">', text)
+    sheets = re.findall(r'<link rel="stylesheet" href="/static/([\w.-]+)"', text)
     style = "\n".join((static / name).read_text("utf-8") for name in sheets)
     policy = POLICY.format(
         scripts=f"data: {hash_source(import_map)} {hash_source(start)}",
         workers="data:",
         styles=hash_source(style),
-    ).replace("connect-src 'self'; img-src 'self' data:", "img-src data:")
+        connections="'none'",
+    )
     text = re.sub(r'<link rel="stylesheet"[^>]*>\n?', "", text)
     parts = {
         r"<meta charset=[^>]*>": (
@@ -62,12 +62,43 @@ def inlined(static: Path, data: Mapping[str, object]) -> str:
     return text
 
 
-def _modules(static: Path, main: str) -> dict[Path, str]:
-    """Return the code of a module and of all that it needs, by path."""
-    needed, modules = [static / main], {}
+def hash_source(text: str) -> str:
+    """Return what a policy calls an inline script or style."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def data_url(code: str) -> str:
+    """Return a JavaScript module as a `data:` URL."""
+    encoded = base64.b64encode(code.encode()).decode()
+    return f"data:text/javascript;charset=utf-8;base64,{encoded}"
+
+
+def _modules(main: Path) -> list[Path]:
+    """Return a module and all that it needs, sorted."""
+    needed, modules = [main], set()
     while needed:
         path = needed.pop()
         if path not in modules:
-            modules[path] = path.read_text("utf-8")
-            needed += [path.parent / name for _, name in _IMPORT.findall(modules[path])]
-    return {path: modules[path] for path in sorted(modules)}
+            modules.add(path)
+            names = [name for _, name in _IMPORT.findall(path.read_text("utf-8"))]
+            needed += [path.parent / name for name in names]
+    return sorted(modules)
+
+
+def _name(static: Path, path: Path) -> str:
+    """Return a module's name in the import map."""
+    return f"page/{path.relative_to(static).with_suffix('').as_posix()}"
+
+
+def _nested(path: Path) -> str:
+    """Return a module as a `data:` URL that has its imports as such URLs."""
+    return data_url(_with_imports(path, _nested))
+
+
+def _with_imports(path: Path, renamed: Callable[[Path], str]) -> str:
+    """Return a module's code with other names of what it imports."""
+    return _IMPORT.sub(
+        lambda found: f'{found[1]}"{renamed(path.parent / found[2])}";',
+        path.read_text("utf-8"),
+    )

@@ -11,14 +11,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; worker-src {workers}; "
-    "style-src {styles}; connect-src 'self'; img-src 'self' data:; "
+    "style-src {styles}; connect-src {connections}; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'"
 )
 """The Content-Security-Policy of the page."""
 
+_SELF = "'self'"
 HEADERS = {
     "content-security-policy": POLICY.format(
-        scripts="'self'", workers="'self'", styles="'self'"
+        scripts=_SELF, workers=_SELF, styles=_SELF, connections=_SELF
     )
     + "; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",

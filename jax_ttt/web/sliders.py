@@ -1,4 +1,4 @@
-"""What can be trained live, and the sliders that change it meanwhile. Imports no JAX."""
+"""What can be trained live, and the sliders that change it. Imports no JAX."""
 
 import dataclasses
 import math

@@ -10,7 +10,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import check
@@ -22,6 +22,9 @@ from jax_ttt.runtime import streams
 from jax_ttt.web import agents, sliders
 from jax_ttt.web.agents import AgentFiles
 from jax_ttt.web.sliders import LEARNERS, LEARNING, Learner
+
+if TYPE_CHECKING:
+    from jax_ttt.web.live_run import LiveRun
 
 LIVE = "live"
 """The id of the agent in training."""
@@ -50,7 +53,7 @@ class Run:
 
     learner: Learner
     number: int  # of all runs; also the seed
-    phase: str = "compiling"  # then running, and finished or failed
+    phase: Literal["idle", "compiling", "running", "finished", "failed"] = "compiling"
     paused: bool = False
     begun: bool = False
     error: str | None = None
@@ -73,9 +76,6 @@ class Run:
     def shown_phase(self) -> str:
         """Its phase as the page shows it."""
         return "paused" if self.paused else self.phase
-
-
-IDLE = "idle"
 
 
 class Training:
@@ -104,7 +104,7 @@ class Training:
         self._listeners: list[Callable[[], None]] = []
         self.is_closed = False
 
-    def command(self, name: str, learner: str | None = None) -> None:
+    def command(self, name: object, learner: object = None) -> None:
         """Start, pause, continue or reset; `learner` is for a start or a reset.
 
         Raises:
@@ -117,7 +117,7 @@ class Training:
             "continue": self._continue,
             "reset": self._reset,
         }
-        if name not in commands:
+        if not isinstance(name, str) or name not in commands:
             raise SettingError("command", f"one of {', '.join(commands)}", name)
         if learner is not None and learner not in LEARNERS:
             raise SettingError("learner", f"one of {', '.join(LEARNERS)}", learner)
@@ -206,7 +206,7 @@ class Training:
     def status(self) -> JsonObject:
         """Return what is shown, without the rows of evaluations."""
         with self._changed:
-            run = self._run or Run(self._learner, self._num_runs, phase=IDLE)
+            run = self._run or Run(self._learner, self._num_runs, phase="idle")
             learning, moved = LEARNING[run.learner], self._moved[run.learner]
             return {
                 "run": run.number,
@@ -231,12 +231,6 @@ class Training:
         with self._changed:
             return self.status(), [] if self._run is None else [*self._run.rows]
 
-    def full_status(self) -> JsonObject:
-        """Return what is shown; `history` has the last row of each update."""
-        status, rows = self.status_with_rows()
-        history = {row["update"]: row for row in rows}
-        return {**status, "history": [*history.values()]}
-
     def rows(self) -> list[JsonObject]:
         """Return the last row of each update that was evaluated."""
         _, rows = self.status_with_rows()
@@ -260,7 +254,7 @@ class Training:
                 "snapshots": sorted(run.snapshots),
             }
 
-    def content(self, update: int | None = None) -> bytes:
+    def content(self, agent_id: str = LIVE, update: int | None = None) -> bytes:
         """Return the agent as a file: now, or at the evaluation after `update`.
 
         Raises:
@@ -268,11 +262,11 @@ class Training:
         """
         with self._changed:
             run = self._run
-            agent = None if run is None else run.latest
-            if run is not None and update is not None:
-                agent = run.snapshots[update]
+            agent = None
+            if run is not None and agent_id == LIVE:
+                agent = run.latest if update is None else run.snapshots.get(update)
         if agent is None:
-            raise KeyError(update)
+            raise KeyError(agent_id)
         return agent_file.as_bytes(agent)
 
     @contextlib.contextmanager
