@@ -161,20 +161,6 @@ export class Agents {
     return key === undefined ? null : `browser/${key.slice(NAMES.length)}`;
   }
 
-  // Give an agent of this browser another name. Returns its new id.
-  rename(id, name) {
-    const entry = this.get(id);
-    const wish = name.trim();
-    if (!wish || wish === entry.name) return id;
-    const free = this.freeName(wish);
-    const value = storage.read(NAMES + entry.name);
-    storage.remove(NAMES + entry.name); // first: there may be no room for both
-    storage.write(NAMES + free, value);
-    this.forget(id);
-    this.relist();
-    return `browser/${free}`;
-  }
-
   // Delete an agent of this browser, or one that the server keeps.
   async remove(id) {
     const entry = this.get(id);

@@ -1,6 +1,6 @@
 // Curves of learning as SVG: results against random play, and the rounds of a training.
 
-import { ratesOf, seatOf } from "./grades.js";
+import { isUnbeatable, ratesOf, seatOf } from "./grades.js";
 import { SIDES } from "./rules.js";
 import { number, percent } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
@@ -25,7 +25,7 @@ const NAMES = {
 export function provenFrom(rows) {
   let from = null;
   for (const { update, grade } of rows) {
-    if (!grade.unbeatable) from = null;
+    if (!isUnbeatable(grade)) from = null;
     else if (from === null) from = update;
   }
   return from;
@@ -55,7 +55,7 @@ function Axes({ scale, marks, isEmpty = false }) {
   const { x, y, end } = scale;
   const lines = marks.map(
     ([share, text]) => html`
-      <line class="grid" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(share)} y2=${y(share)} />
+      <line class="mark-line" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(share)} y2=${y(share)} />
       <text class="tick" x=${LEFT - 5} y=${y(share) + 4} text-anchor="end">${text}</text>
     `,
   );
@@ -111,7 +111,8 @@ function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout,
         ${children}
         <${Axes} scale=${scale} marks=${marks} />
         ${update !== null && html`<${Upright} scale=${scale} update=${update} look="now-line" />`}
-        ${pointed !== null && html`<${Upright} scale=${scale} update=${pointed} look="point-line" />`}
+        ${pointed !== null &&
+        html`<${Upright} scale=${scale} update=${pointed} look="point-line" />`}
       </svg>
       <p class="figures" aria-live=${pointed === null ? "off" : "polite"}>${readout(row)}</p>
     </figure>

@@ -23,6 +23,13 @@ export function seatOf(grade, side) {
   return grade?.[SEATS[side]] ?? null;
 }
 
+// Whether nobody beats the agent in the seats that it learned; false if not known.
+export function isUnbeatable(grade) {
+  if (typeof grade.unbeatable === "boolean") return grade.unbeatable;
+  const seats = SIDES.map((side) => seatOf(grade, side)).filter((seat) => seat !== null);
+  return seats.length > 0 && seats.every((seat) => seat.unbeatable === true);
+}
+
 // The rates of a side's games against a random opponent: { win_rate, draw_rate, loss_rate,
 // isExact }, or null where they are not known.
 export function ratesOf(grade, side) {
@@ -71,7 +78,7 @@ export function requestGrade(app, rules, agent) {
 async function loadHistory(app, rules, entry, history) {
   const rows = (await app.source.history(entry.id)) ?? [];
   history.rows = rows.filter(({ grade }) => hasRates(grade));
-  if (history.rows.length > 1 || !isQuick(rules)) return;
+  if (history.rows.length >= entry.snapshots.length || !isQuick(rules)) return;
   history.rows = [];
   for (const update of entry.snapshots) {
     const agent = await app.agents.load(entry.id, update);

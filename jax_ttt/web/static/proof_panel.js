@@ -57,7 +57,8 @@ function resultText({ rules, loaded }, shown, grade, seconds) {
   let verdict = "The result of this browser";
   if (isKnown) verdict = isAllSame ? "The same result" : "NOT the same result as shown";
   const time = seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
-  return `${verdict}: ${counts.join(" and ")}, ${number(lost)} lost, followed by this browser in ${time}.`;
+  const results = `${counts.join(" and ")}, ${number(lost)} lost`;
+  return `${verdict}: ${results}, followed by this browser in ${time}.`;
 }
 
 // Follow all lines of play here, and compare the result with the one that is shown.
@@ -113,7 +114,9 @@ function Counts({ seat }) {
       <p class="big">${number(sum(seat.lines))}</p>
       <p class="note">lines of play followed</p>
       <ul class="counts">
-        ${RESULTS.map((name) => html`<li key=${name}><b>${number(seat.lines[name])}</b> ${name}</li>`)}
+        ${RESULTS.map(
+          (name) => html`<li key=${name}><b>${number(seat.lines[name])}</b> ${name}</li>`,
+        )}
       </ul>
     `;
   }

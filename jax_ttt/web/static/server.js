@@ -39,6 +39,11 @@ function query(id, update = null) {
   return parameters;
 }
 
+// A full status, in the form of a message of the stream.
+function withRows({ history, ...status }) {
+  return { ...status, rows: history };
+}
+
 // Open the stream of events; returns a function that closes it. `onMessage` gets
 // { status, isFirst }: the first status after a connection has all rows of the history.
 function openEvents(onMessage, onConnection) {
@@ -123,10 +128,11 @@ export function openServer() {
     remove: (id) => json("DELETE", `/api/agents?${query(id)}`),
     tree: () => json("GET", "/static/tic_tac_toe.json"),
     training: {
-      status: () => json("GET", "/api/training"),
-      command: (command, learner) => json("POST", "/api/training", { command, learner }),
-      change: (settings) => json("PATCH", "/api/training/settings", settings),
-      learn: (moves) => json("POST", "/api/training/games", { moves }),
+      status: async () => withRows(await json("GET", "/api/training")),
+      command: async (command, learner) =>
+        withRows(await json("POST", "/api/training", { command, learner })),
+      change: async (settings) => withRows(await json("PATCH", "/api/training/settings", settings)),
+      learn: async (moves) => withRows(await json("POST", "/api/training/games", { moves })),
       listen: navigator.locks ? shareEvents : openWhileVisible,
     },
   };

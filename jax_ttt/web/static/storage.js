@@ -48,9 +48,9 @@ class Store {
 
   names(start) {
     const keys = this.storage ? Object.keys(this.storage) : [];
-    const stored = keys.filter((key) => key.startsWith(PREFIX));
-    const names = new Set([...stored.map((key) => key.slice(PREFIX.length)), ...this.memory.keys()]);
-    return [...names].filter((name) => name.startsWith(start));
+    const own = keys.filter((key) => key.startsWith(PREFIX));
+    const names = [...own.map((key) => key.slice(PREFIX.length)), ...this.memory.keys()];
+    return [...new Set(names)].filter((name) => name.startsWith(start));
   }
 }
 

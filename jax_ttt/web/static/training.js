@@ -9,11 +9,13 @@ export const LEARNERS = {
   table: {
     name: "Table",
     envId: "tic_tac_toe",
+    fromPeople: true, // whether it can learn from a person's games
     help: "A table keeps one value for each position of tic-tac-toe.",
   },
   network: {
     name: "Network",
     envId: "tic_tac_toe",
+    fromPeople: true, // whether it can learn from a person's games
     help:
       "A network computes the value of each move from the board, so what it learns in one " +
       "position changes its values in others.",
@@ -21,6 +23,7 @@ export const LEARNERS = {
   "connect-4x4": {
     name: "Connect Four 4 × 4",
     envId: "connect_4x4",
+    fromPeople: false,
     help:
       "A network learns Connect Four on 4 × 4 in rounds. After each round, a search lists the " +
       "positions where it loses, and half of the next games start there. About a minute.",
@@ -35,6 +38,7 @@ const STATES = {
   finished: "Finished",
   failed: "Failed",
 };
+const LEARNING = ["running", "paused", "finished"]; // states in which a game can be learned
 const BUSY = ["loading", "compiling", "running", "paused"];
 const LOST = "The server does not answer; you can play on, training waits.";
 
@@ -47,7 +51,7 @@ export class Training {
     this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
     this.problem = ""; // why the last command failed
     this.isLost = false; // whether the server does not answer
-    this.positions = {}; // of the sliders that are being moved, 0 to 1000
+    this.positions = {}; // of the sliders that are being moved
     this.changes = 0; // of settings, which the server has not answered
     this.isShown = false; // whether the curves are this training's, not the selected agent's
     const learner = read("learner", "table");
@@ -106,8 +110,7 @@ export class Training {
 
   async refresh() {
     try {
-      const status = await this.source.status();
-      this.receive({ status: { ...status, rows: status.rows ?? status.history }, isFirst: true });
+      this.receive({ status: await this.source.status(), isFirst: true });
     } catch (error) {
       this.fail(error);
     }
@@ -139,7 +142,8 @@ export class Training {
     this.rows = [...new Map(rows.map((row) => [row.update, row])).values()];
     const wasProven = this.isProven;
     this.status = status;
-    if (this.isBusy && status.run !== before?.run) this.isShown = true;
+    if (status.status === "idle") this.isShown = false;
+    else if (this.isBusy && status.run !== before?.run) this.isShown = true;
     if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
     if (before && this.isProven && !wasProven) announce(`The agent is now ${this.proofText}.`);
     this.followAgent(before);
@@ -160,9 +164,9 @@ export class Training {
 
   async send(command, learner) {
     try {
-      await this.source.command(command, learner);
+      const status = await this.source.command(command, learner);
       this.problem = "";
-      this.app.changed();
+      this.receive({ status, isFirst: true });
     } catch (error) {
       this.fail(error);
     }
@@ -203,53 +207,66 @@ export class Training {
 
   // Start a game against the agent in training.
   play() {
-    const { app } = this;
-    if (app.rules.envId !== this.status.env_id) app.openGame(this.status.env_id);
-    app.select("live");
-    app.playSelected();
+    this.openGame();
+    this.app.select("live");
+    this.app.playSelected();
   }
 
-  async reset() {
-    const question = "Forget this training? Its agent and curves are lost. To keep the agent, save it first.";
-    if (await confirmed(question, "Forget it")) await this.send("reset");
+  // Show a line of play in which the agent in training loses; `side` is the agent's.
+  demonstrate(line, side) {
+    this.openGame();
+    this.app.demonstrate(line, side);
   }
 
-  // Change sliders or whether games of people are learned. What the server sent before it
-  // knew of a change does not undo it here.
-  async change(settings) {
-    this.changes += 1;
-    try {
-      await this.source.change(settings);
-      this.note(settings);
-      this.problem = "";
-    } catch (error) {
-      this.problem = error.message;
-    } finally {
-      this.changes -= 1;
-    }
-    if (this.changes === 0) this.positions = {};
+  openGame() {
+    if (this.app.rules.envId !== this.rules.envId) this.app.openGame(this.rules.envId);
+  }
+
+  // Show the curves of this training, or those of the selected agent.
+  show(isShown) {
+    this.isShown = isShown;
     this.app.changed();
   }
 
-  note(changes) {
-    const { settings } = this.status;
-    for (const [name, value] of Object.entries(changes)) {
-      if (name in settings) settings[name] = { ...settings[name], value, moved: true };
-      else this.status[name] = value;
+  async reset() {
+    const question =
+      "Forget this training? Its agent and curves are lost. To keep the agent, save it first.";
+    if (await confirmed(question, "Forget it")) await this.send("reset");
+  }
+
+  // Move a slider, which takes effect when it is let go.
+  move(name, position) {
+    this.positions[name] = position;
+    this.app.changed();
+  }
+
+  // Change sliders, of which null is the default, or whether games of people are learned.
+  async change(settings) {
+    this.changes += 1;
+    try {
+      const status = await this.source.change(settings);
+      this.problem = "";
+      this.receive({ status, isFirst: true });
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.changes -= 1;
+      if (this.changes === 0) this.positions = {};
+      this.app.changed();
     }
   }
 
-  // Move all sliders back.
+  // Move all sliders back: the settings follow their schedules again.
   setDefaults() {
-    const { settings } = this.status;
-    const moved = Object.entries(settings).filter(([, setting]) => setting.moved);
-    return this.change(Object.fromEntries(moved.map(([name, setting]) => [name, setting.default])));
+    const names = Object.keys(this.status.settings);
+    return this.change(Object.fromEntries(names.map((name) => [name, null])));
   }
 
   // Let the agent in training learn from a finished game of the person.
   async learnFrom({ envId, moves }) {
-    const { learn_from_people, env_id } = this.status ?? {};
-    if (!learn_from_people || env_id !== envId || !this.isBusy) return;
+    const { learn_from_people, env_id, learner, status } = this.status ?? {};
+    const canLearn = LEARNERS[learner]?.fromPeople && LEARNING.includes(status);
+    if (!learn_from_people || env_id !== envId || !canLearn) return;
     try {
       await this.source.learn([...moves]);
     } catch (error) {
