@@ -1,9 +1,12 @@
 // Agents as players: the forward pass of a network as in networks/q_network.py, the look-up
 // in a table as in networks/table.py, and the choice of a move as in players/network.py.
 
-// Values of a network this close to the highest one are equal: Python computes in float32,
-// and sums in another order.
-const TOLERANCE = 1e-6;
+// Values of a network this close to the highest one are equal. Python computes in float32,
+// whose numbers just below 1 are 2 ** -24 apart, and its tanh is 1 where the real one is
+// up to four such steps below it. Then several moves win with the value 1, and the first
+// of them on the canonical board is played. A larger tolerance would join values that
+// Python tells apart.
+const TOLERANCE = 2 ** -22;
 
 const PATCH_SIDE = 4; // of config/architecture.py
 

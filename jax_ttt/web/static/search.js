@@ -98,14 +98,14 @@ const NODES_PER_LOOK = 4096; // positions between two looks at the clock
 const SLOTS = 2 ** 21; // of the table of positions
 
 // Best play, found by alpha-beta search with a table of positions. The players' stones are
-// bits of two words of 32 bits. A score is 0 for a draw; a win with the last free cell is
+// bits of two words of 32 bits each. A score is 0 for a draw; a win with the last free cell is
 // 1, each stone fewer is 1 more, and a loss is the negative of the opponent's score.
 class Solver {
   constructor(rules) {
     this.rules = rules;
     const { numCells, columns, rows, falls } = rules;
     // Where stones fall, each column has a free bit above it. So the sum of the mover's
-    // stones and all stones is a key: it has a 1 above each column's mark.
+    // stones and of all stones is a key of the position: no column adds to the next one.
     this.perWord = falls ? Math.floor(30 / (rows + 1)) : columns;
     this.wordSize = falls ? 2 ** (this.perWord * (rows + 1)) : 2 ** numCells;
     this.low = new Int32Array(numCells);
@@ -195,76 +195,39 @@ class Solver {
   // The score of the position with these stones of the mover and of the opponent; exact
   // if it is between alpha and beta, else a bound.
   search(ownLow, ownHigh, otherLow, otherHigh, stones, alpha, beta) {
-    const { rules, order, moves } = this;
-    const { numCells, columns, falls } = rules;
+    const { moves, rules } = this;
+    const { columns, falls } = rules;
     this.nodes += 1;
     if (this.nodes % NODES_PER_LOOK === 0 && Date.now() > this.deadline) throw TIME_OVER;
-    const left = numCells - stones;
+    const left = rules.numCells - stones;
     if (left === 0) return 0;
+    const begin = stones * rules.numActions;
+    const end = begin + this.listMoves(ownLow, ownHigh, otherLow, otherHigh, begin);
+    if (this.hasWon) return left;
+    if (left === 1) return 0;
+    if (begin === end) return 1 - left; // the opponent wins with the next stone
+
+    // Nobody wins with the next two stones, which limits the score.
+    if (left === 2) return 0;
     const takenLow = ownLow | otherLow;
     const takenHigh = ownHigh | otherHigh;
-
-    // Wins at once, threats that must be met, and cells below the opponent's wins.
-    const begin = stones * rules.numActions;
-    let end = begin;
-    let forced = -1;
-    let isLost = false;
-    for (let i = 0; i < numCells; i += 1) {
-      const cell = order[i];
-      if (falls ? this.free[cell % columns] !== cell : takenLow & this.low[cell]) continue;
-      if (this.wins(ownLow, ownHigh, cell)) return left;
-      if (this.wins(otherLow, otherHigh, cell)) {
-        isLost = forced >= 0;
-        forced = cell;
-      }
-      moves[end] = cell;
-      end += 1;
-    }
-    if (left === 1) return 0;
-    if (isLost) return 1 - left;
-    if (forced >= 0) {
-      moves[begin] = forced;
-      end = begin + 1;
-    }
-    if (falls) {
-      let kept = begin;
-      for (let i = begin; i < end; i += 1) {
-        const above = moves[i] - columns;
-        if (above >= 0 && this.wins(otherLow, otherHigh, above)) continue;
-        moves[kept] = moves[i];
-        kept += 1;
-      }
-      if (kept === begin) return 1 - left;
-      end = kept;
-    }
-
-    // Neither player can win with the next two stones.
-    if (left === 2) return 0;
-    let high = Math.min(beta, left - 2);
-    let low = Math.max(alpha, 3 - left);
-    if (low >= high) return low >= beta ? low : high;
-
     const key = falls
       ? ownLow + takenLow + (ownHigh + takenHigh) * this.wordSize
       : ownLow + takenLow * this.wordSize;
     const slot = this.slot(ownLow + takenLow, falls ? ownHigh + takenHigh : takenLow);
-    let lowest = 3 - left;
-    let highest = left - 2;
-    if (this.keys[slot] === key) {
-      lowest = Math.max(lowest, this.lowest[slot]);
-      highest = Math.min(highest, this.highest[slot]);
-      if (lowest >= beta) return lowest;
-      if (highest <= alpha) return highest;
-      low = Math.max(low, lowest);
-      high = Math.min(high, highest);
-      if (low >= high) return low;
-    }
+    const isKnown = this.keys[slot] === key;
+    let lowest = isKnown ? this.lowest[slot] : 3 - left;
+    let highest = isKnown ? this.highest[slot] : left - 2;
+    if (lowest >= beta) return lowest;
+    if (highest <= alpha) return highest;
+    if (lowest === highest) return lowest;
+    const low = Math.max(alpha, lowest);
+    const high = Math.min(beta, highest);
 
-    let best = -numCells;
-    for (let i = begin; i < end; i += 1) {
+    let best = -rules.numCells;
+    for (let i = begin; i < end && best < high; i += 1) {
       const cell = moves[i];
-      const column = cell % columns;
-      if (falls) this.free[column] = cell - columns;
+      if (falls) this.free[cell % columns] = cell - columns;
       const score = -this.search(
         otherLow,
         otherHigh,
@@ -274,9 +237,8 @@ class Solver {
         -high,
         -Math.max(low, best),
       );
-      if (falls) this.free[column] = cell;
+      if (falls) this.free[cell % columns] = cell;
       if (score > best) best = score;
-      if (best >= high) break;
     }
     if (best > low) lowest = Math.max(lowest, best);
     if (best < high) highest = Math.min(highest, best);
@@ -284,6 +246,50 @@ class Solver {
     this.lowest[slot] = lowest;
     this.highest[slot] = highest;
     return best;
+  }
+
+  // List the cells to try in `moves`, from the place `begin` on, and return how many they
+  // are: none if the opponent wins with the next stone whatever the mover does. `hasWon`
+  // then says whether the mover wins at once.
+  listMoves(ownLow, ownHigh, otherLow, otherHigh, begin) {
+    const { free, moves, order } = this;
+    const { columns, falls, numCells } = this.rules;
+    this.hasWon = false;
+    let end = begin;
+    let threat = -1; // a cell where the opponent wins
+    let threats = 0;
+    for (let i = 0; i < numCells; i += 1) {
+      const cell = order[i];
+      const isFree = falls
+        ? free[cell % columns] === cell
+        : ((ownLow | otherLow) & this.low[cell]) === 0;
+      if (!isFree) continue;
+      if (this.wins(ownLow, ownHigh, cell)) {
+        this.hasWon = true;
+        return 0;
+      }
+      if (this.wins(otherLow, otherHigh, cell)) {
+        threat = cell;
+        threats += 1;
+      }
+      moves[end] = cell;
+      end += 1;
+    }
+    if (threats > 1) return 0;
+    if (threats === 1) {
+      moves[begin] = threat;
+      end = begin + 1;
+    }
+    if (!falls) return end - begin;
+    // A stone below a cell where the opponent wins loses.
+    let kept = begin;
+    for (let i = begin; i < end; i += 1) {
+      const above = moves[i] - columns;
+      if (above >= 0 && this.wins(otherLow, otherHigh, above)) continue;
+      moves[kept] = moves[i];
+      kept += 1;
+    }
+    return kept - begin;
   }
 
   slot(low, high) {
@@ -295,12 +301,13 @@ class Solver {
 // Every line of play of a player against every opponent, in the seats that it learned:
 // { first, second }, each with the names of Python's SeatGrade: lines { won, drawn, lost },
 // num_positions (positions that it reaches in which nobody has won), win_rate, draw_rate
-// and loss_rate (exact, against an opponent that plays at random), complete (false if
-// there are more than `mostPositions`), unbeatable (null if not known), losing_line (the
+// and loss_rate (exact, against an opponent that plays at random), open_rate (of games that
+// were not followed to their end), complete (false if there are more positions than
+// `mostPositions`), unbeatable (null if not known), losing_line (the
 // actions of a shortest line that it loses, or null), and optimal_move_rate (the share of
 // all positions of its seat in which its move keeps the result; null in large games).
 // Yields { side, positions } at times.
-export function* gradeOf(rules, player, mostPositions = 2e6) {
+export function* gradeOf(rules, player, mostPositions = 500_000) {
   const grade = {};
   for (const side of SIDES) {
     const { seat } = player.agent.config;
@@ -347,6 +354,7 @@ function* seatGrade(rules, player, side, mostPositions) {
           action,
         });
       }
+      here.position = null; // it takes most of the memory, and the line goes on through it
     }
     const isOver = (one) => rules.isOver(one.position);
     level = [...next.values()].filter((one) => !isOver(one));
@@ -359,6 +367,7 @@ function* seatGrade(rules, player, side, mostPositions) {
     win_rate: chances.won,
     draw_rate: chances.drawn,
     loss_rate: chances.lost,
+    open_rate: level.reduce((sum, one) => sum + one.chance, 0),
     complete,
     unbeatable: losing ? false : complete || null,
     losing_line: losing,
