@@ -74,13 +74,15 @@ function entry({ rules, game, action, i, mark }) {
       <button
         type="button"
         class="frame"
-        aria-label=${mark ? `${name}, ${mark.text}` : name}
         aria-current=${isShown ? "step" : null}
         tabindex=${isReachable ? 0 : -1}
         onClick=${() => game.goTo(i + 1)}
       >
-        ${show(rules, game, i)}
-        ${mark && html`<span class="mark">${mark.sign}</span>`}
+        <span class="unseen">${mark ? `${name}, ${mark.text}` : name}</span>
+        <span class="shown" aria-hidden="true">
+          ${show(rules, game, i)}
+          ${mark && html`<span class="mark">${mark.sign}</span>`}
+        </span>
       </button>
     </li>
   `;
@@ -96,7 +98,7 @@ function shortMove(rules, game, i) {
   const side = rules.toMove(game.positions[i]);
   return html`
     <span class="count">${i + 1}</span>
-    <svg class="disc-icon" viewBox="0 0 100 100" aria-hidden="true">${stoneShape(rules, side)}</svg>
+    <svg class="disc-icon" viewBox="0 0 100 100">${stoneShape(rules, side)}</svg>
     <span>${game.moves[i] + 1}</span>
   `;
 }
