@@ -152,10 +152,15 @@ function Areas({ rows, side, scale }) {
   });
 }
 
+// How often the agent's move is a best one, 0 to 1, where that is known.
+function bestOf(grade, side) {
+  return seatOf(grade, side)?.optimal_move_rate;
+}
+
 function BestMoves({ rows, side, scale }) {
   const points = pointsOf(
     rows
-      .map(({ update, grade }) => [update, seatOf(grade, side)?.optimal_move_rate])
+      .map(({ update, grade }) => [update, bestOf(grade, side)])
       .filter(([, rate]) => typeof rate === "number")
       .map(([update, rate]) => [scale.x(update), scale.y(rate)]),
   );
@@ -169,7 +174,7 @@ function BestMoves({ rows, side, scale }) {
 function ratesText({ update, grade }, side) {
   const rates = ratesOf(grade, side);
   const texts = Object.entries(PARTS).map(([part, rate]) => `${percent(rates[rate])} ${part}`);
-  const best = seatOf(grade, side)?.optimal_move_rate;
+  const best = bestOf(grade, side);
   if (typeof best === "number") texts.push(`${percent(best, 0)} best moves`);
   return `update ${number(update)}: ${texts.join(" · ")}`;
 }
@@ -210,7 +215,9 @@ export function LearningCurves({ rules, rows, update, reason }) {
       <//>
     `;
   });
-  const keys = Object.entries(NAMES).map(
+  const hasBest = rows.some(({ grade }) => typeof bestOf(grade, "x") === "number");
+  const names = Object.entries(NAMES).filter(([name]) => name !== "optimal" || hasBest);
+  const keys = names.map(
     ([name, text]) => html`<li key=${name}><span class=${`key ${name}`}></span>${text}</li>`,
   );
   return html`

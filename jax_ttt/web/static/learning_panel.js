@@ -193,7 +193,7 @@ function Train({ app }) {
           Reset
         </button>
       </div>
-      <div class="line">
+      <div class="state-line">
         <p class="state">${training.stateText}</p>
         <p class=${training.isProven ? "verdict-live proven" : "verdict-live"}>
           ${training.proofText}
@@ -201,7 +201,7 @@ function Train({ app }) {
       </div>
       <progress
         max="1"
-        value=${status?.num_updates ? status.update / status.num_updates : 0}
+        value=${training.share}
         aria-label="Updates made"
       ></progress>
       <p class="problem" role="alert">${training.problem || status?.error || ""}</p>
@@ -212,6 +212,9 @@ function Train({ app }) {
 
 function Details({ training }) {
   if (!training.status) return null;
+  if (!training.hasSettings) {
+    return html`<p class="part note">The settings are shown once this training has begun.</p>`;
+  }
   return html`
     <section class="part" aria-label="Figures and settings of the training">
       <${Figures} training=${training} />
@@ -233,10 +236,11 @@ function LosingLine({ training, row, side }) {
     <figure class="losing">
       <figcaption>As ${letter} it loses this game</figcaption>
       ${smallBoard(rules, last, last.last)}
-      <button type="button" onClick=${() => training.demonstrate(line, side)}>
-        Show it on the board
-        <span class="unseen"> as ${letter}</span>
-      </button>
+      <div class="bar">
+        <button type="button" onClick=${() => training.demonstrate(line, side)}>
+          Show it on the board<span class="unseen"> as ${letter}</span>
+        </button>
+      </div>
     </figure>
   `;
 }
@@ -249,9 +253,10 @@ function Rounds({ training, rows }) {
     SIDES.reduce((count, side) => count + (seatOf(row.grade, side)?.[field] ?? 0), 0);
   const starts = row ? sum("losing_choices") : 0;
   const next = starts > 0 ? ` Half of the next games start at ${number(starts)} positions.` : "";
-  const ends = row ? `${number(sum("losing_ends"))} losing ends.` : "";
+  const ends = row ? sum("losing_ends") : 0;
+  const left = ends === 1 ? "1 losing end is left." : `${number(ends)} losing ends are left.`;
   return html`
-    ${row && html`<p>Round ${number(rounds.length)}: ${ends}${next}</p>`}
+    ${row && html`<p>Round ${number(rounds.length)}: ${left}${next}</p>`}
     <${RoundCurves} rules=${training.rules} rows=${rows} />
     ${row &&
     html`<div class="proofs">
@@ -268,7 +273,7 @@ function shownCurves(app) {
   const isSelected = agent?.source === "live";
   if (isSelected || training.isShown) {
     return {
-      title: `In training: ${LEARNERS[training.learner].name}`,
+      title: `In training: ${LEARNERS[training.status.learner].name}`,
       rules: training.rules,
       rows: training.rows,
       update: isSelected ? update : null,
@@ -417,7 +422,8 @@ function KeptAgents({ app }) {
         ${kept.map((entry) => html`<${KeptAgent} key=${entry.id} app=${app} entry=${entry} />`)}
       </ul>
       ${agents.refused.map(
-        ({ name, reason }) => html`<p class="note" key=${name}>${name} is not usable: ${reason}</p>`,
+        ({ name, reason }) =>
+          html`<p class="note" key=${name}>${name} is not usable: ${reason}</p>`,
       )}
       <div class="bar">
         <button type="button" onClick=${(event) => event.target.nextElementSibling.click()}>
@@ -433,7 +439,8 @@ function KeptAgents({ app }) {
         />
       </div>
       <p class="note">
-        The file is the one of a run: agent.safetensors. python -m jax_ttt.play plays against it.
+        An agent's file is a download from here, or agent.safetensors of a run. To play against it
+        in a terminal: python -m jax_ttt.play FILE.
       </p>
     </section>
   `;

@@ -1,7 +1,6 @@
 // Live training in the server: its state, its commands, and what streams in.
 
 import { Rules } from "./rules.js";
-import { read, write } from "./storage.js";
 import { announce, confirmed, number, say } from "./ui.js";
 
 // What can learn, and what each of them is.
@@ -26,7 +25,7 @@ export const LEARNERS = {
     fromPeople: false,
     help:
       "A network learns Connect Four on 4 × 4 in rounds. After each round, a search lists the " +
-      "positions where it loses, and half of the next games start there. About a minute.",
+      "positions where it loses, and half of the next games start there. It takes up to a minute.",
   },
 };
 const STATES = {
@@ -54,8 +53,7 @@ export class Training {
     this.positions = {}; // of the sliders that are being moved
     this.changes = 0; // of settings, which the server has not answered
     this.isShown = false; // whether the curves are this training's, not the selected agent's
-    const learner = read("learner", "table");
-    this.chosen = learner in LEARNERS ? learner : "table";
+    this.chosen = null; // what the person chose to learn next; null: what the server has
   }
 
   get isBusy() {
@@ -68,7 +66,8 @@ export class Training {
   }
 
   get learner() {
-    return this.isBusy ? this.status.learner : this.chosen;
+    const { learner = "table" } = this.status ?? {};
+    return this.isBusy ? learner : (this.chosen ?? learner);
   }
 
   get isProven() {
@@ -84,6 +83,12 @@ export class Training {
     return STATES[status] + (update ? updates : "");
   }
 
+  // How much of the training is over, 0 to 1; a proof can end it early.
+  get share() {
+    const { status, update = 0, num_updates = 1 } = this.status ?? {};
+    return status === "finished" ? 1 : update / num_updates;
+  }
+
   get proofText() {
     const { unbeatable, proven_at } = this.status ?? {};
     if (!unbeatable) return "";
@@ -92,10 +97,17 @@ export class Training {
     return `Unbeatable, proven${since}`;
   }
 
-  choose(learner) {
+  // Whether the figures and sliders of the server are those of the chosen learner.
+  get hasSettings() {
+    return this.status?.learner === this.learner;
+  }
+
+  // Choose what learns next. While there is no training, the server follows, so that its
+  // sliders are those of the learner.
+  async choose(learner) {
     this.chosen = learner;
-    write("learner", learner);
     this.app.changed();
+    if (this.status?.status === "idle") await this.send("reset", learner);
   }
 
   // Show the state now, then whatever the server sends.
@@ -144,6 +156,7 @@ export class Training {
     this.status = status;
     if (status.status === "idle") this.isShown = false;
     else if (this.isBusy && status.run !== before?.run) this.isShown = true;
+    if (this.isBusy) this.chosen = null;
     if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
     if (before && this.isProven && !wasProven) announce(`The agent is now ${this.proofText}.`);
     this.followAgent(before);
@@ -180,7 +193,7 @@ export class Training {
       this.fail(error);
       return;
     }
-    await this.send("start", this.chosen);
+    await this.send("start", this.learner);
   }
 
   async keepBefore() {
