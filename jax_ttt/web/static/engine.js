@@ -77,8 +77,10 @@ export class Engine {
       exact: new Client(address),
       grade: new Client(address),
     };
-    this.solving = false;
-    this.nextExact = null; // the latest exact task that has not begun
+    // Exact tasks that have not begun: those in their order, and the one of `latest`.
+    this.exacts = [];
+    this.latestExact = null;
+    this.isSolving = false;
   }
 
   // An agent's value of each move to its mover (NaN where illegal) after `depth` moves of
@@ -90,29 +92,35 @@ export class Engine {
 
   // The result under best play, or null if it is not known in time or the game is over:
   // { value (-1, 0 or 1 to the mover), moves (to the end, 0 for a draw), best (actions:
-  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. A call
-  // that has not begun is replaced by the next one, and then its result is null.
-  exact({ envId, position, seconds = 2 }) {
-    this.nextExact?.resolve(null);
+  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. With
+  // `latest`, as for a board that is looked at, it waits for the calls without it, and a
+  // later call with it replaces it unless it has begun: then its promise is rejected.
+  exact({ envId, position, seconds = 2, latest = false }) {
     return new Promise((resolve, reject) => {
-      this.nextExact = { task: { name: "exact", envId, position, seconds }, resolve, reject };
+      const wanted = { task: { name: "exact", envId, position, seconds }, resolve, reject };
+      if (latest) {
+        this.latestExact?.reject(new Error("a later position was asked for"));
+        this.latestExact = wanted;
+      } else {
+        this.exacts.push(wanted);
+      }
       this.solveNext();
     });
   }
 
   async solveNext() {
-    if (this.solving || !this.nextExact) return;
-    const { task, resolve, reject } = this.nextExact;
-    this.nextExact = null;
-    this.solving = true;
+    if (this.isSolving) return;
+    const wanted = this.exacts.shift() ?? this.latestExact;
+    if (!wanted) return;
+    if (wanted === this.latestExact) this.latestExact = null;
+    this.isSolving = true;
     try {
-      resolve(await this.clients.exact.request(task, null, null));
+      wanted.resolve(await this.clients.exact.request(wanted.task, null, null));
     } catch (error) {
-      reject(error);
-    } finally {
-      this.solving = false;
-      this.solveNext();
+      wanted.reject(error);
     }
+    this.isSolving = false;
+    this.solveNext();
   }
 
   // All lines of play of an agent against every opponent: { first, second }, without a
