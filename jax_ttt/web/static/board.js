@@ -109,7 +109,7 @@ export class Board {
     const lines = Array.from({ length: falls ? 1 : rows }, (_, row) =>
       Array.from({ length: columns }, (_, column) => this.target(row * columns + column)),
     );
-    const label = falls ? `Board, ${columns} columns of ${rows}` : `Board, ${rows} rows of ${columns}`;
+    const size = falls ? `${columns} columns of ${rows}` : `${rows} rows of ${columns}`;
     const style = { "--columns": columns, "--rows": rows };
     const decided = this.state.position.row.length > 0 ? "decided" : "";
     const view = html`
@@ -119,8 +119,10 @@ export class Board {
         style=${style}
       >
         ${!falls && html`<div class="edge rows" aria-hidden="true">${numbers(rows)}</div>`}
-        <div class="grid" role="grid" aria-label=${label}>
-          ${lines.map((targets, row) => html`<div key=${row} class="row" role="row">${targets}</div>`)}
+        <div class="grid" role="grid" aria-label=${`Board, ${size}`}>
+          ${lines.map(
+            (targets, row) => html`<div key=${row} class="row" role="row">${targets}</div>`,
+          )}
         </div>
         <div class="edge columns" aria-hidden="true">${numbers(columns)}</div>
       </div>
@@ -196,8 +198,9 @@ export class Board {
       ? `from below ${stones.join(", ")}; ${free ? `${free} free` : "full"}`
       : "empty";
     const parts = [capital(rules.actionName(action)), content];
-    const marked = cells.filter((cell) => marks.has(cell));
-    parts.push(...marked.map((cell) => `${marks.get(cell).text}, stone ${cells.indexOf(cell) + 1}`));
+    cells.forEach((cell, height) => {
+      if (marks.has(cell)) parts.push(`stone ${height + 1}, ${marks.get(cell).text}`);
+    });
     parts.push(...values.map((value) => value.spoken));
     if (isHint) parts.push(hintText);
     if (cells.some((cell) => position.row.includes(cell))) parts.push("in the winning row");
@@ -262,8 +265,9 @@ export class Board {
     if (!to || isShortcut(event)) return;
     event.preventDefault();
     const [toRow, toColumn] = to;
-    const isInside = toRow >= 0 && toRow < (falls ? 1 : rows) && toColumn >= 0 && toColumn < columns;
-    if (isInside) this.buttons()[toRow * columns + toColumn].focus();
+    const lastRow = falls ? 0 : rows - 1;
+    if (toRow < 0 || toRow > lastRow || toColumn < 0 || toColumn >= columns) return;
+    this.buttons()[toRow * columns + toColumn].focus();
   }
 
   moveCursor(action) {
