@@ -431,10 +431,8 @@ function KeptAgents({ app }) {
         </button>
         <input
           type="file"
-          class="unseen"
-          tabindex="-1"
+          hidden
           accept=".safetensors"
-          aria-label="Agent's file to add"
           onChange=${(event) => addFile(app, event.target)}
         />
       </div>

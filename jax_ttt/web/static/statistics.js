@@ -22,7 +22,7 @@ function isText(value) {
 }
 
 // A game with its fields alone. Throws where one is missing or has the wrong type.
-function checkFields(game, place) {
+function checkFields(game) {
   const { id, finished, env_id, opponent, side, result, moves } = game ?? {};
   const { level, title = null } = opponent ?? {};
   const isValid =
@@ -33,36 +33,34 @@ function checkFields(game, place) {
     RESULTS.includes(result) &&
     Array.isArray(moves) &&
     moves.every(Number.isInteger);
-  if (!isValid) throw new Error(`${place} lacks a field, or one is not of the right type`);
+  if (!isValid) throw new Error("a game lacks a field, or one is not of the right type");
   return { id, finished, env_id, opponent: { level, title }, side, result, moves };
 }
 
 // Play the moves of games again. Throws where the rules do not allow one.
 function checkRules(games) {
   const rulesOf = new Map();
-  games.forEach(({ env_id, side, result, moves }, i) => {
-    const place = `game ${i + 1}`;
-    if (!Rules.knows(env_id)) throw new Error(`${place} is of a game that is not known here`);
+  for (const { env_id, side, result, moves } of games) {
+    if (!Rules.knows(env_id)) throw new Error("one of its games is not known here");
     if (!rulesOf.has(env_id)) rulesOf.set(env_id, new Rules(env_id));
     const rules = rulesOf.get(env_id);
     const positions = rules.positions(moves);
-    if (positions === null) throw new Error(`the moves of ${place} are not possible`);
+    if (positions === null) throw new Error("the moves of a game are not possible");
     if (rules.result(positions.at(-1), side) !== result) {
-      throw new Error(`the result of ${place} is not that of its moves`);
+      throw new Error("the result of a game is not that of its moves");
     }
-  });
+  }
 }
 
-function checkAgent(agent, i) {
-  const place = `agent ${i + 1}`;
+function checkAgent(agent) {
   const { id, name, data } = agent ?? {};
-  if (![id, name, data].every(isText)) throw new Error(`${place} lacks a field`);
+  if (![id, name, data].every(isText)) throw new Error("an agent lacks a field");
   try {
     const bytes = storage.fromBase64(data);
     readAgent(bytes);
     return { id, name, bytes };
   } catch (error) {
-    throw new Error(`${place} could not be read: ${error.message}`);
+    throw new Error(`an agent could not be read: ${error.message}`);
   }
 }
 
@@ -79,7 +77,7 @@ function parse(text) {
   if (!Array.isArray(file.games) || !Array.isArray(file.agents)) {
     throw new Error("it does not have lists of games and agents");
   }
-  const games = file.games.map((game, i) => checkFields(game, `game ${i + 1}`));
+  const games = file.games.map(checkFields);
   checkRules(games);
   return { games, agents: file.agents.map(checkAgent) };
 }
@@ -104,7 +102,7 @@ export class Statistics {
   open() {
     try {
       const games = storage.names(NAME).includes(NAME) ? storage.read(NAME).games : [];
-      this.games = games.map((game, i) => checkFields(game, `game ${i + 1}`));
+      this.games = games.map(checkFields);
     } catch {
       storage.setAside(NAME); // damaged: the next game would replace it
       storage.remove(NAME);

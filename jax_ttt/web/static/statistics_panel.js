@@ -106,10 +106,8 @@ export function StatisticsPanel({ app }) {
       </button>
       <input
         type="file"
-        class="unseen"
-        tabindex="-1"
+        hidden
         accept=".json,application/json"
-        aria-label="File to import"
         onChange=${(event) => importFile(app, event.target)}
       />
       <button
