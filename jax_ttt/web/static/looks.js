@@ -63,7 +63,7 @@ export class Looks {
   }
 
   exact(rules, position) {
-    const request = { envId: rules.envId, position, seconds: EXACT_SECONDS };
+    const request = { envId: rules.envId, position, seconds: EXACT_SECONDS, latest: true };
     const key = `exact|${rules.envId}|${rules.key(position)}`;
     return this.answer(key, () => this.engine.exact(request));
   }

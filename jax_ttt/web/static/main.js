@@ -25,9 +25,9 @@ const PANELS = {
 const WITHOUT_SERVER =
   "This page works without a server. All is here but training: " +
   "with the program installed, python -m jax_ttt.web trains agents.";
-const LEARNED =
-  "Learned values go from −1, a loss, to +1, a win. They expect an opponent that makes mistakes, " +
-  "so a drawn position can be above 0. The agent's own move is green.";
+const LEARNED = "Learned values go from −1, a loss, to +1, a win; the agent's own move is green.";
+const TREMBLING =
+  "They assume an opponent that makes mistakes, so a drawn position can be above 0.";
 
 function GameLinks({ app }) {
   const games = app.games().map(({ envId, title }) => {
@@ -81,9 +81,12 @@ function Layers({ app }) {
   if (layers.has("exact") && app.looks.isUnsolved(rules, game.position)) {
     notes.push("The exact result is not known here: too many moves are left.");
   }
-  const shown = app.kinds.filter((kind) => layers.has(kind));
-  const titles = shown.map((kind) => `${LAYERS[kind]}: ${app.agentOfKind(kind).entry?.title ?? "none"}.`);
-  if (shown.length) notes.push(...titles, LEARNED);
+  const shown = app.kinds.filter((kind) => layers.has(kind)).map((kind) => app.agentOfKind(kind));
+  if (shown.length) {
+    const titles = shown.map(({ entry }) => entry.title).join(", ");
+    notes.push(`Values of: ${titles}.`, LEARNED);
+    if (shown.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
+  }
   return html`
     <div class="switches" role="group" aria-label="Show on the board">${checks}</div>
     ${notes.length > 0 && html`<p class="note">${notes.join(" ")}</p>`}
