@@ -193,7 +193,7 @@ export class App {
     if (detail.ended) this.ended(game);
     if (!game.isDemo) this.keepGame(game);
     this.changed();
-    if (detail.moved || detail.started || detail.undone) {
+    if (detail.moved || detail.stepped || detail.started || detail.undone) {
       announce(spokenStatus(this, statusOf(this)));
     }
   }

@@ -169,9 +169,10 @@ export class Game {
   goTo(count) {
     const shown = Math.max(0, Math.min(count, this.moves.length));
     if (shown === this.at) return;
+    const isForward = shown > this.at;
     this.at = shown;
     if (this.isDemo) this.stop();
-    this.changed({ moved: true, stepped: true });
+    this.changed({ moved: isForward, stepped: true });
   }
 
   // Show the moves of this game one after another; nobody plays.

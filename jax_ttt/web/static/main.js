@@ -66,9 +66,9 @@ function Tools({ app }) {
   `;
 }
 
-// What is shown on the board, and where the values come from.
+// What is shown on the board.
 function Layers({ app }) {
-  const { rules, game, layers } = app;
+  const { layers } = app;
   const names = ["exact", ...app.kinds, "mistakes"];
   const checks = names.map((layer) => {
     const change = (isShown) => {
@@ -77,6 +77,12 @@ function Layers({ app }) {
     };
     return html`<${Check} key=${layer} label=${LAYERS[layer]} checked=${layers.has(layer)} onChange=${change} />`;
   });
+  return html`<div class="switches" role="group" aria-label="Show on the board">${checks}</div>`;
+}
+
+// What the values on the board are. It stands last, so that nothing moves when it appears.
+function LayerNotes({ app }) {
+  const { rules, game, layers } = app;
   const notes = [];
   if (layers.has("exact") && app.looks.isUnsolved(rules, game.position)) {
     notes.push("The exact result is not known here: too many moves are left.");
@@ -87,10 +93,7 @@ function Layers({ app }) {
     notes.push(`Values of: ${titles}.`, LEARNED);
     if (shown.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
   }
-  return html`
-    <div class="switches" role="group" aria-label="Show on the board">${checks}</div>
-    ${notes.length > 0 && html`<p class="note">${notes.join(" ")}</p>`}
-  `;
+  return notes.length ? html`<p class="note">${notes.join(" ")}</p>` : null;
 }
 
 function Sharing({ app }) {
@@ -141,6 +144,7 @@ function Page({ app, placeBoard }) {
         <${Layers} app=${app} />
         <${MoveList} rules=${app.rules} game=${app.game} marks=${app.marks()} />
         <${Sharing} app=${app} />
+        <${LayerNotes} app=${app} />
       </section>
       <${Panels} app=${app} />
     </main>
