@@ -115,8 +115,11 @@ function openWhileVisible(onMessage, onConnection) {
   follow();
 }
 
-// The source of a page that has a server; see source.js.
+// The source of a page that has a server; see source.js. The tree is requested at once,
+// so that the page can play on without the server.
 export function openServer() {
+  const tree = json("GET", "/static/tic_tac_toe.json");
+  tree.catch(() => {}); // whoever needs it gets the reason
   return {
     live: true,
     agents: () => json("GET", "/api/agents"),
@@ -126,7 +129,7 @@ export function openServer() {
     },
     history: async (id) => (await json("GET", `/api/agents/history?${query(id)}`)).rows,
     remove: (id) => json("DELETE", `/api/agents?${query(id)}`),
-    tree: () => json("GET", "/static/tic_tac_toe.json"),
+    tree: () => tree,
     training: {
       status: async () => withRows(await json("GET", "/api/training")),
       command: async (command, learner) =>
