@@ -21,10 +21,11 @@ function sum(lines) {
 }
 
 // The grade to show: the file's where it has lines of play, else the one computed here.
+// Null while it is computed, so that a verdict and its numbers appear together.
 function shownGrade({ rules, loaded }) {
   const { grade } = loaded.file;
   if (SIDES.some((side) => seatOf(grade, side)?.lines)) return grade;
-  return computedGrade(loaded) ?? grade;
+  return computedGrade(loaded) ?? (isQuick(rules) ? null : grade);
 }
 
 function isLearned({ loaded }, side) {
