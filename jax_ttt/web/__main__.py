@@ -14,7 +14,7 @@ import sys
 import webbrowser
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
@@ -24,6 +24,10 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.runtime import streams
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
 
 PORTS = Range(int, 0, 2**16 - 1)
 MOST_PORTS = 100
@@ -70,16 +74,48 @@ def main(args: Args) -> int:
 
 def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
-    import uvicorn
-
     from jax_ttt.web.agents import AgentFiles
     from jax_ttt.web.app import make_app
     from jax_ttt.web.training import Training
 
     files = AgentFiles(args.runs, data)
     training = Training(files, lambda: _make_ready(args.machine))
+    server = make_server(make_app(files, training, _host_names(args.host)))
+    signals: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        signals.append(number)
+        server.should_exit = True
+
+    # uvicorn handles the first two while it serves, and then raises them again.
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows lacks the last one
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    address = _address(args.host, bound.getsockname()[1])
+    _announce(args.host, address)
+    if args.open:
+        webbrowser.open(address)
+    try:
+        server.run([bound])
+    finally:
+        # Not in the application's lifespan, which a second signal cuts short.
+        has_ended = training.close()
+    code = cli.interrupted(signals[0]) if signals else 0
+    if not has_ended:
+        # Python's own end would fail while JAX compiles or computes in threads.
+        sys.stdout.flush()
+        os._exit(code)
+    return code
+
+
+def make_server(app: "ASGIApp") -> "uvicorn.Server":
+    """Return a server of an application, with uvicorn's limits."""
+    import uvicorn
+
     config = uvicorn.Config(
-        make_app(files, training, _host_names(args.host)),
+        app,
         http="h11",
         loop="asyncio",
         ws="none",
@@ -94,34 +130,7 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=2**16,
     )
-    server = uvicorn.Server(config)
-    signals: list[int] = []
-
-    def end(number: int, frame: object) -> None:
-        """Note a signal: uvicorn raises those that ended it once more."""
-        del frame
-        signals.append(number)
-        server.should_exit = True
-
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows lacks the last one
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
-    address = _address(args.host, bound.getsockname()[1])
-    _announce(args.host, address)
-    if args.open:
-        webbrowser.open(address)
-    try:
-        server.run([bound])
-    finally:
-        # Not in the application's lifespan, which a second signal cuts short.
-        is_idle = training.close()
-    code = cli.interrupted(signals[0]) if signals else 0
-    if not is_idle:
-        # Python's end would wait for JAX's threads, and fail while they compute.
-        sys.stdout.flush()
-        os._exit(code)
-    return code
+    return uvicorn.Server(config)
 
 
 def _make_ready(machine: cli.Machine) -> None:

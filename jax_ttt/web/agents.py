@@ -79,8 +79,8 @@ class AgentFiles:
         """
         return history(self._find(agent_id))
 
-    def keep(self, name: str, content: bytes) -> str | None:
-        """Write an agent's file to the user's folder, and return its id.
+    def keep(self, name: str, content: bytes) -> Path | None:
+        """Write an agent's file to the user's folder, and return its path.
 
         No file is replaced: a name that is taken gets a number. Without a folder
         nothing is kept.
@@ -97,8 +97,9 @@ class AgentFiles:
         while free in taken:
             number += 1
             free = f"{name}-{number}"
-        files.write_atomic(self._kept / f"{free}.safetensors", content)
-        return f"kept/{free}"
+        path = self._kept / f"{free}.safetensors"
+        files.write_atomic(path, content)
+        return path
 
     def remove(self, agent_id: str) -> None:
         """Delete an agent that was kept.
@@ -146,11 +147,12 @@ def described(listed: Listed) -> JsonObject:
     """Return what the list of agents says about one.
 
     Raises:
-        AgentError: the file is damaged or too large, or the page can't use the agent.
+        AgentError: the file is damaged or too large, or the page has no rules of its game.
     """
     agent = loaded(listed.path)
-    if reason := why_not_computed(agent.config):
-        raise AgentError(f"{listed.path}: {reason}")
+    env_id = agent.config.env_id
+    if GAMES[env_id].packing is None:
+        raise AgentError(f"{listed.path}: the page has no rules of {env_id}")
     preset = None
     if listed.run is not None:
         with contextlib.suppress(UsageError):  # a file that another program changed
@@ -159,7 +161,7 @@ def described(listed: Listed) -> JsonObject:
         "id": listed.id,
         "name": listed.name,
         "source": listed.source,
-        "env_id": agent.config.env_id,
+        "env_id": env_id,
         "kind": kind_of(agent.config),
         "updates": agent.num_updates,
         "preset": preset,
@@ -170,15 +172,6 @@ def described(listed: Listed) -> JsonObject:
 def kind_of(config: Config) -> Literal["network", "table"]:
     """Return what the page calls an agent's kind."""
     return "table" if config.network.is_table else "network"
-
-
-def why_not_computed(config: Config) -> str:
-    """Return why the page can't compute an agent's moves, or nothing."""
-    if GAMES[config.env_id].packing is None:
-        return f"the page has no rules of {config.env_id}"
-    if not config.network.is_table and config.network.activation != "relu":
-        return f"the page computes networks of relu, not {config.network.activation}"
-    return ""
 
 
 def loaded(path: Path) -> AgentFile:

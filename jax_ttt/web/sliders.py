@@ -60,7 +60,7 @@ def _sliders(low: float, high: float) -> dict[str, Slider]:
 LEARNING: dict[Learner, Learning] = {
     # More evaluations than the presets have, for a curve that is seen to grow.
     "table": Learning(
-        PRESETS["table"].replace(eval_every=10), _sliders(0.01, 1), seconds=10.0
+        PRESETS["table"].replace(eval_every=10), _sliders(0.01, 1.0), seconds=10.0
     ),
     "network": Learning(
         PRESETS["default"].replace(eval_every=50), _sliders(1e-4, 0.1), seconds=20.0

@@ -295,7 +295,7 @@ class Training:
             run, self._run = self._run, None
             self.is_closed = True
             self._tell()
-        if run is not None and run.latest is not None:
+        if run is not None and run.latest is not None and run.latest.num_updates:
             self._keep(run, run.latest)
         if self._thread is None:
             return True
@@ -305,7 +305,9 @@ class Training:
     def _keep(self, run: Run, agent: AgentFile) -> None:
         name = f"{run.learner}-{run.number}-{agent.num_updates}"
         try:
-            self._files.keep(name, agent_file.as_bytes(agent))
+            path = self._files.keep(name, agent_file.as_bytes(agent))
+            if path is not None:
+                streams.tell(f"the agent in training is kept: {path}")
         except OSError as error:
             streams.tell(f"warning: the agent in training was not kept: {error}")
 
