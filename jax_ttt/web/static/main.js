@@ -69,7 +69,7 @@ function Tools({ app }) {
 // What is shown on the board.
 function Layers({ app }) {
   const { layers } = app;
-  const names = ["exact", ...app.kinds, "mistakes"];
+  const names = [...app.kinds, "exact", "mistakes"];
   const checks = names.map((layer) => {
     const change = (isShown) => {
       app.settings.setLayer(layer, isShown);

@@ -26,7 +26,7 @@ const SOURCES = {
 };
 
 function depthText(depth) {
-  if (depth === 0) return "no search";
+  if (depth === 0) return "0 moves: no search";
   return depth === 1 ? "1 move" : `${depth} moves`;
 }
 

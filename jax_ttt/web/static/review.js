@@ -68,8 +68,8 @@ export function summary(judgements, sides, side) {
   const open = own.filter((one) => !(one.isExact && one.before < 0));
   const best = open.filter((one) => (one.isExact ? one.loss === 0 : one.loss < MISTAKE));
   const lost = own.length - open.length;
-  const text = `${best.length} of your ${open.length} moves were best`;
-  return lost ? `${text}; ${lost} more in a lost position` : text;
+  const text = `Best moves: ${best.length} of your ${open.length}`;
+  return lost ? `${text}, and ${lost} more in a lost position` : text;
 }
 
 // The judgements of a game's moves, kept by position and agent. They arrive one by one.
