@@ -48,13 +48,14 @@ function isSame(one, other, side) {
 
 function resultText({ rules, loaded }, shown, grade, seconds) {
   const sides = SIDES.filter((side) => seatOf(grade, side)?.lines);
-  const isAllSame = sides.every(
-    (side) => isSame(shown, grade, side) && isSame(loaded.file.grade, grade, side),
-  );
+  const others = [shown, loaded.file.grade];
+  const isAllSame = others.every((other) => sides.every((side) => isSame(other, grade, side)));
   const lines = sides.map((side) => seatOf(grade, side).lines);
   const counts = sides.map((side, i) => `${number(sum(lines[i]))} lines as ${rules.letters[side]}`);
   const lost = lines.reduce((count, one) => count + one.lost, 0);
-  const isKnown = sides.some((side) => typeof seatOf(shown, side)?.unbeatable === "boolean");
+  const isKnown = others.some((other) =>
+    sides.some((side) => typeof seatOf(other, side)?.unbeatable === "boolean"),
+  );
   let verdict = "The result of this browser";
   if (isKnown) verdict = isAllSame ? "The same result" : "NOT the same result as shown";
   const time = seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
