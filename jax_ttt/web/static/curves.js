@@ -152,7 +152,7 @@ function Areas({ rows, side, scale }) {
   });
 }
 
-// How often the agent's move is a best one, 0 to 1, where that is known.
+// How often the agent's move is a best one, 0 to 1, where it is known.
 function bestOf(grade, side) {
   return seatOf(grade, side)?.optimal_move_rate;
 }
@@ -190,26 +190,26 @@ export function LearningCurves({ rules, rows, update, reason }) {
   const proven = provenFrom(rows);
   const charts = SIDES.map((side) => {
     const caption = `As ${rules.letters[side]}`;
-    const known = rows.filter(({ grade }) => ratesOf(grade, side));
-    if (known.length < 2) {
+    const graded = rows.filter(({ grade }) => ratesOf(grade, side));
+    if (graded.length < 2) {
       return html`<${EmptyChart} key=${side} caption=${caption} reason=${reason} />`;
     }
-    const scale = scaleOf(known);
-    const text = ratesText(known.at(-1), side);
+    const scale = scaleOf(graded);
+    const text = ratesText(graded.at(-1), side);
     return html`
       <${Chart}
         key=${side}
         caption=${caption}
         label=${`${caption} against random play, ${text}. ${proofText(proven)}`}
-        rows=${known}
+        rows=${graded}
         marks=${[0, 0.5, 1].map((share) => [share, `${100 * share} %`])}
         update=${update}
         pointed=${pointed}
         onPoint=${onPoint}
         readout=${(row) => ratesText(row, side)}
       >
-        <${Areas} rows=${known} side=${side} scale=${scale} />
-        <${BestMoves} rows=${known} side=${side} scale=${scale} />
+        <${Areas} rows=${graded} side=${side} scale=${scale} />
+        <${BestMoves} rows=${graded} side=${side} scale=${scale} />
         ${proven !== null &&
         html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`}
       <//>
@@ -254,8 +254,8 @@ export function RoundCurves({ rules, rows }) {
   const marks = [0, ...Array.from({ length: digits }, (_, i) => 10 ** (i + 1))];
   const proven = provenFrom(rounds);
   const lines = SIDES.map((side) => {
-    const known = rounds.filter((row) => typeof endsOf(row, side) === "number");
-    const points = known.map((row) => [scale.x(row.update), scale.y(height(endsOf(row, side)))]);
+    const graded = rounds.filter((row) => typeof endsOf(row, side) === "number");
+    const points = graded.map((row) => [scale.x(row.update), scale.y(height(endsOf(row, side)))]);
     return html`<polyline key=${side} class=${`ends ${side}`} points=${pointsOf(points)} />`;
   });
   const read = (row) => {

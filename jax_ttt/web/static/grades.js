@@ -42,7 +42,7 @@ export function ratesOf(grade, side) {
 }
 
 // Whether a grade has the rates of a side at least.
-export function hasRates(grade) {
+function hasRates(grade) {
   return SIDES.some((side) => ratesOf(grade, side) !== null);
 }
 

@@ -413,13 +413,13 @@ function KeptAgent({ app, entry }) {
 
 function KeptAgents({ app }) {
   const { agents } = app;
-  const kept = agents.list.filter((entry) => agents.canRemove(entry));
+  const entries = agents.list.filter((entry) => agents.canRemove(entry));
   return html`
     <section class="part" aria-labelledby="kept-title">
       <h3 id="kept-title">Your agents</h3>
-      ${kept.length === 0 && html`<p class="note">No agent is kept yet.</p>`}
+      ${entries.length === 0 && html`<p class="note">No agent is kept yet.</p>`}
       <ul class="kept">
-        ${kept.map((entry) => html`<${KeptAgent} key=${entry.id} app=${app} entry=${entry} />`)}
+        ${entries.map((entry) => html`<${KeptAgent} key=${entry.id} app=${app} entry=${entry} />`)}
       </ul>
       ${agents.refused.map(
         ({ name, reason }) =>

@@ -4,7 +4,7 @@ const EVENTS = "jax_ttt.events"; // the name of the lock and of the channel
 const RETRY = 3000; // milliseconds
 
 // A request that was refused or not answered; its message is for people.
-export class RequestError extends Error {}
+class RequestError extends Error {}
 
 async function request(method, path, body) {
   const options = { method };

@@ -11,7 +11,7 @@ const MOST_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
 const RESULTS = ["won", "drawn", "lost"];
 
 // Numbers of games by result.
-export function countResults(games) {
+function countResults(games) {
   const counts = { games: games.length, won: 0, drawn: 0, lost: 0 };
   for (const { result } of games) counts[result] += 1;
   return counts;
@@ -158,8 +158,7 @@ export class Statistics {
   // All of it as the text of a file.
   async text() {
     const agents = await this.agents.exported();
-    const about = { format: FORMAT, version: VERSION };
-    return JSON.stringify({ ...about, games: this.games, agents });
+    return JSON.stringify({ format: FORMAT, version: VERSION, games: this.games, agents });
   }
 
   // Add the games and agents of a file. What is here already is not added again. Throws,

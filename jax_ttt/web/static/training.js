@@ -37,7 +37,7 @@ const STATES = {
   finished: "Finished",
   failed: "Failed",
 };
-const LEARNING = ["running", "paused", "finished"]; // states in which a game can be learned
+const LEARNING_STATES = ["running", "paused", "finished"]; // states in which a game can be learned
 const BUSY = ["loading", "compiling", "running", "paused"];
 const LOST = "The server does not answer; you can play on, training waits.";
 
@@ -172,7 +172,12 @@ export class Training {
     const isOther = before !== null && before.run !== run;
     const hasAgent = status !== "idle" && snapshots.length > 0;
     if (hasAgent !== isListed || (isListed && isOther)) agents.refresh().catch(() => {});
-    else if (isListed) agents.grow("live", { updates: update, snapshots });
+    else if (isListed) {
+      const isEvaluated = agents.get("live").snapshots.length !== snapshots.length;
+      agents.grow("live", { updates: update, snapshots });
+      const { app } = this;
+      if (isEvaluated && app.agent?.source === "live" && app.update === null) app.load();
+    }
   }
 
   async send(command, learner) {
@@ -200,10 +205,14 @@ export class Training {
     if (!this.hasAgent) return;
     const { agents } = this.app;
     const { bytes, file } = await agents.load("live");
-    if (agents.keptAs(bytes) !== null) return;
-    const name = agents.nameFor(file);
-    agents.keep(name, bytes);
-    say(`The agent of the training before is kept in this browser as "${name}".`);
+    let id = agents.keptAs(bytes);
+    if (id === null) {
+      const name = agents.nameFor(file);
+      id = agents.keep(name, bytes);
+      say(`The agent of the training before is kept in this browser as "${name}".`);
+    }
+    // Whoever plays against it goes on with it, not with the next one.
+    if (this.app.agent?.source === "live") this.app.select(id);
   }
 
   // Keep the agent in training in this browser, under a name.
@@ -278,7 +287,7 @@ export class Training {
   // Let the agent in training learn from a finished game of the person.
   async learnFrom({ envId, moves }) {
     const { learn_from_people, env_id, learner, status } = this.status ?? {};
-    const canLearn = LEARNERS[learner]?.fromPeople && LEARNING.includes(status);
+    const canLearn = LEARNERS[learner]?.fromPeople && LEARNING_STATES.includes(status);
     if (!learn_from_people || env_id !== envId || !canLearn) return;
     try {
       await this.source.learn([...moves]);
