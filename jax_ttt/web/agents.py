@@ -54,8 +54,7 @@ class AgentFiles:
             try:
                 agents.append(described(listed))
             except AgentError as error:
-                reason = str(error).replace(str(listed.path), listed.path.name)
-                refused.append({"name": listed.name, "reason": reason[:300]})
+                refused.append({"name": listed.name, "reason": str(error)[:300]})
         return agents, refused
 
     def content(self, agent_id: str, update: int | None = None) -> bytes:
@@ -69,15 +68,17 @@ class AgentFiles:
         path = listed.path
         if update is not None and update != loaded(path).num_updates:
             path = listed.snapshots[update]
+        loaded(path)  # nothing else is sent
         return files.read_bounded(path, MOST_BYTES)
 
     def history(self, agent_id: str) -> list[JsonObject]:
-        """Return the evaluations of an agent's training, the oldest first.
+        """Return the evaluations of a run, the oldest first; none of other agents.
 
         Raises:
             KeyError: there is no such agent.
         """
-        return history(self._find(agent_id))
+        run = self._find(agent_id).run
+        return [] if run is None else _history_of_run(run)
 
     def keep(self, name: str, content: bytes) -> Path | None:
         """Write an agent's file to the user's folder, and return its path.
@@ -147,12 +148,13 @@ def described(listed: Listed) -> JsonObject:
     """Return what the list of agents says about one.
 
     Raises:
-        AgentError: the file is damaged or too large, or the page has no rules of its game.
+        AgentError: the file is damaged or too large, or of a game that the page has
+            no rules of.
     """
     agent = loaded(listed.path)
     env_id = agent.config.env_id
     if GAMES[env_id].packing is None:
-        raise AgentError(f"{listed.path}: the page has no rules of {env_id}")
+        raise AgentError(f"{listed.path.name}: the page has no rules of {env_id}")
     preset = None
     if listed.run is not None:
         with contextlib.suppress(UsageError):  # a file that another program changed
@@ -175,25 +177,26 @@ def kind_of(config: Config) -> Literal["network", "table"]:
 
 
 def loaded(path: Path) -> AgentFile:
-    """Return a file's agent; it is read again only after a change.
+    """Return a file's agent without its weights; it is read again only after a change.
 
     Raises:
         AgentError: the file is damaged or too large.
     """
     try:
         status = path.stat()
+        if status.st_size > MOST_BYTES:
+            raise AgentError(f"{path}: larger than {MOST_BYTES:,} bytes")
+        return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
     except OSError as error:
-        raise AgentError(f"{path}: {error.strerror}") from None
-    if status.st_size > MOST_BYTES:
-        raise AgentError(f"{path}: larger than {MOST_BYTES:,} bytes")
-    return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+        raise AgentError(f"{path.name}: {error.strerror}") from None
+    except AgentError as error:
+        raise AgentError(str(error).replace(str(path), path.name)) from None
 
 
 @functools.lru_cache(maxsize=1000)
 def _read(path: Path, stamp: tuple[int, int, int]) -> AgentFile:
-    """Return a file's agent without its weights, which are checked too."""
     del stamp  # of the key
-    agent = agent_file.load(path)
+    agent = agent_file.load(path)  # with its weights, which are checked
     agent.tensors.clear()
     return agent
 
@@ -218,20 +221,6 @@ def history_row(
         "seconds": seconds,
         "grade": records.to_dict(grade),
     }
-
-
-def history(listed: Listed) -> list[JsonObject]:
-    """Return the evaluations of an agent's training, the oldest first.
-
-    They are those of the run's metrics, or else of its snapshots.
-    """
-    if listed.run is not None:
-        return _history_of_run(listed.run)
-    rows = []
-    for update, path in listed.snapshots.items():
-        with contextlib.suppress(AgentError):
-            rows.append(history_row(update, loaded(path).score))
-    return rows
 
 
 def _history_of_run(run: RunFolder) -> list[JsonObject]:

@@ -48,6 +48,5 @@ def page_data(listed: Sequence[Listed]) -> JsonObject:
     return {
         "agents": [agents.described(one) for one in listed],
         "files": contents,
-        "histories": {one.id: agents.history(one) for one in listed},
         "tree": json.loads((STATIC / "tic_tac_toe.json").read_text("utf-8")),
     }
