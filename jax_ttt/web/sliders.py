@@ -73,12 +73,16 @@ LEARNING: dict[Learner, Learning] = {
 
 
 def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
-    """Raise `SettingError` unless all are sliders of the learner, within the range."""
+    """Raise `SettingError` unless all are sliders of the learner, within the range.
+
+    None stands for a slider that is moved back.
+    """
     sliders = LEARNING[learner].sliders
     for name, value in moved.items():
         if name not in sliders:
             raise SettingError("setting", f"one of {', '.join(sliders)}", name)
-        sliders[name].range.check(name, value)
+        if value is not None:
+            sliders[name].range.check(name, value)
 
 
 def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:

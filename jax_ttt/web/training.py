@@ -164,8 +164,8 @@ class Training:
     def change(self, settings: Mapping[str, object]) -> None:
         """Move sliders, or switch learning from people on or off.
 
-        A slider applies from the next chunk of updates on. If one of the settings is
-        refused, none is changed.
+        A slider applies from the next chunk of updates on; None moves it back to its
+        schedule. If one of the settings is refused, none is changed.
 
         Raises:
             SettingError: a name is unknown, or a value is outside its range.
@@ -176,7 +176,10 @@ class Training:
         with self._changed:
             sliders.check_moved(self._learner, moved)
             self._from_people = bool(from_people)
-            self._moved[self._learner] |= cast("dict[str, float]", moved)
+            for name, value in moved.items():
+                self._moved[self._learner].pop(name, None)
+                if value is not None:
+                    self._moved[self._learner][name] = cast("float", value)
             self._tell()
 
     def learn(self, moves: Sequence[int]) -> None:

@@ -28,7 +28,7 @@ export class App {
     this.engine = new Engine(() => source.tree());
     this.agents = new Agents(source, changed);
     this.looks = new Looks({ engine: this.engine, changed });
-    this.review = new Review({ engine: this.engine, changed });
+    this.review = new Review({ engine: this.engine, changed: () => this.judged() });
     this.settings = new Settings();
     this.statistics = new Statistics(this.agents, changed);
     this.training = new Training(this);
@@ -41,6 +41,7 @@ export class App {
     this.loaded = null; // the selected agent's file, once it is there
     this.isChoicePending = false; // whether a choice holds from the next game on only
     this.hint = null; // { key, action, reason }
+    this.announced = null; // the position after a mistake that screen readers heard
     this.moved = false; // whether the latest stone was set just now
     this.changing = false;
   }
@@ -90,8 +91,8 @@ export class App {
     const isLeft = left && (!link || link.moves.join() === left.moves.join());
     const opened = (isLeft && this.resume(left)) || (link && this.openLink(link));
     if (!opened) {
-      if (link && link.moves.length) say("The link holds no position of this game.");
       this.newGame();
+      if (link && link.moves.length) say("The link holds no position of this game.");
     }
     this.load();
   }
@@ -103,12 +104,13 @@ export class App {
   }
 
   // Go on with a game of this tab, after a reload or another game.
-  resume({ moves, start, opponent, side, original, notCounted, isAnalysis }) {
+  resume({ moves, start, opponent, side, original, notCounted, isCounted, isAnalysis }) {
     const position = this.startOf(start);
     if (position === null || this.rules.positions(moves, position) === null) return false;
     if (isAnalysis) this.analysis = { players: { x: "", o: "" }, setup: null };
     const players = isAnalysis ? { x: null, o: null } : this.playersFor(side, opponent);
-    this.begin(this.makeGame({ players, start: position, moves }), opponent, { original, notCounted });
+    const game = this.makeGame({ players, start: position, moves });
+    this.begin(game, opponent, { original, notCounted, isCounted });
     return true;
   }
 
@@ -140,9 +142,9 @@ export class App {
     return game;
   }
 
-  begin(game, opponent, { original = null, notCounted = null } = {}) {
+  begin(game, opponent, { original = null, notCounted = null, isCounted = false } = {}) {
     this.game.stop();
-    Object.assign(game, { original, notCounted });
+    Object.assign(game, { original, notCounted, isCounted });
     this.game = game;
     this.opponent = opponent;
     this.demoSide = null;
@@ -207,18 +209,18 @@ export class App {
     const { side, result, moves } = game;
     this.statistics.record({ env_id: envId, opponent: { level, title }, side, result, moves });
     this.training.learnFrom({ envId, moves });
-    game.notCounted = "it is counted already"; // also if moves are taken back later
   }
 
   // Remember the game for a reload of this tab, and show its link as the address.
   keepGame(game) {
     const { envId } = this.rules;
     const start = game.start === this.rules.start ? null : this.rules.key(game.start);
-    const { moves, original, notCounted } = game;
+    const { moves, original, notCounted, isCounted } = game;
     const side = game.side ?? "x";
     const isAnalysis = this.analysis !== null;
     const { opponent } = this;
-    writeTab(`game.${envId}`, { moves, start, opponent, side, original, notCounted, isAnalysis });
+    const line = { moves, start, original, notCounted, isCounted };
+    writeTab(`game.${envId}`, { ...line, opponent, side, isAnalysis });
     const level = isAnalysis ? "analysis" : opponent.level;
     const { agent, update } = opponent;
     const hash = toHash({ envId, moves, start, side, level, agent, update });
@@ -232,7 +234,7 @@ export class App {
   choose(choices) {
     this.settings.choose(this.rules.envId, choices);
     if ("agent" in choices) this.update = null;
-    if ("depth" in choices) this.setDepth();
+    if ("depth" in choices) this.remakePlayers();
     else if (this.game.hasBegun && !this.game.isOver && !this.analysis) this.isChoicePending = true;
     else if (!this.analysis) this.newGame();
     this.load();
@@ -240,7 +242,7 @@ export class App {
   }
 
   // A depth of search holds at once; values and moves come from the same search.
-  setDepth() {
+  remakePlayers() {
     const { game } = this;
     if (this.analysis || game.side === null) return;
     game.players = this.playersFor(game.side, this.opponent);
@@ -258,6 +260,14 @@ export class App {
     this.update = update;
     this.load();
     this.changed();
+  }
+
+  // Go on with another file of the same agent, for instance with the kept one.
+  replaceAgent(id, other) {
+    if (this.agent?.id === id) this.select(other);
+    if (this.opponent.agent !== id) return;
+    this.opponent = { ...this.opponent, agent: other };
+    this.remakePlayers();
   }
 
   // Load the selected agent's file, for its values and its proof.
@@ -355,6 +365,18 @@ export class App {
   judgements() {
     if (!this.isReviewed || this.game.moves.length === 0) return [];
     return this.review.of(this.game, this.loaded);
+  }
+
+  // A judgement has arrived: screen readers hear a mistake of the person's latest move.
+  judged() {
+    const ply = this.game.side === null ? null : this.game.lastOwn;
+    const mark = ply === null ? null : this.marks()[ply];
+    const position = mark && this.game.positions[ply + 1];
+    if (mark && position !== this.announced) {
+      this.announced = position;
+      announce(`Your move was a ${mark.text}.`);
+    }
+    this.changed();
   }
 
   // The marks of the moves, null for a move without one. In a line that beats the agent,

@@ -9,14 +9,15 @@ function workerAddress() {
   return nested ?? new URL("./worker.js", import.meta.url);
 }
 
-// A worker that answers each request by its number. It starts with the first request.
+// A worker that answers each request by its number. It starts at once, so that the page
+// can play on without its server.
 class Client {
   constructor(address) {
     this.address = address;
     this.sent = new Set(); // keys of the agents that the worker has
     this.waiting = new Map(); // number of a request -> { resolve, reject, onProgress }
     this.number = 0;
-    this.worker = null;
+    this.start();
   }
 
   start() {

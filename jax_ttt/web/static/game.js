@@ -21,6 +21,7 @@ export class Game {
     this.at = this.moves.length; // moves before the position that is shown
     this.original = null; // the moves before the person branched off
     this.notCounted = null; // why the game does not enter the statistics, or null
+    this.isCounted = false; // whether it is in the statistics
     this.isDemo = false; // whether a line is shown, that nobody plays
     this.waiting = false; // for a player's move
     this.error = null;

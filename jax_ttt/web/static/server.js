@@ -1,7 +1,9 @@
 // The server: every request of the page, and the events of training.
 
 const EVENTS = "jax_ttt.events"; // the name of the lock and of the channel
-const RETRY = 3000; // milliseconds
+const RETRY = 30_000; // milliseconds
+
+const answered = new EventTarget(); // has an event "answer" after each answer
 
 // A request that was refused or not answered; its message is for people.
 class RequestError extends Error {}
@@ -18,6 +20,7 @@ async function request(method, path, body) {
   } catch {
     throw new RequestError("The server does not answer.");
   }
+  answered.dispatchEvent(new Event("answer"));
   if (response.ok) return response;
   let reason = `The server answered ${response.status}.`;
   try {
@@ -62,14 +65,26 @@ function openEvents(onMessage, onConnection) {
       isFirst = false;
     });
     events.addEventListener("error", () => {
+      events.close();
       onConnection(false);
-      // A browser tries again by itself, unless the server refused the request.
-      if (events.readyState === EventSource.CLOSED) retry = setTimeout(open, RETRY);
+      retry = setTimeout(open, RETRY);
     });
   }
 
+  // Before the time is over, a look at the page or an answer of the server is a reason to
+  // try again.
+  function openAgain() {
+    if (events.readyState !== EventSource.CLOSED) return;
+    clearTimeout(retry);
+    open();
+  }
+
   open();
+  window.addEventListener("focus", openAgain);
+  answered.addEventListener("answer", openAgain);
   return () => {
+    window.removeEventListener("focus", openAgain);
+    answered.removeEventListener("answer", openAgain);
     clearTimeout(retry);
     events.close();
   };

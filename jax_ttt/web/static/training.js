@@ -158,7 +158,7 @@ export class Training {
     else if (this.isBusy && status.run !== before?.run) this.isShown = true;
     if (this.isBusy) this.chosen = null;
     if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
-    if (before && this.isProven && !wasProven) announce(`The agent is now ${this.proofText}.`);
+    if (before && this.isProven && !wasProven) announce(`${this.proofText}.`);
     this.followAgent(before);
     this.app.changed();
   }
@@ -212,7 +212,7 @@ export class Training {
       say(`The agent of the training before is kept in this browser as "${name}".`);
     }
     // Whoever plays against it goes on with it, not with the next one.
-    if (this.app.agent?.source === "live") this.app.select(id);
+    this.app.replaceAgent("live", id);
   }
 
   // Keep the agent in training in this browser, under a name.
