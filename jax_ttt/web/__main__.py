@@ -35,7 +35,7 @@ MOST_PORTS = 100
 MOST_CONNECTIONS = 800
 """Fewer than the 1,024 files that a process may usually open."""
 _LOCAL = ("127.0.0.1", "::1", "localhost")
-_EVERYWHERE = ("0.0.0.0", "::", "")
+_EVERYWHERE = ("0.0.0.0", "::")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -176,20 +176,34 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _host_names(host: str) -> list[str]:
     """Return the names that the header Host may have, without the port."""
-    names = {"127.0.0.1", "localhost", "[::1]"}
-    addresses = {host}
-    if host in _EVERYWHERE:
-        addresses = {socket.gethostname()}
-        with contextlib.suppress(OSError):
-            found = socket.getaddrinfo(socket.gethostname(), None)
-            addresses |= {str(address[0]) for *_, address in found}
-    names |= {f"[{one}]" if ":" in one else one for one in addresses}
-    return sorted(names)
+    addresses = _own_addresses() if host in _EVERYWHERE else {host}
+    names = {f"[{one}]" if ":" in one else one for one in addresses}
+    return sorted({"127.0.0.1", "localhost", "[::1]", *names})
+
+
+def _own_addresses() -> set[str]:
+    """Return this machine's name and addresses, as far as they can be found."""
+    name = socket.gethostname()
+    own = {name}
+    with contextlib.suppress(OSError):
+        own |= {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
+    # The name may stand for this machine alone. An address for documentation, to which
+    # nothing is sent, chooses the one that the network knows.
+    for family, far in (
+        (socket.AF_INET, "192.0.2.1"),
+        (socket.AF_INET6, "2001:db8::1"),
+    ):
+        with (
+            contextlib.suppress(OSError),
+            socket.socket(family, socket.SOCK_DGRAM) as s,
+        ):
+            s.connect((far, 9))
+            own.add(s.getsockname()[0])
+    return own
 
 
 def _address(host: str, port: int) -> str:
-    shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
-    shown = "::1" if shown == "::" else shown
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
 
 

@@ -124,13 +124,15 @@ class Training:
         with self._changed:
             if self.is_closed:
                 raise UsageError("the server is about to end")
-            commands[name](cast("Learner | None", learner))
+            in_training = self._run is not None and self._run.in_training
+            if name == "start" and in_training:
+                raise UsageError("start: an agent is in training; reset it first")
+            if name in ("start", "reset"):
+                self._learner = cast("Learner", learner or self._learner)
+            commands[name]()
             self._tell()
 
-    def _start(self, learner: Learner | None) -> None:
-        if self._run is not None and self._run.in_training:
-            raise UsageError("start: an agent is in training already; reset it first")
-        self._learner = learner or self._learner
+    def _start(self) -> None:
         self._num_runs += 1
         self._run = Run(self._learner, self._num_runs)
         if self._thread is None:
@@ -140,26 +142,19 @@ class Training:
             )
             self._thread.start()
 
-    def _pause(self, learner: Learner | None) -> None:
-        self._refuse_other(learner)
+    def _pause(self) -> None:
         if self._run is None or self._run.paused or not self._run.in_training:
             raise UsageError("pause: no agent is in training")
         self._run.paused = True
 
-    def _continue(self, learner: Learner | None) -> None:
-        self._refuse_other(learner)
+    def _continue(self) -> None:
         if self._run is None or not self._run.paused:
             raise UsageError("continue: no training is paused")
         self._run.paused = False
 
-    def _reset(self, learner: Learner | None) -> None:
-        self._learner = learner or self._learner
+    def _reset(self) -> None:
         self._moved = {x: {} for x in LEARNERS}
         self._run = None
-
-    def _refuse_other(self, learner: Learner | None) -> None:
-        if learner not in (None, self._learner):
-            raise UsageError(f"{self._learner} is in training, not {learner}")
 
     def change(self, settings: Mapping[str, object]) -> None:
         """Move sliders, or switch learning from people on or off.

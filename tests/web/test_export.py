@@ -114,7 +114,7 @@ def test_by_default_the_shipped_agents_are_exported_with_their_trainings(tmp_pat
     assert [agent["id"] for agent in data["agents"]] == [f"shipped/{n}" for n in ALL]
     listed, _ = agents.AgentFiles(tmp_path / "runs").as_json()
     assert data["agents"] == listed, "as a server lists them"
-    for agent in listed:
+    for agent in data["agents"]:
         for update in {*agent["snapshots"], agent["updates"]}:
             assert f"{agent['id']}@{update}" in data["files"]
     assert path.stat().st_size < 5_000_000
