@@ -92,7 +92,7 @@ export class App {
     const opened = (isLeft && this.resume(left)) || (link && this.openLink(link));
     if (!opened) {
       this.newGame();
-      if (link && link.moves.length) say("The link holds no position of this game.");
+      if (link && (link.moves.length || link.start)) say("The link holds no position of this game.");
     }
     this.load();
   }

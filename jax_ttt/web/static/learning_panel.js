@@ -110,7 +110,7 @@ function Figures({ training }) {
     [`${letters.x} won`, number(wins.x)],
     [`${letters.o} won`, number(wins.o)],
     ["Draws", number(draws)],
-    ["Loss", loss === null ? "–" : loss.toPrecision(3)],
+    ["Loss", loss === null ? "–" : loss.toPrecision(2)],
   ];
   if (typeof positions_learned === "number") {
     figures.push(["Positions learned", number(positions_learned)]);
