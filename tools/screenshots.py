@@ -15,16 +15,8 @@ from jax_ttt.config.errors import UsageError
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-TIMEOUT = 120_000
+_TIMEOUT = 120_000
 """Milliseconds that a training or a busy machine may take."""
-SHORTER_PAUSES = """
-const wait = window.setTimeout;
-window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
-"""
-"""A script for the page: each of its timers takes a tenth of its time.
-
-Replies, demonstrations and messages pause to be seen.
-"""
 _WIDTH, _HEIGHT = 1280, 920
 _LOST_GAME = (3, 3, 1, 2, 2, 4)
 """Columns by which a person loses to the shipped agent of Connect Four 5 x 4."""
@@ -48,8 +40,7 @@ def take(folder: Path) -> Iterator[Path]:
             executable_path=chromium, args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
-        page.set_default_timeout(TIMEOUT)
-        page.add_init_script(SHORTER_PAUSES)
+        page.set_default_timeout(_TIMEOUT)
         page.goto(url)
         _play_with_values(page)
         yield from _shots(page, folder, "play")
@@ -72,8 +63,8 @@ def _train_a_table(page: "Page") -> None:
     page.get_by_role("tab", name="Learning").click()
     page.get_by_role("radio", name="Table").check(force=True)
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text(re.compile("^Finished")).wait_for()
-    page.get_by_text(re.compile("^Unbeatable, proven")).wait_for()
+    page.locator(".state", has_text="Finished").wait_for()
+    page.locator(".verdict-live", has_text="Unbeatable").wait_for()
 
 
 def _review_connect_four(page: "Page") -> None:
