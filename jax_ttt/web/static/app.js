@@ -35,7 +35,7 @@ export class App {
     this.rules = new Rules(GAMES[0]);
     this.game = new Game({ rules: this.rules, players: { x: null, o: null }, changed });
     this.opponent = { level: "full", agent: null, update: null, title: "" };
-    this.analysis = null; // { players: { x, o }, setup }, or null while the person plays
+    this.analysis = null; // see `newAnalysis`; null while the person plays
     this.demoSide = null; // the side that beats the agent in a line that is shown
     this.update = null; // of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
@@ -107,7 +107,7 @@ export class App {
   resume({ moves, start, opponent, side, original, notCounted, isCounted, isAnalysis }) {
     const position = this.startOf(start);
     if (position === null || this.rules.positions(moves, position) === null) return false;
-    if (isAnalysis) this.analysis = { players: { x: "", o: "" }, setup: null };
+    if (isAnalysis) this.analysis = this.newAnalysis();
     const players = isAnalysis ? { x: null, o: null } : this.playersFor(side, opponent);
     const game = this.makeGame({ players, start: position, moves });
     this.begin(game, opponent, { original, notCounted, isCounted });
@@ -120,7 +120,7 @@ export class App {
     if (position === null || this.rules.positions(link.moves, position) === null) return false;
     if (!link.moves.length && !link.start) return false;
     if (link.level === "analysis") {
-      this.analysis = { players: { x: "", o: "" }, setup: null };
+      this.analysis = this.newAnalysis();
     } else {
       this.settings.choose(this.rules.envId, {
         side: link.side,
@@ -319,8 +319,16 @@ export class App {
 
   // ---- what the board shows
 
+  // The layers that are shown; an analysis has choices of its own.
   get layers() {
-    return this.settings.layers;
+    return this.analysis?.layers ?? this.settings.layers;
+  }
+
+  showLayer(layer, isShown) {
+    if (!this.analysis) this.settings.setLayer(layer, isShown);
+    else if (isShown) this.analysis.layers.add(layer);
+    else this.analysis.layers.delete(layer);
+    this.changed();
   }
 
   // The kinds of learned agents of this game: "network", "table".
@@ -458,18 +466,22 @@ export class App {
       this.newGame();
       return;
     }
-    for (const layer of ["exact", ...this.kinds]) this.layers.add(layer);
     const { start, moves, at } = this.game;
     this.beginAnalysis(start, moves, at);
   }
 
+  // An analysis: who moves each side in a match ("" is the person), and what is shown.
+  newAnalysis() {
+    const layers = new Set(["exact", ...this.kinds, ...this.settings.layers]);
+    return { players: { x: "", o: "" }, setup: null, layers };
+  }
+
   beginAnalysis(start, moves = [], at = moves.length) {
-    const players = this.analysis?.players ?? { x: "", o: "" };
-    this.analysis = { players: { x: "", o: "" }, setup: null };
+    this.analysis ??= this.newAnalysis();
+    this.analysis.setup = null;
     const game = this.makeGame({ players: { x: null, o: null }, start, moves });
     game.at = at;
     this.begin(game, this.opponent, { notCounted: "it is an analysis" });
-    this.analysis.players = players;
   }
 
   // Who can move a side in a match: [id, title].

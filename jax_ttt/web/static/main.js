@@ -56,11 +56,13 @@ function Status({ app }) {
 // The buttons under the board.
 function Tools({ app }) {
   const { game } = app;
-  const canHint = game.isPersonsTurn && !app.analysis?.setup;
+  const isSetup = Boolean(app.analysis?.setup);
+  const canHint = game.isPersonsTurn && !isSetup;
+  const canUndo = game.hasBegun && !isSetup;
   return html`
     <div class="bar">
       <button type="button" class="primary" onClick=${() => app.newGame()}>New game</button>
-      <button type="button" disabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo</button>
+      <button type="button" disabled=${!canUndo} onClick=${() => game.undo()}>Undo</button>
       <button type="button" disabled=${!canHint} onClick=${() => app.showHint()}>Hint</button>
     </div>
   `;
@@ -71,10 +73,7 @@ function Layers({ app }) {
   const { layers } = app;
   const names = [...app.kinds, "exact", "mistakes"];
   const checks = names.map((layer) => {
-    const change = (isShown) => {
-      app.settings.setLayer(layer, isShown);
-      app.changed();
-    };
+    const change = (isShown) => app.showLayer(layer, isShown);
     return html`<${Check} key=${layer} label=${LAYERS[layer]} checked=${layers.has(layer)} onChange=${change} />`;
   });
   return html`<div class="switches" role="group" aria-label="Show on the board">${checks}</div>`;
