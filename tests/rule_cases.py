@@ -46,6 +46,8 @@ NETWORKS = (
     {"env_id": "connect_5x4", **_SMALL, "filters": 3},
     {"env_id": "connect_4x4", **_SMALL, "filters": 2, "two_planes": True},
     {"env_id": "mnk_4x4_4", **_SMALL, "backup": "two-ply", "tremble": 0.0},
+    {"env_id": "connect_4x4", "hidden_layers": 0, "scale": 20.0},
+    {"env_id": "connect_4x4", "hidden_layers": 0, "canonical": False, "scale": 20.0},
 )
 TABLES = (
     {"table_key": "position"},
@@ -54,10 +56,14 @@ TABLES = (
     {"table_key": "after-state", "canonical": False, "double": True},
     {"table_key": "hash", "backup": "two-ply"},
     {"table_key": "hash", "double": True},
+    {"table_key": "hash", "scale": 1e-8},
 )
+"""Settings of agents of random weights, and their standard deviation, 0.5 by default.
+Large weights make many values 1 or -1, so that equal values decide; small ones make
+values that only a table tells apart."""
 GRADED = ("network", "table", "connect-5x4")
 """The shipped agents whose lines are all followed."""
-DEPTHS = {"network": 2, "connect-5x4": 3, "connect-7x6": 2}
+DEPTHS = {"network": 3, "connect-5x4": 5, "connect-7x6": 3}
 """How far the shipped networks look ahead."""
 
 STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
@@ -171,16 +177,16 @@ def is_complete(line: list[int], cells) -> bool:
 def made_agents(folder: Path) -> dict[str, Path]:
     """Return files of agents of random weights, by name."""
     made = {}
-    tables = [
-        {"network": "table", "optimizer": "sgd", "learning_rate": 1.0} | fields
-        for fields in TABLES
-    ]
-    for fields in (*NETWORKS, *tables):
-        agent = tiny.untrained(Config.of(**fields))
+    is_table = {"network": "table", "optimizer": "sgd", "learning_rate": 1.0}
+    for fields in (*NETWORKS, *(is_table | fields for fields in TABLES)):
+        scale = fields.get("scale", 0.5)
+        settings = {name: value for name, value in fields.items() if name != "scale"}
+        agent = tiny.untrained(Config.of(**settings))
         rng = np.random.default_rng(len(made))
-        params = jax.tree.map(
-            lambda x, rng=rng: jnp.asarray(rng.normal(0, 0.5, x.shape), jnp.float32),
-            agent.params,
+        leaves, shape = jax.tree.flatten(agent.params)
+        params = jax.tree.unflatten(
+            shape,
+            [jnp.asarray(rng.normal(0, scale, x.shape), jnp.float32) for x in leaves],
         )
         name = f"{fields.get('network', 'network')} {len(made)}"
         made[name] = folder / f"{name}.safetensors"
