@@ -95,7 +95,7 @@ def open_page(contexts):
     for context in used:
         for page in context.pages:
             if context not in own and page.url != "about:blank":
-                page.evaluate("localStorage.clear()")
+                page.evaluate("try { localStorage.clear(); } catch {}")
             page.close()
     for context in own:
         context.close()
