@@ -7,6 +7,8 @@ const FORMAT_VERSION = 5; // of files/records.py
 const PATCH_SIDE = 4; // of config/architecture.py
 const ACTIVATIONS = ["relu", "tanh", "sigmoid"];
 const TABLE_KEYS = ["position", "after-state", "hash"];
+// The seats that an agent learns, by the setting `seat`: as in config/choices.py.
+const SEATS_OF = { both: ["first", "second"], first: ["first"], second: ["second"] };
 const NOT_AGENT = "this is not an agent's file";
 
 function check(holds, reason) {
@@ -49,6 +51,18 @@ function description(head) {
     `the agent's file has format ${about.format_version}, and this page reads ${FORMAT_VERSION}`,
   );
   return about;
+}
+
+// Whether a value has the parts of a grade that the page reads without a look.
+function isGrade(score) {
+  const seats = [score?.first, score?.second].filter((seat) => seat !== undefined);
+  const isSeat = (seat) => SEATS_OF.both.includes(seat);
+  return (
+    isObject(score) &&
+    seats.every(isObject) &&
+    Array.isArray(score.seats) &&
+    score.seats.every(isSeat)
+  );
 }
 
 // The values of an action: one; two, to the mover and to the player who waits; or one
@@ -120,8 +134,9 @@ function tensor(bytes, begin, entry, shape) {
   return values;
 }
 
-// The agent of a file (ArrayBuffer): { envId, config, grade, updates, seed, kind: "network"
-// or "table", heads, numHeads, gamma (discount per move), tensors (float32 by name) }.
+// The agent of a file (ArrayBuffer): { envId, config, grade, updates, seed, seats (that it
+// learned), kind: "network" or "table", heads, numHeads, gamma (discount per move), tensors
+// (float32 by name) }.
 // Throws an Error with a reason for people.
 export function readAgent(bytes) {
   const { head, begin } = header(bytes);
@@ -129,8 +144,10 @@ export function readAgent(bytes) {
   const { config } = about;
   check(config.env_id === about.env_id && Rules.knows(about.env_id), "the page lacks its game");
   checkConfig(config);
-  const gammaKnown = typeof config.gamma === "number" && config.gamma >= 0 && config.gamma <= 1;
-  check(gammaKnown && isWhole(about.num_updates, 0, Number.MAX_SAFE_INTEGER), NOT_AGENT);
+  const { gamma } = config;
+  check(typeof gamma === "number" && gamma >= 0 && gamma <= 1, NOT_AGENT);
+  check(isWhole(about.num_updates, 0, Number.MAX_SAFE_INTEGER), NOT_AGENT);
+  check(Object.hasOwn(SEATS_OF, config.seat) && isGrade(about.score), NOT_AGENT);
   const rules = new Rules(about.env_id);
   const isTable = config.network === "table";
   check(!isTable || about.env_id === "tic_tac_toe", "the page has tables of tic-tac-toe only");
@@ -147,10 +164,11 @@ export function readAgent(bytes) {
     grade: about.score,
     updates: about.num_updates,
     seed: about.seed,
+    seats: SEATS_OF[config.seat],
     kind: isTable ? "table" : "network",
     heads,
     numHeads,
-    gamma: config.gamma,
+    gamma,
     tensors,
   };
 }

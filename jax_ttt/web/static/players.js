@@ -16,7 +16,7 @@ const ACTIVATIONS = {
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
 };
 
-// A layer { kernel, bias, numOutputs }: `kernel` is (inputs, outputs), row by row.
+// A kernel as (inputs, outputs), row by row; in the file it is (outputs, inputs).
 function transposed(kernel, numOutputs) {
   const numInputs = kernel.length / numOutputs;
   const rows = new Float32Array(kernel.length);

@@ -302,17 +302,17 @@ class Solver {
 // { first, second }, each with the names of Python's SeatGrade: lines { won, drawn, lost },
 // num_positions (positions that it reaches in which nobody has won), win_rate, draw_rate
 // and loss_rate (exact, against an opponent that plays at random), open_rate (of games that
-// were not followed to their end), complete (false if there are more positions than
-// `mostPositions`), unbeatable (null if not known), losing_line (the
-// actions of a shortest line that it loses, or null), and optimal_move_rate (the share of
-// all positions of its seat in which its move keeps the result; null in large games).
+// were not followed to their end), complete (false if there are more than `mostPositions`;
+// the rest is then what was found until there), unbeatable (null if not known), losing_line
+// (the actions of a shortest line that it loses, or null), and optimal_move_rate (the share
+// of all positions of its seat in which its move keeps the result; null in large games).
 // Yields { side, positions } at times.
 export function* gradeOf(rules, player, mostPositions = 500_000) {
   const grade = {};
   for (const side of SIDES) {
-    const { seat } = player.agent.config;
-    if (seat === "both" || seat === SEATS[side]) {
-      grade[SEATS[side]] = yield* seatGrade(rules, player, side, mostPositions);
+    const seat = SEATS[side];
+    if (player.agent.seats.includes(seat)) {
+      grade[seat] = yield* seatGrade(rules, player, side, mostPositions);
     }
   }
   return grade;
@@ -330,12 +330,15 @@ function* seatGrade(rules, player, side, mostPositions) {
   // Of each position: how many lines of play lead there, the chance that a random
   // opponent's game does, and a shortest line, as its last action and the one before.
   let level = [{ position: rules.start, lines: 1, chance: 1, before: null, action: null }];
-  while (level.length > 0 && positions <= mostPositions) {
+  let complete = true;
+  while (level.length > 0 && complete) {
     const next = new Map();
     const isOwn = rules.toMove(level[0].position) === side;
     positions += level.length;
     for (const [i, here] of level.entries()) {
-      if (i % POSITIONS_PER_YIELD === 0) yield { side, positions };
+      if (i % POSITIONS_PER_YIELD === 0) yield { side, positions: positions + next.size };
+      complete = positions + next.size <= mostPositions;
+      if (!complete) break;
       const actions = isOwn ? [player.move(here.position)] : rules.legal(here.position);
       const chance = here.chance / actions.length;
       for (const action of actions) {
@@ -346,13 +349,9 @@ function* seatGrade(rules, player, side, mostPositions) {
           chances[result] += chance;
         }
         if (result === "lost") losing ??= lineTo({ before: here, action });
-        if (position.row.length === 0) add(next, reachedKey(rules, player, position), {
-          position,
-          lines: here.lines,
-          chance,
-          before: here,
-          action,
-        });
+        if (position.row.length > 0) continue;
+        const reached = { position, lines: here.lines, chance, before: here, action };
+        add(next, reachedKey(rules, player, position), reached);
       }
       here.position = null; // it takes most of the memory, and the line goes on through it
     }
@@ -360,14 +359,13 @@ function* seatGrade(rules, player, side, mostPositions) {
     level = [...next.values()].filter((one) => !isOver(one));
     positions += next.size - level.length;
   }
-  const complete = level.length === 0;
   return {
     lines,
-    num_positions: positions,
+    num_positions: complete ? positions : positions + level.length,
     win_rate: chances.won,
     draw_rate: chances.drawn,
     loss_rate: chances.lost,
-    open_rate: level.reduce((sum, one) => sum + one.chance, 0),
+    open_rate: complete ? 0 : 1 - chances.won - chances.drawn - chances.lost,
     complete,
     unbeatable: losing ? false : complete || null,
     losing_line: losing,
