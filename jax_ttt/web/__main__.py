@@ -102,12 +102,19 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     finally:
         # Not in the application's lifespan, which a second signal cuts short.
         has_ended = training.close()
-    code = cli.interrupted(signals[0]) if signals else 0
     if not has_ended:
-        # Python's own end would fail while JAX compiles or computes in threads.
-        sys.stdout.flush()
-        os._exit(code)
-    return code
+        _end_at_once(signals[0] if signals else signal.SIGTERM)
+    return cli.interrupted(signals[0]) if signals else 0
+
+
+def _end_at_once(number: int) -> None:
+    """End the process by a signal, as it does without a handler.
+
+    Python's own end fails while JAX compiles or computes in a thread.
+    """
+    sys.stdout.flush()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
 def make_server(app: "ASGIApp") -> "uvicorn.Server":

@@ -126,8 +126,6 @@ class LiveRun:
         else:
             assert progress.evaluation is not None  # of a row that is no chunk's
             self._shown_grade = self._detailed(progress.evaluation, grade)
-            if self._evaluated and self._evaluated[-1].update == row.update:
-                self._evaluated.pop()  # from before the games of people
             self._evaluated.append(row)
             self.row = history_row(
                 row.update,

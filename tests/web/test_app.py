@@ -316,12 +316,14 @@ def test_a_stream_has_every_row_once_and_the_state_after_each_change(port, clien
         client.patch("/api/training/settings", json={"gamma": 0.9})
         assert message()["settings"]["gamma"]["moved"] is True
         start = {"command": "start", "learner": "table"}
-        assert client.post("/api/training", json=start).json()["learner"] == "table"
-        rows, status = [], {"status": ""}
-        while status["status"] != "finished":
-            status = message()
-            assert "history" not in status
-            rows += status["rows"]
+        for number in (1, 2):  # the second one replaces the first one
+            reply = client.post("/api/training", json=start).json()
+            assert (reply["learner"], reply["run"]) == ("table", number)
+            rows, status = [], {"status": "", "run": 0}
+            while (status["status"], status["run"]) != ("finished", number):
+                status = message()
+                assert "history" not in status
+                rows = rows + status["rows"] if status["run"] == number else []
         assert [row["update"] for row in rows] == [0, 10, 20]
         assert rows == client.get("/api/training").json()["history"]
         assert rows == client.get("/api/agents/history?agent=live").json()["rows"]

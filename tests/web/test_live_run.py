@@ -77,6 +77,17 @@ def test_a_change_takes_effect_at_once_and_compiles_nothing():
     assert not same(run.agent, unchanged.agent)
 
 
+@BOTH
+def test_an_agent_stays_as_it_was_when_training_goes_on(config):
+    run = LiveRun(config, 3)
+    for _ in range(2):
+        run.step(config)
+    before, copies = run.agent, {n: x.copy() for n, x in run.agent.tensors.items()}
+    rows_of(run, config)
+    np.testing.assert_equal(before.tensors, copies)
+    assert not same(run.agent, before)
+
+
 def test_a_change_and_back_again_before_the_next_step_is_no_change():
     run, unchanged = LiveRun(NETWORK, 3), LiveRun(NETWORK, 3)
     run.step(NETWORK)
@@ -215,6 +226,7 @@ def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
     run = LiveRun(config, 1)
     rows_of(run, config)
     assert run.figures["unbeatable"] == {"x": True, "o": True}
+    assert run.update == config.run.num_updates, "a proof does not end it"
     rng = np.random.default_rng(0)
     for _ in range(10):
         position, moves = 0, []
