@@ -100,7 +100,7 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     try:
         server.run([bound])
     finally:
-        # Not in the application's lifespan, which a second signal cuts short.
+        # A second signal ends the server without the end of the application.
         has_ended = training.close()
     if not has_ended:
         _end_at_once(signals[0] if signals else signal.SIGTERM)
@@ -126,7 +126,7 @@ def make_server(app: "ASGIApp") -> "uvicorn.Server":
         http="h11",
         loop="asyncio",
         ws="none",
-        lifespan="off",
+        lifespan="on",
         log_config=None,
         log_level="critical",  # the application reports its own faults
         access_log=False,

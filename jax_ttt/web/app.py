@@ -44,10 +44,18 @@ mimetypes.add_type("text/javascript", ".js")
 def make_app(files: AgentFiles, training: Training, hosts: Sequence[str]) -> Starlette:
     """Return the application; `hosts` are its names in the header Host, without ports.
 
-    The caller closes the training.
+    The training is closed at the application's end.
     """
     answers = _Answers(files, training)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        yield
+        await run_in_threadpool(training.close)
+
     return Starlette(
+        lifespan=lifespan,
         routes=[
             Route("/", _page),
             Mount("/static", StaticFiles(directory=STATIC)),
@@ -196,9 +204,8 @@ async def _events(training: Training) -> AsyncIterator[bytes]:
     A reader that is slow gets fewer messages, but every row.
     """
     run, num_rows = None, 0
-    with training.listener() as changed:
+    with training.listener() as changes:
         while not training.is_closed:
-            changed.clear()
             status, rows = training.status_with_rows()
             if status["run"] != run:
                 run, num_rows = status["run"], 0
@@ -206,9 +213,11 @@ async def _events(training: Training) -> AsyncIterator[bytes]:
             num_rows = len(rows)
             yield b"event: training\ndata: " + bytes(message) + b"\n\n"
             await asyncio.sleep(_PAUSE_SECONDS)
-            while not training.is_closed and not changed.is_set():
+            is_changed = False
+            while not is_changed:
                 try:
-                    await asyncio.wait_for(changed.wait(), _COMMENT_SECONDS)
+                    await asyncio.wait_for(changes.get(), _COMMENT_SECONDS)
+                    is_changed = True
                 except TimeoutError:
                     yield b": still here\n\n"  # finds out whether the reader is, too
 

@@ -268,18 +268,26 @@ class Training:
         return agent_file.as_bytes(agent)
 
     @contextlib.contextmanager
-    def listener(self) -> Iterator[asyncio.Event]:
-        """Yield an event of this thread's loop that is set after each change."""
-        loop, event = asyncio.get_running_loop(), asyncio.Event()
+    def listener(self) -> Iterator[asyncio.Queue[None]]:
+        """Yield a queue of this thread's loop that gets an item after a change.
+
+        It holds one item at most: who takes it reads the newest status.
+        """
+        loop = asyncio.get_running_loop()
+        changes: asyncio.Queue[None] = asyncio.Queue(maxsize=1)
+
+        def put() -> None:
+            with contextlib.suppress(asyncio.QueueFull):
+                changes.put_nowait(None)
 
         def tell() -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(event.set)
+                loop.call_soon_threadsafe(put)
 
         with self._changed:
             self._listeners.append(tell)
         try:
-            yield event
+            yield changes
         finally:
             with self._changed:
                 self._listeners.remove(tell)
@@ -287,7 +295,8 @@ class Training:
     def close(self) -> bool:
         """End training and keep the agent; return whether the thread has ended.
 
-        What is being computed or compiled is waited for, but not for long.
+        What is being computed or compiled is waited for, but not for long. A second
+        call only waits.
         """
         with self._changed:
             run, self._run = self._run, None
