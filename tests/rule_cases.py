@@ -179,7 +179,7 @@ def made_agents(folder: Path) -> dict[str, Path]:
     made = {}
     is_table = {"network": "table", "optimizer": "sgd", "learning_rate": 1.0}
     for fields in (*NETWORKS, *(is_table | fields for fields in TABLES)):
-        scale = fields.get("scale", 0.5)
+        scale = float(fields.get("scale", 0.5))
         settings = {name: value for name, value in fields.items() if name != "scale"}
         agent = tiny.untrained(Config.of(**settings))
         rng = np.random.default_rng(len(made))
@@ -263,6 +263,7 @@ def grade_case(name: str, path: Path) -> dict:
     if tree is None:
         grade = grader.follow_lines(env_id, entrant)
     else:
+        assert entrant.probs is not None  # the game is enumerable
         grade = exact.grade_seats(env_id, tree, entrant.probs, agent.config.seats)
     seats = {}
     for seat, found in grade.followed.items():
