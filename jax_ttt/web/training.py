@@ -295,10 +295,11 @@ class Training:
     def close(self) -> bool:
         """End training and keep the agent; return whether the thread has ended.
 
-        What is being computed or compiled is waited for, but not for long. A second
-        call only waits.
+        What is being computed or compiled is waited for, but not for long, and not by a
+        second call.
         """
         with self._changed:
+            seconds = 0.0 if self.is_closed else END_SECONDS
             run, self._run = self._run, None
             self.is_closed = True
             self._tell()
@@ -306,7 +307,7 @@ class Training:
             self._keep(run, run.latest)
         if self._thread is None:
             return True
-        self._thread.join(END_SECONDS)
+        self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def _keep(self, run: Run, agent: AgentFile) -> None:
