@@ -73,7 +73,7 @@ def pause(page):
     expect(training(page)).to_contain_text("Paused")
 
 
-def test_a_table_learns_until_it_is_proven_and_is_kept(open_page, page, training_url):
+def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(open_page, page, training_url):
     """One training: progress, proof, figures, curves, saving, and the next Start."""
     play(page, 4)
     line = moves(page)
@@ -108,31 +108,23 @@ def test_a_table_learns_until_it_is_proven_and_is_kept(open_page, page, training
     hear(page, 'Saved in this browser as "my table"')
     entries = panel.get_by_role("listitem")
     expect(entries.filter(has_text="my table")).to_have_count(1)
-    if button(page, "Pause").is_enabled():
-        pause(page)
     training(page).get_by_role("button", name="Play against it").click()
     wait_for_turn(page)
     says(page, "In training: table")
     play(page, 4)
-    # The next Start keeps the agent that is not kept yet, and overwrites none.
+    # The next Start keeps the agent of the end, too, and overwrites none.
     tab(page, "Learning")
-    reset(page)
-    expect(entries.filter(has_text="my table")).to_have_count(1)
-    tab(other, "Learning")
-    other.bring_to_front()
-    expect(training(other)).to_contain_text("Not started")
-
-
-def test_start_keeps_the_agent_of_the_training_before(page):
-    start(page, "Table")
     expect(training(page)).to_contain_text("Finished", timeout=LONG)
-    entries = page.get_by_role("tabpanel").get_by_role("listitem")
-    kept = entries.filter(has_text=re.compile("Kept: table"))
-    expect(kept).to_have_count(0)
+    kept = entries.filter(has_text="Kept: ")
+    expect(kept).to_have_count(1)
     button(page, "Start").click()
     hear(page, "The agent of the training before is kept in this browser")
-    expect(kept).to_have_count(1)
+    expect(kept).to_have_count(2)
     expect(training(page)).to_contain_text("Training: update", timeout=LONG)
+    reset(page)
+    expect(kept).to_have_count(2)
+    other.bring_to_front()
+    expect(training(other)).to_contain_text("Not started")
 
 
 def test_a_training_pauses_and_goes_on(page):
