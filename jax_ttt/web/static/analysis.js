@@ -71,10 +71,21 @@ export function SetupTools({ app }) {
   };
   const { error } = setup.result();
   return html`
-    <${Radios} name="tool" legend="A click on the board sets" options=${tools} value=${setup.tool} onChange=${use} />
+    <${Radios}
+      name="tool"
+      legend="A click on the board sets"
+      options=${tools}
+      value=${setup.tool}
+      onChange=${use}
+    />
     <p class="note">${error ?? "The side to move follows from the numbers of stones."}</p>
     <div class="bar">
-      <button type="button" class="primary" disabled=${Boolean(error)} onClick=${() => app.endSetup()}>
+      <button
+        type="button"
+        class="primary"
+        disabled=${Boolean(error)}
+        onClick=${() => app.endSetup()}
+      >
         Analyse this position
       </button>
       <button type="button" onClick=${clear}>Empty the board</button>

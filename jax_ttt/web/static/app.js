@@ -5,7 +5,15 @@ import { Agents } from "./agents.js";
 import { Setup } from "./analysis.js";
 import { Engine } from "./engine.js";
 import { Game } from "./game.js";
-import { LEVELS, agentPlayer, isSolved, levelName, levelPlayer, levelsOf, perfectPlayer } from "./levels.js";
+import {
+  LEVELS,
+  agentPlayer,
+  isSolved,
+  levelName,
+  levelPlayer,
+  levelsOf,
+  perfectPlayer,
+} from "./levels.js";
 import { Looks } from "./looks.js";
 import { Review, markOf } from "./review.js";
 import { Rules, SIDES, other } from "./rules.js";
@@ -70,7 +78,9 @@ export class App {
   // The games that the page offers: its own, those of the agents, and the open one.
   games() {
     const envIds = [...GAMES, ...this.agents.list.map((entry) => entry.env_id), this.rules.envId];
-    return [...new Set(envIds)].filter((envId) => Rules.knows(envId)).map((envId) => new Rules(envId));
+    return [...new Set(envIds)]
+      .filter((envId) => Rules.knows(envId))
+      .map((envId) => new Rules(envId));
   }
 
   get choices() {
@@ -92,7 +102,8 @@ export class App {
     const opened = (isLeft && this.resume(left)) || (link && this.openLink(link));
     if (!opened) {
       this.newGame();
-      if (link && (link.moves.length || link.start)) say("The link holds no position of this game.");
+      if (link && (link.moves.length || link.start))
+        say("The link holds no position of this game.");
     }
     this.load();
   }
@@ -502,7 +513,8 @@ export class App {
   playMatch() {
     const { game, analysis, choices } = this;
     if (!game.isLatest || game.isOver) game.cut(game.isOver && game.isLatest ? 0 : game.at);
-    for (const side of SIDES) game.players[side] = this.playerOf(analysis.players[side], choices.depth);
+    for (const side of SIDES)
+      game.players[side] = this.playerOf(analysis.players[side], choices.depth);
     game.proceed({});
   }
 

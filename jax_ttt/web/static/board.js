@@ -228,8 +228,7 @@ export class Board {
           return html`
             <span key=${cell} class=${look} style=${{ "--fall": row + 1 }}>
               ${stone && this.stone(cell, stone)}
-              ${isLanding && this.stone(cell, rules.toMove(position))}
-              ${sign(marks.get(cell))}
+              ${isLanding && this.stone(cell, rules.toMove(position))} ${sign(marks.get(cell))}
             </span>
           `;
         })}

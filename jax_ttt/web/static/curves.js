@@ -3,8 +3,7 @@
 import { isUnbeatable, ratesOf, seatOf } from "./grades.js";
 import { SIDES } from "./rules.js";
 import { number, percent } from "./ui.js";
-import { html } from "./vendor/htm-preact.js";
-import { useState } from "./vendor/htm-preact.js";
+import { html, useState } from "./vendor/htm-preact.js";
 
 const WIDTH = 300;
 const HEIGHT = 170;
@@ -111,8 +110,10 @@ function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout,
         ${children}
         <${Axes} scale=${scale} marks=${marks} />
         ${update !== null && html`<${Upright} scale=${scale} update=${update} look="now-line" />`}
-        ${pointed !== null &&
-        html`<${Upright} scale=${scale} update=${pointed} look="point-line" />`}
+        ${
+          pointed !== null &&
+          html`<${Upright} scale=${scale} update=${pointed} look="point-line" />`
+        }
       </svg>
       <p class="figures" aria-live=${pointed === null ? "off" : "polite"}>${readout(row)}</p>
     </figure>
@@ -210,8 +211,9 @@ export function LearningCurves({ rules, rows, update, reason }) {
       >
         <${Areas} rows=${graded} side=${side} scale=${scale} />
         <${BestMoves} rows=${graded} side=${side} scale=${scale} />
-        ${proven !== null &&
-        html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`}
+        ${
+          proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`
+        }
       <//>
     `;
   });
@@ -263,9 +265,8 @@ export function RoundCurves({ rules, rows }) {
     return `update ${number(row.update)}: losing ends ${ends.join(" · ")}`;
   };
   const keys = SIDES.map(
-    (side) => html`<li key=${side}>
-      <span class=${`key ends ${side}`}></span>as ${rules.letters[side]}
-    </li>`,
+    (side) =>
+      html`<li key=${side}><span class=${`key ends ${side}`}></span>as ${rules.letters[side]}</li>`,
   );
   return html`
     <div class="curves one">
@@ -280,8 +281,9 @@ export function RoundCurves({ rules, rows }) {
         readout=${read}
       >
         ${lines}
-        ${proven !== null &&
-        html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`}
+        ${
+          proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`
+        }
       <//>
       <ul class="legend">
         ${keys}

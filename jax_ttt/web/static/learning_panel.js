@@ -35,9 +35,7 @@ const STEPS = 1000; // of a slider
 // Where a value lies on its slider, 0 to `STEPS`; wide ranges are logarithmic.
 function positionOf({ min, max }, value) {
   const isWide = min > 0 && max / min > 50;
-  const share = isWide
-    ? Math.log(value / min) / Math.log(max / min)
-    : (value - min) / (max - min);
+  const share = isWide ? Math.log(value / min) / Math.log(max / min) : (value - min) / (max - min);
   return Math.round(STEPS * Math.min(Math.max(share, 0), 1));
 }
 
@@ -82,23 +80,24 @@ function Sliders({ training }) {
     ${Object.keys(SLIDERS)
       .filter((id) => id in settings)
       .map(
-        (id) =>
-          html`<${Slider} key=${id} training=${training} id=${id} setting=${settings[id]} />`,
+        (id) => html`<${Slider} key=${id} training=${training} id=${id} setting=${settings[id]} />`,
       )}
     <div class="bar">
       <button type="button" disabled=${!isMoved} onClick=${() => training.setDefaults()}>
         Defaults
       </button>
     </div>
-    ${LEARNERS[learner].fromPeople &&
-    html`<div class="switches">
-      <${Check}
-        label="Learn from my games, too"
-        checked=${learn_from_people}
-        onChange=${(isOn) => training.change({ learn_from_people: isOn })}
-      />
-      <span class="note">${games}</span>
-    </div>`}
+    ${
+      LEARNERS[learner].fromPeople &&
+      html`<div class="switches">
+        <${Check}
+          label="Learn from my games, too"
+          checked=${learn_from_people}
+          onChange=${(isOn) => training.change({ learn_from_people: isOn })}
+        />
+        <span class="note">${games}</span>
+      </div>`
+    }
   `;
 }
 
@@ -118,10 +117,11 @@ function Figures({ training }) {
   return html`
     <dl class="cards">
       ${figures.map(
-        ([name, text]) => html`<div key=${name}>
-          <dt>${name}</dt>
-          <dd>${text}</dd>
-        </div>`,
+        ([name, text]) =>
+          html`<div key=${name}>
+            <dt>${name}</dt>
+            <dd>${text}</dd>
+          </div>`,
       )}
     </dl>
   `;
@@ -199,11 +199,7 @@ function Train({ app }) {
           ${training.proofText}
         </p>
       </div>
-      <progress
-        max="1"
-        value=${training.share}
-        aria-label="Updates made"
-      ></progress>
+      <progress max="1" value=${training.share} aria-label="Updates made"></progress>
       <p class="problem" role="alert">${training.problem || status?.error || ""}</p>
       <${AgentInTraining} app=${app} />
     </section>
@@ -258,12 +254,15 @@ function Rounds({ training, rows }) {
   return html`
     ${row && html`<p>Round ${number(rounds.length)}: ${left}${next}</p>`}
     <${RoundCurves} rules=${training.rules} rows=${rows} />
-    ${row &&
-    html`<div class="proofs">
-      ${SIDES.map(
-        (side) => html`<${LosingLine} key=${side} training=${training} row=${row} side=${side} />`,
-      )}
-    </div>`}
+    ${
+      row &&
+      html`<div class="proofs">
+        ${SIDES.map(
+          (side) =>
+            html`<${LosingLine} key=${side} training=${training} row=${row} side=${side} />`,
+        )}
+      </div>`
+    }
   `;
 }
 
@@ -300,14 +299,16 @@ function Curves({ app }) {
   ];
   return html`
     <section class="part" aria-label="Curves">
-      ${canChoose &&
-      html`<${Radios}
-        name="curves"
-        legend="Curves of"
-        options=${options}
-        value=${isTraining ? "training" : "agent"}
-        onChange=${(value) => training.show(value === "training")}
-      />`}
+      ${
+        canChoose &&
+        html`<${Radios}
+          name="curves"
+          legend="Curves of"
+          options=${options}
+          value=${isTraining ? "training" : "agent"}
+          onChange=${(value) => training.show(value === "training")}
+        />`
+      }
       <p class="note">${title && `${title}: ${method} against random play.`}</p>
       ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
       ${!isTraining && hasRounds(rows) && html`<${RoundCurves} rules=${rules} rows=${rows} />`}
@@ -343,9 +344,11 @@ function Timeline({ app }) {
         />
         <p class="note">
           ${title}.
-          ${isUsable
-            ? " The values on the board and the proof are of this snapshot."
-            : " This agent has no snapshots."}
+          ${
+            isUsable
+              ? " The values on the board and the proof are of this snapshot."
+              : " This agent has no snapshots."
+          }
         </p>
       </div>
       <div class="bar">

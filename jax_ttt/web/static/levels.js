@@ -9,7 +9,7 @@ export const LEVELS = {
   perfect: { name: "Perfect play", randomShare: 0 },
 };
 
-const MOST_CELLS = 20; // of boards on which the browser solves every position in time
+const MOST_CELLS = 25; // of boards on which the browser solves every position in time
 const EXACT_SECONDS = 10; // for a move of perfect play
 
 // The levels of a game. Perfect play needs a game that the browser solves.
@@ -36,16 +36,20 @@ export function isProven(agent) {
 // A level's name; "Unbeatable" only where that is proven.
 export function levelName(level, agent, depth) {
   if (level !== "full") return LEVELS[level].name;
-  return isProven(agent) && depth === 0 ? "Unbeatable (learned agent)" : "Learned agent at its best";
+  return isProven(agent) && depth === 0
+    ? "Unbeatable (learned agent)"
+    : "Learned agent at its best";
 }
 
 // What a level plays, in a sentence.
 export function aboutLevel(level, agent, depth) {
   const { randomShare } = LEVELS[level];
-  if (level === "perfect") return "Exact play from the solved game. It never loses a drawn position.";
+  if (level === "perfect")
+    return "Exact play from the solved game. It never loses a drawn position.";
   if (level === "full") {
     if (depth) return "The learned agent with its search. A proof is of the agent alone.";
-    if (isProven(agent)) return "The learned agent without mistakes. Proven: no line of play beats it.";
+    if (isProven(agent))
+      return "The learned agent without mistakes. Proven: no line of play beats it.";
     const isBeaten = agent?.file.grade?.unbeatable === false;
     return isBeaten
       ? "The learned agent without mistakes of its own. Some line of play beats it."

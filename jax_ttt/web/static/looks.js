@@ -120,6 +120,7 @@ function exactHint(rules, exact) {
     const others = isOnly ? "; no other move wins" : "";
     reason = `${name} wins in ${inMoves(exact.moves)}${others}`;
   }
-  if (exact.value < 0) reason = `${name} holds out longest: the game is lost in ${inMoves(exact.moves)}`;
+  if (exact.value < 0)
+    reason = `${name} holds out longest: the game is lost in ${inMoves(exact.moves)}`;
   return { action, reason };
 }

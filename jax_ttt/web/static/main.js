@@ -27,13 +27,19 @@ const WITHOUT_SERVER =
   "with the program installed, python -m jax_ttt.web trains agents.";
 const LEARNED = "Learned values go from −1, a loss, to +1, a win; the agent's own move is green.";
 const TREMBLING =
-  "They assume an opponent that makes mistakes, so a drawn position can be above 0.";
+  "They assume that whoever plays against the agent makes mistakes, so a drawn position can be " +
+  "above 0.";
 
 function GameLinks({ app }) {
   const games = app.games().map(({ envId, title }) => {
     const isOpen = envId === app.rules.envId;
     const open = () => app.openGame(envId);
-    return html`<button key=${envId} type="button" aria-current=${isOpen ? "page" : undefined} onClick=${open}>
+    return html`<button
+      key=${envId}
+      type="button"
+      aria-current=${isOpen ? "page" : undefined}
+      onClick=${open}
+    >
       ${title}
     </button>`;
   });
@@ -44,11 +50,12 @@ function Status({ app }) {
   const { main, more, tone } = statusOf(app);
   const { game } = app;
   const isFinished = game.isOver && game.isLatest && !game.isDemo;
+  const openReview = () => app.openPanel("review");
   return html`
     <div class="status" id="status" data-tone=${tone}>
       <p class="status-main">${main}</p>
       <p class="status-more">${app.hintReason ? `Hint: ${app.hintReason}.` : more}</p>
-      ${isFinished && html`<button type="button" onClick=${() => app.openPanel("review")}>Review this game</button>`}
+      ${isFinished && html`<button type="button" onClick=${openReview}>Review this game</button>`}
     </div>
   `;
 }
@@ -74,7 +81,12 @@ function Layers({ app }) {
   const names = [...app.kinds, "exact", "mistakes"];
   const checks = names.map((layer) => {
     const change = (isShown) => app.showLayer(layer, isShown);
-    return html`<${Check} key=${layer} label=${LAYERS[layer]} checked=${layers.has(layer)} onChange=${change} />`;
+    return html`<${Check}
+      key=${layer}
+      label=${LAYERS[layer]}
+      checked=${layers.has(layer)}
+      onChange=${change}
+    />`;
   });
   return html`<div class="switches" role="group" aria-label="Show on the board">${checks}</div>`;
 }
@@ -104,8 +116,12 @@ function Sharing({ app }) {
   return html`
     <div class="bar quiet">
       <button type="button" onClick=${() => copied("Link", location.href)}>Copy link</button>
-      <button type="button" onClick=${() => copied("Text", asText(rules, game.position))}>Copy as text</button>
-      <button type="button" onClick=${() => copied("SVG", asSvg(rules, game.position))}>Copy as SVG</button>
+      <button type="button" onClick=${() => copied("Text", asText(rules, game.position))}>
+        Copy as text
+      </button>
+      <button type="button" onClick=${() => copied("SVG", asSvg(rules, game.position))}>
+        Copy as SVG
+      </button>
     </div>
   `;
 }
@@ -120,7 +136,12 @@ function Panels({ app }) {
   const selected = chosen in PANELS ? chosen : "game";
   return html`
     <section class="panels" aria-label="Settings, review, learning, proof and statistics">
-      <${Tabs} label="Panels" tabs=${tabs} selected=${selected} onSelect=${(id) => app.openPanel(id)} />
+      <${Tabs}
+        label="Panels"
+        tabs=${tabs}
+        selected=${selected}
+        onSelect=${(id) => app.openPanel(id)}
+      />
     </section>
   `;
 }

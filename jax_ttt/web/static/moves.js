@@ -80,8 +80,7 @@ function entry({ rules, game, action, i, mark }) {
       >
         <span class="unseen">${mark ? `${name}, ${mark.text}` : name}</span>
         <span class="shown" aria-hidden="true">
-          ${show(rules, game, i)}
-          ${mark && html`<span class="mark">${mark.sign}</span>`}
+          ${show(rules, game, i)} ${mark && html`<span class="mark">${mark.sign}</span>`}
         </span>
       </button>
     </li>

@@ -33,7 +33,8 @@ function depthText(depth) {
 // What the selected agent is, in a line.
 function aboutAgent(entry, update) {
   const updates = update ?? entry.updates;
-  const when = update === null ? `${number(updates)} updates` : `as it was at update ${number(updates)}`;
+  const when =
+    update === null ? `${number(updates)} updates` : `as it was at update ${number(updates)}`;
   return `${KINDS[entry.kind]} ${SOURCES[entry.source] ?? "Added"}, ${when}.`;
 }
 
@@ -41,7 +42,8 @@ function AgentChoice({ app }) {
   const entries = app.agents.for(app.rules.envId);
   const { agent } = app;
   const options = entries.map(
-    ({ id, title }) => html`<option key=${id} value=${id} selected=${id === agent?.id}>${title}</option>`,
+    ({ id, title }) =>
+      html`<option key=${id} value=${id} selected=${id === agent?.id}>${title}</option>`,
   );
   const choose = (event) => app.choose({ agent: event.target.value });
   return html`
@@ -51,14 +53,19 @@ function AgentChoice({ app }) {
         ${options}
       </select>
     </div>
-    <p class="note">${agent ? aboutAgent(agent, app.update) : "There is no learned agent of this game."}</p>
+    <p class="note">
+      ${agent ? aboutAgent(agent, app.update) : "There is no learned agent of this game."}
+    </p>
   `;
 }
 
 function DepthChoice({ app }) {
   const { depth } = app.choices;
   const options = DEPTHS.map(
-    (value) => html`<option key=${value} value=${value} selected=${value === depth}>${depthText(value)}</option>`,
+    (value) =>
+      html`<option key=${value} value=${value} selected=${value === depth}>
+        ${depthText(value)}
+      </option>`,
   );
   const note = depth
     ? "It follows best play of both sides that far, then uses the network's values."
@@ -109,13 +116,16 @@ function PlayerChoice({ app, side }) {
   const chosen = app.analysis.players[side];
   const named = [["", "You"], ...app.matchPlayers()];
   const options = named.map(
-    ([id, title]) => html`<option key=${id} value=${id} selected=${id === chosen}>${title}</option>`,
+    ([id, title]) =>
+      html`<option key=${id} value=${id} selected=${id === chosen}>${title}</option>`,
   );
   const id = `player-${side}`;
   return html`
     <div class="field">
       <label for=${id}>${app.rules.letters[side]} is moved by</label>
-      <select id=${id} onChange=${(event) => app.setPlayer(side, event.target.value)}>${options}</select>
+      <select id=${id} onChange=${(event) => app.setPlayer(side, event.target.value)}>
+        ${options}
+      </select>
     </div>
   `;
 }
@@ -133,8 +143,14 @@ function Analysis({ app }) {
       <${PlayerChoice} app=${app} side="x" />
       <${PlayerChoice} app=${app} side="o" />
       <div class="bar">
-        ${isMatch && html`<button type="button" onClick=${() => app.playMatch()}>Play the match</button>`}
-        ${app.game.waiting && html`<button type="button" onClick=${() => app.stopMatch()}>Stop</button>`}
+        ${
+          isMatch &&
+          html`<button type="button" onClick=${() => app.playMatch()}>Play the match</button>`
+        }
+        ${
+          app.game.waiting &&
+          html`<button type="button" onClick=${() => app.stopMatch()}>Stop</button>`
+        }
       </div>
     </fieldset>
     <${SetupTools} app=${app} />
@@ -143,7 +159,11 @@ function Analysis({ app }) {
 
 function Shortcuts() {
   const rows = SHORTCUTS.map(
-    ([keys, text]) => html`<div key=${keys}><dt><kbd>${keys}</kbd></dt><dd>${text}</dd></div>`,
+    ([keys, text]) =>
+      html`<div key=${keys}>
+        <dt><kbd>${keys}</kbd></dt>
+        <dd>${text}</dd>
+      </div>`,
   );
   return html`<section aria-labelledby="keys-title">
     <h3 id="keys-title">Keys</h3>
@@ -157,10 +177,13 @@ export function PlayPanel({ app }) {
     ["analysis", "Analyse"],
   ];
   return html`
-    ${app.isChoicePending && html`<p class="notice">
-      This holds from the next game on.${" "}
-      <button type="button" onClick=${() => app.newGame()}>Start a new game now</button>
-    </p>`}
+    ${
+      app.isChoicePending &&
+      html`<p class="notice">
+        This holds from the next game on.${" "}
+        <button type="button" onClick=${() => app.newGame()}>Start a new game now</button>
+      </p>`
+    }
     <${Radios}
       name="mode"
       legend="What to do"

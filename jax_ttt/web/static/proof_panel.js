@@ -1,7 +1,14 @@
 // The proof made visible: verdicts by side, the line that beats an agent, and a check.
 
-import { computeGrade, computedGrade, isFeasible, isQuick } from "./grades.js";
-import { ratesOf, requestGrade, seatOf } from "./grades.js";
+import {
+  computeGrade,
+  computedGrade,
+  isFeasible,
+  isQuick,
+  ratesOf,
+  requestGrade,
+  seatOf,
+} from "./grades.js";
 import { SIDES } from "./rules.js";
 import { announce, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
@@ -9,9 +16,9 @@ import { html } from "./vendor/htm-preact.js";
 const ALIKE = 1e-6; // rates in files have the precision of 32 bits
 const RESULTS = ["won", "drawn", "lost"];
 const PROOF =
-  "A proof follows every line of play that an opponent could choose, with the agent's move in " +
-  "each position. It is of the learned agent alone: without moves of search, and without the " +
-  "random moves of a level.";
+  "A proof follows every line of play that anybody could choose against the agent, with the " +
+  "agent's move in each position. It is of the learned agent alone: without moves of search, " +
+  "and without the random moves of a level.";
 
 // The check that was begun last: { key, isRunning, positions, text }.
 let check = { key: null, isRunning: false, positions: 0, text: "" };
@@ -137,10 +144,12 @@ function Card({ app, side }) {
     <article class=${`card ${look}`}>
       <h3>As ${app.rules.letters[side]}: ${verdictOf(app, side, seat)}</h3>
       <${Counts} seat=${seat} />
-      ${canShow &&
-      html`<button type="button" onClick=${() => demonstrate(app, side)}>
-        Show me how to beat it
-      </button>`}
+      ${
+        canShow &&
+        html`<button type="button" onClick=${() => demonstrate(app, side)}>
+          Show me how to beat it
+        </button>`
+      }
     </article>
   `;
 }
@@ -162,8 +171,10 @@ function Check({ app }) {
       >
         Check again in this browser
       </button>
-      ${isRunning &&
-      html`<button type="button" onClick=${() => app.engine.stopGrade()}>Stop</button>`}
+      ${
+        isRunning &&
+        html`<button type="button" onClick=${() => app.engine.stopGrade()}>Stop</button>`
+      }
     </div>
     <p class="note">${text}</p>
   `;

@@ -24,7 +24,8 @@ function Row({ app, ply, judged }) {
   let verdict = "…";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(rules, judged.best)}`;
   else if (judged) verdict = verdictOf(judged, action, signed);
-  const name = `${ply + 1}. ${rules.letters[side]}${whoMoved(game, side)}: ${rules.actionName(action)}`;
+  const mover = `${rules.letters[side]}${whoMoved(game, side)}`;
+  const name = `${ply + 1}. ${mover}: ${rules.actionName(action)}`;
   return html`
     <li class=${`${mark ? "wrong" : "right"}${isCurrent ? " current" : ""}`}>
       <button
@@ -32,7 +33,9 @@ function Row({ app, ply, judged }) {
         class="link"
         aria-current=${isCurrent ? "step" : undefined}
         onClick=${() => app.show(ply + 1)}
-      >${name}</button>
+      >
+        ${name}
+      </button>
       <span class="verdict">${verdict}</span>
     </li>
   `;
@@ -49,7 +52,8 @@ function heading(app, judgements) {
 
 export function ReviewPanel({ app }) {
   const { game } = app;
-  if (!game.moves.length) return html`<p class="note">Play a move first. Each move is listed here.</p>`;
+  if (!game.moves.length)
+    return html`<p class="note">Play a move first. Each move is listed here.</p>`;
   if (!app.isReviewed) {
     return html`<p class="note">
       The review begins at the end of the game. To see it now, switch on "Mark mistakes".
@@ -58,7 +62,8 @@ export function ReviewPanel({ app }) {
   const judgements = app.judgements();
   const isSearched = judgements.some((judged) => judged && !judged.isExact);
   const method = isSearched
-    ? "Compared with exact play where a position can be solved; else with the agent's own search, which can be wrong."
+    ? "Compared with exact play where a position can be solved; else with the agent's own search, " +
+      "which can be wrong."
     : "Compared with exact play.";
   const rows = game.moves.map(
     (_, ply) => html`<${Row} key=${ply} app=${app} ply=${ply} judged=${judgements[ply]} />`,
@@ -66,6 +71,8 @@ export function ReviewPanel({ app }) {
   return html`
     <h3>${heading(app, judgements)}</h3>
     <p class="note">${method} Click a move to see it on the board.</p>
-    <ol class="moves">${rows}</ol>
+    <ol class="moves">
+      ${rows}
+    </ol>
   `;
 }

@@ -91,9 +91,7 @@ export class Rules {
     this.letters = this.falls ? { x: "Blue", o: "Orange" } : { x: "X", o: "O" };
     // Cell `i` of a view is cell `cells[i]` of the board, and action `a` in it is action
     // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
-    const views = this.falls
-      ? mirroredColumns(this.rows, this.columns)
-      : squareViews(this.rows);
+    const views = this.falls ? mirroredColumns(this.rows, this.columns) : squareViews(this.rows);
     this.views = views.map((view) => ({ ...view, places: inverse(view.actions) }));
     this.start = { cells: new Int8Array(this.numCells), sign: 1, last: null, row: [] };
   }
@@ -142,7 +140,10 @@ export class Rules {
     const winning = new Set();
     const [row, column] = [Math.floor(cell / this.columns), cell % this.columns];
     const isOwn = (y, x) =>
-      y >= 0 && y < this.rows && x >= 0 && x < this.columns &&
+      y >= 0 &&
+      y < this.rows &&
+      x >= 0 &&
+      x < this.columns &&
       cells[y * this.columns + x] === cells[cell];
     for (const [down, right] of STEPS) {
       const line = [cell];
@@ -186,7 +187,7 @@ export class Rules {
   result(position, side) {
     if (!this.isOver(position)) return null;
     if (position.row.length === 0) return "drawn";
-    return (position.sign < 0) === (side === "x") ? "won" : "lost";
+    return position.sign < 0 === (side === "x") ? "won" : "lost";
   }
 
   // The side whose stone is on a cell, or null.

@@ -1,8 +1,7 @@
 // Searches: an agent's look-ahead, results under best play, and all lines of play of an
 // agent against every opponent.
 
-import { SEATS } from "./rules.js";
-import { SIDES } from "./rules.js";
+import { SEATS, SIDES } from "./rules.js";
 
 // An agent's value of each move to its mover, NaN where illegal, after `depth` moves of
 // best play, as players/lookahead.py computes it.
@@ -165,7 +164,7 @@ class Solver {
     const { rules } = this;
     if (position.row.length > 0) return -(rules.numCells + 1 - stones);
     for (let column = 0; column < rules.columns; column += 1) {
-      this.free[column] = rules.falls ? rules.cell(position, column) ?? -1 : 0;
+      this.free[column] = rules.falls ? (rules.cell(position, column) ?? -1) : 0;
     }
     const cells = Array.from(position.cells.keys());
     const own = this.mask(cells.filter((cell) => position.cells[cell] === position.sign));

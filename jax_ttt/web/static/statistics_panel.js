@@ -85,10 +85,11 @@ export function StatisticsPanel({ app }) {
   return html`
     <dl class="cards">
       ${Object.entries(CARDS).map(
-        ([key, text]) => html`<div>
-          <dt>${text}</dt>
-          <dd>${number(all[key])}</dd>
-        </div>`,
+        ([key, text]) =>
+          html`<div>
+            <dt>${text}</dt>
+            <dd>${number(all[key])}</dd>
+          </div>`,
       )}
       <div>
         <dt>Win rate</dt>

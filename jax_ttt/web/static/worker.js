@@ -3,9 +3,7 @@
 import { Rules } from "./rules.js";
 import { readAgent } from "./agent_file.js";
 import { makePlayer } from "./players.js";
-import { gradeOf } from "./search.js";
-import { lookaheadValues } from "./search.js";
-import { solve } from "./search.js";
+import { gradeOf, lookaheadValues, solve } from "./search.js";
 
 const PROGRESS_EVERY = 100; // milliseconds
 
