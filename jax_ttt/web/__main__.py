@@ -102,13 +102,14 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     finally:
         # A second signal ends the server without the end of the application.
         has_ended = training.close()
+    code = cli.interrupted(signals[0]) if signals else 0
     if not has_ended:
         _end_at_once(signals[0] if signals else signal.SIGTERM)
-    return cli.interrupted(signals[0]) if signals else 0
+    return code
 
 
 def _end_at_once(number: int) -> None:
-    """End the process by a signal, as it does without a handler.
+    """End the process by a signal, for which a shell has the same exit code.
 
     Python's own end fails while JAX compiles or computes in a thread.
     """

@@ -7,6 +7,7 @@ import asyncio
 import collections
 import contextlib
 import dataclasses
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ LIVE = "live"
 """The id of the agent in training."""
 MOST_GAMES = 100
 """Most finished games that wait to be learned from; the oldest is dropped."""
-END_SECONDS = 2.0
+END_SECONDS = 1.0
 """How long the end waits for what is being computed or compiled."""
 
 NOTHING: JsonObject = {
@@ -102,7 +103,7 @@ class Training:
         self._num_runs = 0
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[], None]] = []
-        self.is_closed = False
+        self.is_closed, self._end = False, math.inf
 
     def command(self, name: object, learner: object = None) -> None:
         """Start, pause, continue or reset; `learner` is for a start or a reset.
@@ -363,6 +364,7 @@ class Training:
     def _note(self, run: Run, live: "LiveRun") -> None:
         """Take over what is shown after a step."""
         run.phase = "finished" if live.is_over else "running"
+        run.paused = run.paused and not live.is_over
         run.figures, run.scheduled = live.figures, live.scheduled
         run.latest = live.agent
         if live.row is not None:

@@ -230,7 +230,8 @@ def test_a_signal_ends_it_in_5_seconds_and_keeps_the_agent_in_training(
         silent.sendall(b"GET / HTTP/1.1\r\n")
         wait_for_training(port, phase, update=1 if phase == "running" else 0)
         found, err, seconds = ended(process, number)
-        assert found == code
+        # A program that compiles for long is ended by the signal itself.
+        assert found in ((code, -number) if phase == "compiling" else (code,))
         assert seconds < 5
         assert "Traceback" not in err
         assert err.splitlines()[-1] == "error: interrupted"

@@ -106,6 +106,16 @@ def test_a_pause_stops_the_updates_and_continue_goes_on(files, small):
         served.wait_until(lambda: updates(training) > after, WAIT)
 
 
+def test_a_pause_before_the_last_step_does_not_hide_the_end(training):
+    training.command("start", "table")
+    training.command("pause")
+    until(training, "paused")
+    training.command("continue")
+    assert until(training, "finished")["update"] == 20
+    with pytest.raises(UsageError, match="pause"):
+        training.command("pause")
+
+
 def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     for name in ("pause", "continue"):
         with pytest.raises(UsageError, match=name):
@@ -169,6 +179,15 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
     assert config.target.gamma == 0.6
     exploration = config.exploration
     assert exploration.epsilon_start == exploration.epsilon_end == 0.25
+
+
+def test_a_slider_is_moved_back_to_its_schedule(training):
+    training.change({"gamma": 0.6, "epsilon": 0.25})
+    training.change({"gamma": None})
+    settings = training.status()["settings"]
+    assert settings["gamma"]["value"] == settings["gamma"]["default"]
+    assert not settings["gamma"]["moved"]
+    assert settings["epsilon"]["moved"]
 
 
 def test_without_a_moved_slider_the_schedule_is_shown(training):
@@ -317,5 +336,8 @@ def test_its_end_does_not_wait_long_for_a_program_that_compiles(training, monkey
     training.command("start", "table")
     assert begun.wait(WAIT)
     assert not training.close()
+    begin = time.monotonic()
+    assert not training.close()
+    assert time.monotonic() - begin < 0.1, "the time has passed"
     ends.set()
     served.wait_until(training.close)
