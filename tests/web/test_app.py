@@ -359,3 +359,10 @@ def test_the_agent_in_training_is_listed_and_its_file_sent(client, training):
 def test_a_head_request_of_the_stream_ends(client):
     reply = client.request("HEAD", "/api/training/events")
     assert (reply.status_code, reply.content) == (200, b"")
+
+
+def test_the_applications_end_closes_the_training_and_its_streams(page_app, training):
+    with served.serving(page_app) as port, opened_stream(port) as message:
+        assert message()["status"] == "idle"
+        assert not training.is_closed
+    assert training.is_closed
