@@ -253,7 +253,9 @@ def figures(panel):
 def counted(page):
     """Return the numbers of games in the statistics of the current game."""
     every = figures(tab(page, "Statistics"))
-    return {name: int(every[name]) for name in ("Games", "You won", "Draws", "You lost")}
+    return {
+        name: int(every[name]) for name in ("Games", "You won", "Draws", "You lost")
+    }
 
 
 def row_of(panel, name):

@@ -152,7 +152,9 @@ def test_statistics_and_agents_are_exported_and_imported(open_page, page, tmp_pa
     play_to_the_end(page)
     panel = tab(page, "Learning")
     browsing.upload(page, "Add an agent's file", ALL["connect-5x4"])
-    expect(panel.get_by_role("listitem").filter(has_text="connect-5x4")).to_have_count(1)
+    expect(panel.get_by_role("listitem").filter(has_text="connect-5x4")).to_have_count(
+        1
+    )
     section = panel.get_by_role("region", name="Snapshots")
     download = section.get_by_role("button", name="Download")
     content = browsing.download(download, tmp_path / "agent.safetensors")
@@ -165,7 +167,9 @@ def test_statistics_and_agents_are_exported_and_imported(open_page, page, tmp_pa
     browsing.upload(other, "Import", file)
     expect(other.get_by_role("definition").first).to_have_text("1")
     panel = tab(other, "Learning")
-    expect(panel.get_by_role("listitem").filter(has_text="connect-5x4")).to_have_count(1)
+    expect(panel.get_by_role("listitem").filter(has_text="connect-5x4")).to_have_count(
+        1
+    )
 
 
 @pytest.mark.parametrize("screen", SCREENS)

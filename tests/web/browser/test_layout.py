@@ -32,7 +32,6 @@ SIZES = {
     "320": {"viewport": {"width": 320, "height": 640}},
     # What 200 % leaves of a window of 1280 x 800.
     "200 %": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
-    "1280": {},
 }
 WIDER = """() => {
   const { scrollWidth, clientWidth } = document.documentElement;
@@ -77,10 +76,10 @@ def test_nothing_is_wider_than_the_screen(open_page, served_url, size):
     assert page.evaluate(WIDER) == [0, []], "setting up"
 
 
-@pytest.mark.parametrize("size", ["390", "1280"])
-@pytest.mark.parametrize("env_id", GAMES)
-def test_nothing_moves_during_a_game(open_page, served_url, env_id, size):
-    page = in_game(open_page(served_url, **SIZES[size]), env_id)
+@pytest.mark.parametrize("screen", browsing.SCREENS)
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_nothing_moves_during_a_game(open_page, served_url, env_id, screen):
+    page = in_game(open_page(served_url, **browsing.SCREENS[screen]), env_id)
     places = [
         page.get_by_role("grid"),
         button(page, "New game"),
@@ -97,7 +96,7 @@ def test_nothing_moves_during_a_game(open_page, served_url, env_id, size):
         ]
 
     # In a game of columns the list of moves grows, and what is below it moves.
-    count = 4 if env_id == "tic_tac_toe" or size == "1280" else 3
+    count = 4 if env_id == "tic_tac_toe" or screen == "wide" else 3
     before = measure()
     play(page, 1)
     assert measure() == before
@@ -148,11 +147,9 @@ def test_what_is_shown_on_the_board_comes_into_view(open_page, served_url):
     assert sees_board()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", browsing.SCREENS)
-def test_axe_finds_nothing_serious(open_page, served_url, scheme, screen):
-    options = browsing.SCREENS[screen] | {"color_scheme": scheme}
-    page = open_page(served_url, **options)
+def test_axe_finds_nothing_serious(open_page, served_url, screen):
+    page = open_page(served_url, **browsing.SCREENS[screen])
     show_all(page)
     for env_id in GAMES:
         in_game(page, env_id)
@@ -258,7 +255,10 @@ def test_the_focus_is_seen_at_every_control(open_page, served_url):
             const label = one.labels?.[0]?.innerText;
             return [one.getAttribute("aria-label") ?? label ?? one.innerText, isSeen];
         }""")
-        if name in reached[-5:] or page.evaluate("document.activeElement.tagName") == "BODY":
+        if (
+            name in reached[-5:]
+            or page.evaluate("document.activeElement.tagName") == "BODY"
+        ):
             break
         assert is_seen, f"no focus is seen at {name}"
         reached.append(name)
@@ -278,7 +278,11 @@ def test_the_skip_link_leads_to_the_board(open_page, served_url):
 def test_tabs_are_changed_by_the_arrow_keys(open_page, served_url):
     page = open_page(served_url)
     page.get_by_role("tab", name="Game").focus()
-    for key, name in (("ArrowRight", "Review"), ("End", "Statistics"), ("Home", "Game")):
+    for key, name in (
+        ("ArrowRight", "Review"),
+        ("End", "Statistics"),
+        ("Home", "Game"),
+    ):
         page.keyboard.press(key)
         chosen = page.get_by_role("tab", selected=True)
         expect(chosen).to_have_count(1)
@@ -313,7 +317,9 @@ def test_the_reply_and_the_result_are_said(open_page, served_url, env_id):
     where = f"column {place + 1}"
     if env_id == "tic_tac_toe":
         where = f"row {place // 3 + 1}, column {place % 3 + 1}"
-    assert any(text.startswith(f"{letter} (the agent): {where}.") for text in announced(page))
+    assert any(
+        text.startswith(f"{letter} (the agent): {where}.") for text in announced(page)
+    )
     assert announced(page)[-1].endswith(status(page))
     play_to_the_end(page)
     assert announced(page)[-1].endswith(status(page))
@@ -327,7 +333,9 @@ MOVING = """() => document.getAnimations().filter((one) => {
 
 
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
-def test_nothing_is_animated_if_the_reader_asked_for_that(open_page, served_url, env_id):
+def test_nothing_is_animated_if_the_reader_asked_for_that(
+    open_page, served_url, env_id
+):
     for choice in ("no-preference", "reduce"):
         page = in_game(open_page(served_url, reduced_motion=choice), env_id)
         moving = 0

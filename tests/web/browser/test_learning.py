@@ -48,7 +48,9 @@ def page(open_page, training_url):
 
 def training(page):
     """Return the part of the panel with the training."""
-    return page.get_by_role("tabpanel").get_by_role("region", name="Training", exact=True)
+    return page.get_by_role("tabpanel").get_by_role(
+        "region", name="Training", exact=True
+    )
 
 
 def reset(page):
@@ -73,7 +75,9 @@ def pause(page):
     expect(training(page)).to_contain_text("Paused")
 
 
-def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(open_page, page, training_url):
+def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(
+    open_page, page, training_url
+):
     """One training: progress, proof, figures, curves, saving, and the next Start."""
     play(page, 4)
     line = moves(page)
@@ -162,11 +166,11 @@ def test_sliders_move_and_go_back_to_their_defaults(page):
         for _ in range(3):
             slider.press("PageDown")
         expect(slider).not_to_have_attribute("aria-valuetext", usual[name])
+    page.wait_for_timeout(500)  # until the server has answered all
     moved = {
         name: page.get_by_role("slider", name=name).get_attribute("aria-valuetext")
         for name in usual
     }
-    page.wait_for_timeout(300)
     page.reload()
     wait_for_turn(page)
     for name, value in moved.items():
@@ -252,7 +256,9 @@ def test_connect_four_4x4_is_learned_in_rounds_until_the_proof(page):
     chart = page.get_by_role("img", name=re.compile("Losing ends"))
     expect(chart).to_be_visible(timeout=LONG)
     expect(training(page)).to_contain_text(UNBEATABLE, timeout=2 * LONG)
-    counts = [int(text.replace(",", "")) for text, _ in ends.findall(panel.inner_text())]
+    counts = [
+        int(text.replace(",", "")) for text, _ in ends.findall(panel.inner_text())
+    ]
     assert counts == [0]
     hear(page, "Unbeatable, proven")
     training(page).get_by_role("button", name="Play against it").click()

@@ -239,7 +239,7 @@ def test_damaged_statistics_are_set_aside(page):
     page.evaluate("localStorage.setItem('jax_ttt.statistics', '{')")
     page.reload()
     play_to_the_end(page)
-    kept = "Object.values(localStorage).filter((text) => /^\"?{\"?$/.test(text))"
+    kept = 'Object.values(localStorage).filter((text) => /^"?{"?$/.test(text))'
     assert len(page.evaluate(kept)) == 1, "for who wants to repair them"
     assert counted(page)["Games"] == 1
 
