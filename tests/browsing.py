@@ -26,13 +26,14 @@ PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
 SCREENS = {"wide": WIDE, "phone": PHONE}
 RESULTS = ("You won.", "You lost.", "A draw.")
 STATUS = re.compile(
-    r"Your turn: \w+|You won\.|You lost\.|A draw\.|\w+ won\.|\w+ to move|That did not"
+    r"Your turn: \w+|You won\.|You lost\.|A draw\."
+    r"|\w+ won\.|\w+ to move|That did not work"
 )
 """What the page says when it waits for the person, or the game is over."""
 LONG = 120_000
 """Milliseconds that a training may take, on a busy machine."""
 SCRIPT = """
-// Replies, demonstrations and messages pause to be seen; the tests wait a tenth of that.
+// Replies, demonstrations and messages pause to be seen: the tests wait a tenth.
 const wait = window.setTimeout;
 window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
 // The same random numbers in each test.
@@ -45,7 +46,7 @@ Math.random = () => {
 window.announced = [];
 new MutationObserver((changes) => {
   for (const { target } of changes) {
-    const element = target.nodeType === Node.ELEMENT_NODE ? target : target.parentElement;
+    const element = target.closest ? target : target.parentElement;
     const region = element?.closest("[aria-live=polite], [role=status], [role=alert]");
     if (region?.textContent.trim()) window.announced.push(region.textContent.trim());
   }

@@ -350,13 +350,14 @@ def test_two_tabs_keep_games_of_their_own(open_page, served_url, page):
     play(page, 4)
     first, second = moves(page), moves(other)
     assert first[0] != second[0]
-    page.reload()
-    wait_for_turn(page)
+    other.bring_to_front()
+    other.reload()
+    wait_for_turn(other)
     assert moves(page) == first
     assert moves(other) == second
-    play_to_the_end(page)
-    other.bring_to_front()
     play_to_the_end(other)
+    page.bring_to_front()
+    play_to_the_end(page)
     page.bring_to_front()
     tab(page, "Statistics")
     expect(page.get_by_role("definition").first).to_have_text("2")
