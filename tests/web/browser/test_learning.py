@@ -266,8 +266,4 @@ def test_connect_four_4x4_is_learned_in_rounds_until_the_proof(page):
     says(page, "In training: network")
     play_to_the_end(page)
     assert status(page) != "You won."
-    assert board_size(page) == 4
-
-
-def board_size(page):
-    return len(browsing.names(page))
+    assert len(browsing.names(page)) == 4

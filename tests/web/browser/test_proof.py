@@ -75,13 +75,11 @@ def test_connect_four_5x4_is_proven_again_in_the_browser(page):
     score = agents.load_agent(ALL["connect-5x4"]).score
     browsing.game(page, "connect_5x4")
     panel = tab(page, "Proof")
-    for seat, letter in (("first", "Blue"), ("second", "Orange")):
-        seat_score = score.seat(seat)
-        print(seat, seat_score.lines, seat_score.num_positions)
+    for seat, letter in ((score.first, "Blue"), (score.second, "Orange")):
+        assert seat is not None
         expect(card(page, letter)).to_contain_text("Unbeatable")
-        expect(card(page, letter)).to_contain_text(f"{total(seat_score.lines):,}")
-    check = button(page, "Check again in this browser")
-    check.click()
+        expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
+    button(page, "Check again in this browser").click()
     play(page, 2)  # a proof does not hold up the game
     expect(panel).to_contain_text("The same result", timeout=60_000)
     assert "lines as Blue" in panel.inner_text()
@@ -126,7 +124,7 @@ def test_a_losing_line_of_tic_tac_toe_is_shown_and_the_agent_falls_for_it(page):
         assert len(marked(page, "in the winning line")) == 3
         expect(tab(page, "Review")).to_contain_text("beats the agent")
     assert counted(page)["Games"] == 0
-    # The agent is X in the last line's place; the person plays it and wins.
+    # The last line beats the agent as O; the person plays it.
     tab(page, "Game")
     browsing.radio(page, "X, you start")
     button(page, "New game").click()

@@ -105,6 +105,7 @@ def test_one_file_brings_games_and_agents_into_another_browser(
     text = download(button(page, "Export"), file).decode()
     assert len(json.loads(text)["games"]) == 2
     other = open_page(served_url, viewport={"width": 900, "height": 700})
+    kept = []
     for _ in range(2):  # the same file twice adds nothing
         panel = tab(other, "Statistics")
         upload(other, "Import", file)
