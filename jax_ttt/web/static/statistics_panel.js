@@ -3,7 +3,7 @@
 import { LEVELS } from "./levels.js";
 import { SIDES } from "./rules.js";
 import { download } from "./storage.js";
-import { confirmed, number, percent } from "./ui.js";
+import { confirmed, number, percent, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
 const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost" };
@@ -13,7 +13,7 @@ const KEPT =
   "Kept in this browser, for all games. The file holds the statistics and your agents. " +
   "Games after Undo, from a link or from a set-up position do not count.";
 
-let note = ""; // the outcome of the last command
+let outcome = null; // { text, count } of the last command; count: the games it left
 
 function Table({ caption, head, rows }) {
   return html`<table>
@@ -43,7 +43,8 @@ function opponentName({ level, title }) {
 }
 
 function show(app, text) {
-  note = text;
+  outcome = { text, count: app.statistics.games.length };
+  say(text);
   app.changed();
 }
 
@@ -78,6 +79,8 @@ async function clear(app) {
 // The panel; its tables are of the current game.
 export function StatisticsPanel({ app }) {
   const { statistics, rules } = app;
+  const isRecent = outcome?.count === statistics.games.length;
+  const storage = statistics.isPersistent ? KEPT : NOT_KEPT;
   const { all, sides, opponents } = statistics.of(rules.envId);
   const bySide = SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]]);
   const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
@@ -120,6 +123,6 @@ export function StatisticsPanel({ app }) {
         Clear the statistics
       </button>
     </div>
-    <p class="note" role="status">${note || (statistics.isPersistent ? KEPT : NOT_KEPT)}</p>
+    <p class="note">${isRecent ? outcome.text : storage}</p>
   `;
 }
