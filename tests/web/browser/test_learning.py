@@ -187,13 +187,16 @@ def test_the_agent_in_training_learns_from_a_persons_game(page):
     start(page, "Table")
     expect(training(page)).to_contain_text("Training: update", timeout=LONG)
     panel = page.get_by_role("tabpanel")
-    page.get_by_role("checkbox", name="Learn from my games").check(force=True)
+    switch = page.get_by_role("checkbox", name="Learn from my games")
+    switch.click(force=True)
+    expect(switch).to_be_checked()
     expect(panel).to_contain_text("0 so far")
     play_to_the_end(page)
     expect(panel).to_contain_text("1 so far", timeout=LONG)
     assert counted(page)["Games"] == 1
     tab(page, "Learning")
-    page.get_by_role("checkbox", name="Learn from my games").uncheck(force=True)
+    switch.click(force=True)
+    expect(switch).not_to_be_checked()
     reset(page)
 
 
