@@ -75,6 +75,21 @@ def pause(page):
     expect(training(page)).to_contain_text("Paused")
 
 
+def read_curves(page):
+    """Read the curves by the arrow keys, and under the pointer."""
+    chart = page.get_by_role("img", name=re.compile("As X"))
+    figure = page.get_by_role("figure").filter(has=chart)
+    first = re.compile(r"update 0\b")
+    expect(figure).not_to_contain_text(first)
+    chart.focus()
+    page.keyboard.press("Home")
+    expect(figure).to_contain_text(first)
+    chart.blur()
+    expect(figure).not_to_contain_text(first)
+    chart.hover(position={"x": 5, "y": 60})
+    expect(figure).to_contain_text(first)
+
+
 def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(
     open_page, page, training_url
 ):
@@ -99,13 +114,7 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(
     # The opponent and the game are as they were.
     assert moves(page) == line
     says(page, "Shipped network")
-    chart = page.get_by_role("img", name=re.compile("As X"))
-    chart.focus()
-    page.keyboard.press("Home")
-    expect(panel).to_contain_text("update 0")
-    first = panel.inner_text()
-    chart.hover(position={"x": 200, "y": 60})
-    expect(panel).not_to_have_text(first)
+    read_curves(page)
     # It is saved under a name, and played against.
     page.get_by_role("textbox", name="Name of the agent").fill("my table")
     button(page, "Save under a name").click()
