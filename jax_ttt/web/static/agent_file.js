@@ -1,14 +1,16 @@
 // An agent's file: a safetensors file with a description as JSON, as files/agent_file.py
 // writes it. A file may come from anywhere, so everything that is used is checked.
 
-import { Rules } from "./rules.js";
+import { ACTIVATIONS, patchOf } from "./players.js";
+import { Rules, SEATS, SIDES } from "./rules.js";
 
 const FORMAT_VERSION = 5; // of files/records.py
-const PATCH_SIDE = 4; // of config/architecture.py
-const ACTIVATIONS = ["relu", "tanh", "sigmoid"];
 const TABLE_KEYS = ["position", "after-state", "hash"];
 // The seats that an agent learns, by the setting `seat`: as in config/choices.py.
 const SEATS_OF = { both: ["first", "second"], first: ["first"], second: ["second"] };
+const ROUNDING = 1e-6;
+const RATES = ["win_rate", "draw_rate", "loss_rate"];
+const RESULTS = ["won", "drawn", "lost"];
 const NOT_AGENT = "this is not an agent's file";
 
 function check(holds, reason) {
@@ -19,8 +21,18 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isWhole(value, low, high) {
+function isWhole(value, low, high = Infinity) {
   return Number.isInteger(value) && value >= low && value <= high;
+}
+
+// Whether a value is from 0 to 1; a sum of rates may be beyond by a rounding.
+function isShare(value) {
+  return typeof value === "number" && value > -ROUNDING && value < 1 + ROUNDING;
+}
+
+// Whether a value that may be absent is absent or as it has to be.
+function isAbsentOr(isRight, value) {
+  return value === undefined || value === null || isRight(value);
 }
 
 function parsed(text) {
@@ -44,24 +56,62 @@ function header(bytes) {
 function description(head) {
   const text = head.__metadata__?.jax_ttt;
   check(typeof text === "string", NOT_AGENT);
-  const about = parsed(text);
-  check(isObject(about) && about.kind === "agent" && isObject(about.config), NOT_AGENT);
+  const record = parsed(text);
+  check(isObject(record) && record.kind === "agent" && isObject(record.config), NOT_AGENT);
+  const { format_version: version } = record;
   check(
-    about.format_version === FORMAT_VERSION,
-    `the agent's file has format ${about.format_version}, and this page reads ${FORMAT_VERSION}`,
+    version === FORMAT_VERSION,
+    `the agent's file has format ${version}, and this page reads ${FORMAT_VERSION}`,
   );
-  return about;
+  return record;
 }
 
-// Whether a value has the parts of a grade that the page reads without a look.
-function isGrade(score) {
-  const seats = [score?.first, score?.second].filter((seat) => seat !== undefined);
-  const isSeat = (seat) => SEATS_OF.both.includes(seat);
+function isBoolean(value) {
+  return typeof value === "boolean";
+}
+
+// Whether the numbers of lines by result, as Lines in grading/grade.py.
+function isLines(lines) {
+  return isObject(lines) && RESULTS.every((result) => isWhole(lines[result], 0));
+}
+
+// Whether a side loses a game of these actions.
+function isLosingLine(rules, side, actions) {
+  const positions = Array.isArray(actions) ? rules.positions(actions) : null;
+  return positions !== null && rules.result(positions.at(-1), side) === "lost";
+}
+
+// Whether a seat's grade has what the page reads of it, as SeatGrade in grading/grade.py.
+function isSeatGrade(rules, side, grade) {
+  return (
+    isObject(grade) &&
+    RATES.every((rate) => isShare(grade[rate])) &&
+    isAbsentOr(Array.isArray, grade.win_rate_interval) &&
+    isAbsentOr(isBoolean, grade.unbeatable) &&
+    isAbsentOr(isLines, grade.lines) &&
+    isAbsentOr(isShare, grade.optimal_move_rate) &&
+    isAbsentOr((count) => isWhole(count, 0), grade.num_positions) &&
+    isAbsentOr((count) => isWhole(count, 0), grade.losing_ends) &&
+    isAbsentOr((actions) => isLosingLine(rules, side, actions), grade.losing_line)
+  );
+}
+
+// Whether there is a seat's grade for each seat that has one.
+function areSeatGrades(rules, grades) {
+  return SIDES.every((side) =>
+    isAbsentOr((grade) => isSeatGrade(rules, side, grade), grades[SEATS[side]]),
+  );
+}
+
+// Whether a score has what the page reads of it, as Grade in grading/grade.py.
+function isGrade(rules, score) {
   return (
     isObject(score) &&
-    seats.every(isObject) &&
     Array.isArray(score.seats) &&
-    score.seats.every(isSeat)
+    score.seats.every((seat) => SEATS_OF.both.includes(seat)) &&
+    isAbsentOr(isBoolean, score.unbeatable) &&
+    areSeatGrades(rules, score) &&
+    isAbsentOr((match) => isObject(match) && areSeatGrades(rules, match), score.sampled)
   );
 }
 
@@ -77,9 +127,9 @@ function networkShapes(rules, config, numHeads) {
   const shapes = {};
   let inputs = rules.numCells * (config.two_planes ? 2 : 1);
   if (config.filters) {
-    const [rows, columns] = [rules.rows, rules.columns].map((side) => Math.min(side, PATCH_SIDE));
-    const numPatches = (rules.rows - rows + 1) * (rules.columns - columns + 1);
-    const numEntries = rows * columns * (config.two_planes ? 2 : 1);
+    const { height, width, down, right } = patchOf(rules);
+    const numPatches = down * right;
+    const numEntries = height * width * (config.two_planes ? 2 : 1);
     shapes["convolution.filters.kernel"] = [config.filters, numEntries];
     shapes["convolution.bias"] = [config.filters, numPatches];
     inputs = config.filters * numPatches;
@@ -107,8 +157,8 @@ function checkConfig(config) {
     check(TABLE_KEYS.includes(config.table_key), "its table has rows that the page lacks");
     return;
   }
-  const known = ACTIVATIONS.includes(config.activation);
-  check(known, "its network has an activation that the page does not compute");
+  const isComputed = Object.hasOwn(ACTIVATIONS, config.activation);
+  check(isComputed, "its network has an activation that the page does not compute");
   const sizes =
     isWhole(config.hidden_layers, 0, 16) &&
     isWhole(config.hidden_size, 1, 2 ** 14) &&
@@ -134,23 +184,24 @@ function tensor(bytes, begin, entry, shape) {
   return values;
 }
 
-// The agent of a file (ArrayBuffer): { envId, config, grade, updates, seed, seats (that it
-// learned), kind: "network" or "table", heads, numHeads, gamma (discount per move), tensors
-// (float32 by name) }.
+// The agent of a file (ArrayBuffer): { envId (the page's name), config, grade, updates,
+// seats (that it learned), kind: "network" or "table", heads, numHeads, gamma (discount per
+// move), tensors (float32 by name) }.
 // Throws an Error with a reason for people.
 export function readAgent(bytes) {
   const { head, begin } = header(bytes);
-  const about = description(head);
-  const { config } = about;
-  check(config.env_id === about.env_id && Rules.knows(about.env_id), "the page lacks its game");
+  const record = description(head);
+  const { config, score } = record;
+  check(config.env_id === record.env_id && Rules.knows(record.env_id), "the page lacks its game");
   checkConfig(config);
   const { gamma } = config;
   check(typeof gamma === "number" && gamma >= 0 && gamma <= 1, NOT_AGENT);
-  check(isWhole(about.num_updates, 0, Number.MAX_SAFE_INTEGER), NOT_AGENT);
-  check(Object.hasOwn(SEATS_OF, config.seat) && isGrade(about.score), NOT_AGENT);
-  const rules = new Rules(about.env_id);
+  check(Object.hasOwn(SEATS_OF, config.seat), NOT_AGENT);
+  check(isWhole(record.num_updates, 0, Number.MAX_SAFE_INTEGER), NOT_AGENT);
+  const rules = new Rules(record.env_id);
+  check(isGrade(rules, score), "its score is not one that the page reads");
   const isTable = config.network === "table";
-  check(!isTable || about.env_id === "tic_tac_toe", "the page has tables of tic-tac-toe only");
+  check(!isTable || rules.isEnumerable, "the page has tables of tic-tac-toe only");
   const heads = headsOf(config);
   const numHeads = heads === "value" ? 1 : 2;
   const shapes = (isTable ? tableShapes : networkShapes)(rules, config, numHeads);
@@ -159,11 +210,10 @@ export function readAgent(bytes) {
     tensors[name] = tensor(bytes, begin, head[name], shape);
   }
   return {
-    envId: about.env_id,
+    envId: rules.envId,
     config,
-    grade: about.score,
-    updates: about.num_updates,
-    seed: about.seed,
+    grade: score,
+    updates: record.num_updates,
     seats: SEATS_OF[config.seat],
     kind: isTable ? "table" : "network",
     heads,

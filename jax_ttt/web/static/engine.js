@@ -1,12 +1,15 @@
 // The page's side of everything that computes: each kind of task has a Web Worker of its
 // own, so that a move never waits for a proof. All results are promises.
 
-// In the exported page, the data of the page has the worker's address; it is nested there
-// since a page from file:// may not load a worker from another file.
+import { Rules } from "./rules.js";
+
+const MOST_AGENTS = 6; // that a worker has at once: a training makes one after another
+
+// The exported page has the worker's address in an element, since a page from file:// may
+// not load a worker from another file.
 function workerAddress() {
-  const data = document.getElementById("data");
-  const nested = data ? JSON.parse(data.textContent).worker : null;
-  return nested ?? new URL("./worker.js", import.meta.url);
+  const element = document.getElementById("worker");
+  return element?.textContent ?? new URL("./worker.js", import.meta.url);
 }
 
 // A worker that answers each request by its number. It starts at once, so that the page
@@ -14,7 +17,7 @@ function workerAddress() {
 class Client {
   constructor(address) {
     this.address = address;
-    this.sent = new Set(); // keys of the agents that the worker has
+    this.sent = new Set(); // keys of the agents that the worker has, the one used last at the end
     this.waiting = new Map(); // number of a request -> { resolve, reject, onProgress }
     this.number = 0;
     this.start();
@@ -41,20 +44,29 @@ class Client {
     else request.resolve(result);
   }
 
-  // Post a task. `agent` is null or { key, bytes }; its bytes are posted once per key.
+  // Post a task. `agent` is null or { key, bytes }.
   request(task, agent, rows, onProgress) {
     if (!this.worker) this.start();
     this.number += 1;
-    const message = { number: this.number, task };
-    if (agent) {
-      message.key = agent.key;
-      if (!this.sent.has(agent.key)) Object.assign(message, { bytes: agent.bytes, rows });
-      this.sent.add(agent.key);
-    }
+    const message = { number: this.number, task, ...(agent && this.agentPart(agent, rows)) };
     return new Promise((resolve, reject) => {
       this.waiting.set(this.number, { resolve, reject, onProgress });
       this.worker.postMessage(message);
     });
+  }
+
+  // What a message says of its agent: the bytes unless the worker has them, and the key of
+  // an agent that the worker then forgets.
+  agentPart({ key, bytes }, rows) {
+    if (this.sent.delete(key)) {
+      this.sent.add(key);
+      return { key };
+    }
+    this.sent.add(key);
+    if (this.sent.size <= MOST_AGENTS) return { key, bytes, rows };
+    const [forget] = this.sent;
+    this.sent.delete(forget);
+    return { key, bytes, rows, forget };
   }
 
   // End the worker; the next request starts another one.
@@ -98,12 +110,12 @@ export class Engine {
   // later call with it replaces it unless it has begun: then its promise is rejected.
   exact({ envId, position, seconds = 2, latest = false }) {
     return new Promise((resolve, reject) => {
-      const wanted = { task: { name: "exact", envId, position, seconds }, resolve, reject };
+      const request = { task: { name: "exact", envId, position, seconds }, resolve, reject };
       if (latest) {
         this.latestExact?.reject(new Error("a later position was asked for"));
-        this.latestExact = wanted;
+        this.latestExact = request;
       } else {
-        this.exacts.push(wanted);
+        this.exacts.push(request);
       }
       this.solveNext();
     });
@@ -111,14 +123,14 @@ export class Engine {
 
   async solveNext() {
     if (this.isSolving) return;
-    const wanted = this.exacts.shift() ?? this.latestExact;
-    if (!wanted) return;
-    if (wanted === this.latestExact) this.latestExact = null;
+    const request = this.exacts.shift() ?? this.latestExact;
+    if (!request) return;
+    if (request === this.latestExact) this.latestExact = null;
     this.isSolving = true;
     try {
-      wanted.resolve(await this.clients.exact.request(wanted.task, null, null));
+      request.resolve(await this.clients.exact.request(request.task, null, null));
     } catch (error) {
-      wanted.reject(error);
+      request.reject(error);
     }
     this.isSolving = false;
     this.solveNext();
@@ -137,8 +149,8 @@ export class Engine {
     this.clients.grade.stop(new Error("the check was stopped"));
   }
 
-  // The positions of the rows of tables, in the one game that has tables.
+  // The positions of the rows of tables; only enumerable games have tables.
   async rows(envId) {
-    return envId === "tic_tac_toe" ? (await this.tree()).cells : null;
+    return new Rules(envId).isEnumerable ? (await this.tree()).cells : null;
   }
 }

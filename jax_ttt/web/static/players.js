@@ -10,11 +10,19 @@ const TOLERANCE = 2 ** -22;
 
 const PATCH_SIDE = 4; // of config/architecture.py
 
-const ACTIVATIONS = {
+// The functions of the hidden layers, by their names in an agent's settings.
+export const ACTIVATIONS = {
   relu: (x) => (x > 0 ? x : 0),
   tanh: Math.tanh,
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
 };
+
+// The size of the patches of the board that filters see, `height` and `width` in cells,
+// and how many of them there are: `down` and `right`.
+export function patchOf(rules) {
+  const [height, width] = [rules.rows, rules.columns].map((side) => Math.min(side, PATCH_SIDE));
+  return { height, width, down: rules.rows - height + 1, right: rules.columns - width + 1 };
+}
 
 // A kernel as (inputs, outputs), row by row; in the file it is (outputs, inputs).
 function transposed(kernel, numOutputs) {
@@ -28,8 +36,7 @@ function transposed(kernel, numOutputs) {
 
 // The filters as a linear layer, as in networks/convolution.py.
 function filterLayer(rules, numPlanes, filters, bias) {
-  const [height, width] = [rules.rows, rules.columns].map((side) => Math.min(side, PATCH_SIDE));
-  const [down, right] = [rules.rows - height + 1, rules.columns - width + 1];
+  const { height, width, down, right } = patchOf(rules);
   const numPatches = down * right;
   const numEntries = numPlanes * height * width;
   const numFilters = filters.length / numEntries;
@@ -159,7 +166,7 @@ class Player {
     this.gamma = agent.gamma;
     this.isTable = agent.kind === "table";
     // In an enumerable game, the lowest of the best actions is played (players/network.py).
-    this.isSymmetric = config.canonical && agent.envId !== "tic_tac_toe";
+    this.isSymmetric = config.canonical && !rules.isEnumerable;
     this.rows = rows;
     this.hasAfterStates = this.isTable && config.table_key === "after-state";
     if (!this.hasAfterStates) {
@@ -210,7 +217,7 @@ class Player {
     const best = legal.filter((action) => !(values[action] < lowest));
     if (!this.isSymmetric || best.length === 1) return best[0] ?? null;
     const { places } = this.rules.canonical(position);
-    return best.reduce((one, action) => (places[action] < places[one] ? action : one));
+    return best.reduce((a, b) => (places[b] < places[a] ? b : a));
   }
 
   move(position) {

@@ -19,27 +19,38 @@ const STEPS = [
   [1, -1],
 ];
 
-const NUMBERS = { 3: "three", 4: "four" };
+const TIC_TAC_TOE = {
+  title: "Tic-tac-toe",
+  rows: 3,
+  columns: 3,
+  inARow: 3,
+  falls: false,
+  isEnumerable: true,
+};
+
+const FOUR_BY_FOUR = {
+  title: "4 × 4, four in a row",
+  rows: 4,
+  columns: 4,
+  inARow: 4,
+  falls: false,
+  isEnumerable: false,
+};
+
+// The name of a game on the page: PGX's Connect Four is the same game as connect_7x6.
+export function gameOf(envId) {
+  return envId === "connect_four" ? "connect_7x6" : envId;
+}
 
 // The size of a game and how a move is made, or null if the page does not know it.
 function described(envId) {
-  if (envId === "tic_tac_toe") {
-    return { rows: 3, columns: 3, inARow: 3, falls: false, title: "Tic-tac-toe" };
-  }
-  const name = envId === "connect_four" ? "connect_7x6" : envId;
-  const connect = /^connect_([4-7])x([4-6])$/.exec(name);
-  if (connect) {
-    const [columns, rows] = connect.slice(1).map(Number);
-    const title = `Connect Four ${columns} × ${rows}`;
-    return { rows, columns, inARow: 4, falls: true, title };
-  }
-  const square = /^mnk_([34])x\1_([34])$/.exec(name);
-  if (square) {
-    const [size, inARow] = square.slice(1).map(Number);
-    const title = `${size} × ${size}, ${NUMBERS[inARow]} in a row`;
-    return { rows: size, columns: size, inARow, falls: false, title };
-  }
-  return null;
+  if (envId === "tic_tac_toe") return TIC_TAC_TOE;
+  if (envId === "mnk_4x4_4") return FOUR_BY_FOUR;
+  const size = /^connect_([4-7])x([4-6])$/.exec(gameOf(envId));
+  if (!size) return null;
+  const [columns, rows] = size.slice(1).map(Number);
+  const title = `Connect Four ${columns} × ${rows}`;
+  return { title, rows, columns, inARow: 4, falls: true, isEnumerable: false };
 }
 
 function range(length) {
@@ -79,12 +90,13 @@ function inverse(permutation) {
 // stone that is set next, `last` the cell of the latest stone or null, and `row` are the
 // cells of the winning rows.
 export class Rules {
-  // Throws an Error for a game that the page does not know.
+  // Throws an Error for a game that the page does not know. In an enumerable game, every
+  // position can be listed in a moment.
   constructor(envId) {
     const game = described(envId);
     if (game === null) throw new Error(`the page does not know the game ${envId}`);
     Object.assign(this, game);
-    this.envId = envId;
+    this.envId = gameOf(envId);
     this.numCells = this.rows * this.columns;
     this.numActions = this.falls ? this.columns : this.numCells;
     this.maxMoves = this.numCells;
@@ -93,6 +105,11 @@ export class Rules {
     // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
     const views = this.falls ? mirroredColumns(this.rows, this.columns) : squareViews(this.rows);
     this.views = views.map((view) => ({ ...view, places: inverse(view.actions) }));
+    // The sets of cells that win, and those of each cell.
+    this.lines = this.allLines();
+    this.linesThrough = range(this.numCells).map((cell) =>
+      this.lines.filter((line) => line.includes(cell)),
+    );
     this.start = { cells: new Int8Array(this.numCells), sign: 1, last: null, row: [] };
   }
 
@@ -121,7 +138,8 @@ export class Rules {
     if (cell === null) return null;
     const cells = position.cells.slice();
     cells[cell] = position.sign;
-    return { cells, sign: -position.sign, last: cell, row: this.rowThrough(cells, cell) };
+    const row = this.winningCells(cells, this.linesThrough[cell]);
+    return { cells, sign: -position.sign, last: cell, row };
   }
 
   // The legal actions, ascending; none once the game is over.
@@ -135,30 +153,19 @@ export class Rules {
     return actions;
   }
 
-  // The cells of all winning rows through a cell; none if there is no such row.
-  rowThrough(cells, cell) {
+  // The cells of those lines that the stones of one player fill, ascending.
+  winningCells(cells, lines = this.lines) {
     const winning = new Set();
-    const [row, column] = [Math.floor(cell / this.columns), cell % this.columns];
-    const isOwn = (y, x) =>
-      y >= 0 &&
-      y < this.rows &&
-      x >= 0 &&
-      x < this.columns &&
-      cells[y * this.columns + x] === cells[cell];
-    for (const [down, right] of STEPS) {
-      const line = [cell];
-      for (const way of [-1, 1]) {
-        for (let n = way; isOwn(row + n * down, column + n * right); n += way) {
-          line.push(cell + n * (down * this.columns + right));
-        }
-      }
-      if (line.length >= this.inARow) line.forEach((one) => winning.add(one));
+    for (const line of lines) {
+      const stone = cells[line[0]];
+      const isFull = stone !== 0 && line.every((cell) => cells[cell] === stone);
+      if (isFull) line.forEach((cell) => winning.add(cell));
     }
     return [...winning].sort((a, b) => a - b);
   }
 
   // All sets of `inARow` cells in a row.
-  get lines() {
+  allLines() {
     const lines = [];
     for (const cell of range(this.numCells)) {
       const [row, column] = [Math.floor(cell / this.columns), cell % this.columns];
@@ -221,12 +228,10 @@ export class Rules {
     if (this.falls && range(this.numCells).some(hangs)) {
       return { error: "A stone has a free square below it." };
     }
-    const winning = range(this.numCells).filter(
-      (cell) => cells[cell] !== 0 && this.rowThrough(cells, cell).includes(cell),
-    );
+    const winning = this.winningCells(cells);
     const sign = lead === 0 ? 1 : -1;
     if (winning.some((cell) => cells[cell] === sign)) {
-      return { error: `The game ended before the latest stone.` };
+      return { error: "The game ended before the latest stone." };
     }
     if (winning.length > 0 && !winning.some((cell) => this.endedGame(cells, cell))) {
       return { error: "No single stone can have completed these rows." };
@@ -240,7 +245,7 @@ export class Rules {
     if (isCovered) return false;
     const before = cells.slice();
     before[cell] = 0;
-    return before.every((stone, i) => stone === 0 || this.rowThrough(before, i).length === 0);
+    return this.winningCells(before).length === 0;
   }
 
   // The stones of a position as one word of X, O and -. They also say who is to move.
@@ -287,7 +292,7 @@ export class Rules {
     const stones = Int8Array.from(view.cells, (cell) => sign * cells[cell]);
     let { places } = view;
     if (least.length > 1) {
-      places = places.map((_, action) => Math.min(...least.map((one) => one.places[action])));
+      places = places.map((_, action) => Math.min(...least.map((same) => same.places[action])));
     }
     return { stones, places };
   }

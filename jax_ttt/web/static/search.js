@@ -91,7 +91,7 @@ export function solve(rules, position, seconds = Infinity) {
   }
 }
 
-const solvers = new Map(); // name of a game -> its solver, which keeps what it found
+const solvers = new Map(); // name of a game -> its solver, with its table of positions
 const TIME_OVER = new Error("the time is over");
 const NODES_PER_LOOK = 4096; // positions between two looks at the clock
 const SLOTS = 2 ** 21; // of the table of positions
@@ -116,11 +116,10 @@ class Solver {
       const isLow = !falls || column < this.perWord;
       (isLow ? this.low : this.high)[cell] = 1 << bit;
     }
-    this.lines = rules.lines.map((line) => this.mask(line));
     // The other cells of each line through a cell, as pairs of words.
-    this.others = Array.from({ length: numCells }, (_, cell) => {
-      const lines = rules.lines.filter((line) => line.includes(cell));
-      return Int32Array.from(lines.flatMap((line) => this.mask(line.filter((c) => c !== cell))));
+    this.others = rules.linesThrough.map((lines, cell) => {
+      const masks = lines.flatMap((line) => this.mask(line.filter((other) => other !== cell)));
+      return Int32Array.from(masks);
     });
     // Cells of many lines are tried first.
     const byLines = (a, b) => this.others[b].length - this.others[a].length;
@@ -208,12 +207,12 @@ class Solver {
 
     // Nobody wins with the next two stones, which limits the score.
     if (left === 2) return 0;
-    const takenLow = ownLow | otherLow;
-    const takenHigh = ownHigh | otherHigh;
+    const allLow = ownLow | otherLow;
+    const allHigh = ownHigh | otherHigh;
     const key = falls
-      ? ownLow + takenLow + (ownHigh + takenHigh) * this.wordSize
-      : ownLow + takenLow * this.wordSize;
-    const slot = this.slot(ownLow + takenLow, falls ? ownHigh + takenHigh : takenLow);
+      ? ownLow + allLow + (ownHigh + allHigh) * this.wordSize
+      : ownLow + allLow * this.wordSize;
+    const slot = this.slot(ownLow + allLow, falls ? ownHigh + allHigh : allLow);
     const isKnown = this.keys[slot] === key;
     let lowest = isKnown ? this.lowest[slot] : 3 - left;
     let highest = isKnown ? this.highest[slot] : left - 2;
@@ -281,14 +280,14 @@ class Solver {
     }
     if (!falls) return end - begin;
     // A stone below a cell where the opponent wins loses.
-    let kept = begin;
+    let safeEnd = begin;
     for (let i = begin; i < end; i += 1) {
       const above = moves[i] - columns;
       if (above >= 0 && this.wins(otherLow, otherHigh, above)) continue;
-      moves[kept] = moves[i];
-      kept += 1;
+      moves[safeEnd] = moves[i];
+      safeEnd += 1;
     }
-    return kept - begin;
+    return safeEnd - begin;
   }
 
   slot(low, high) {
@@ -300,19 +299,16 @@ class Solver {
 // Every line of play of a player against every opponent, in the seats that it learned:
 // { first, second }, each with the names of Python's SeatGrade: lines { won, drawn, lost },
 // num_positions (positions that it reaches in which nobody has won), win_rate, draw_rate
-// and loss_rate (exact, against an opponent that plays at random), open_rate (of games that
-// were not followed to their end), complete (false if there are more than `mostPositions`;
-// the rest is then what was found until there), unbeatable (null if not known), losing_line
+// and loss_rate (exact, against an opponent that plays at random), unbeatable, losing_line
 // (the actions of a shortest line that it loses, or null), and optimal_move_rate (the share
-// of all positions of its seat in which its move keeps the result; null in large games).
+// of all positions of its seat in which its move keeps the result; null unless the game is
+// enumerable).
 // Yields { side, positions } at times.
-export function* gradeOf(rules, player, mostPositions = 500_000) {
+export function* gradeOf(rules, player) {
   const grade = {};
   for (const side of SIDES) {
     const seat = SEATS[side];
-    if (player.agent.seats.includes(seat)) {
-      grade[seat] = yield* seatGrade(rules, player, side, mostPositions);
-    }
+    if (player.agent.seats.includes(seat)) grade[seat] = yield* seatGrade(rules, player, side);
   }
   return grade;
 }
@@ -321,23 +317,20 @@ const POSITIONS_PER_YIELD = 64;
 
 // Equal positions after equally many moves are one, and so are mirror images if the
 // player plays mirrored moves on them, as in solver/reach.py.
-function* seatGrade(rules, player, side, mostPositions) {
+function* seatGrade(rules, player, side) {
   const lines = { won: 0, drawn: 0, lost: 0 };
   const chances = { won: 0, drawn: 0, lost: 0 };
   let positions = 0;
-  let losing = null;
+  let losingLine = null;
   // Of each position: how many lines of play lead there, the chance that a random
   // opponent's game does, and a shortest line, as its last action and the one before.
   let level = [{ position: rules.start, lines: 1, chance: 1, before: null, action: null }];
-  let complete = true;
-  while (level.length > 0 && complete) {
+  while (level.length > 0) {
     const next = new Map();
     const isOwn = rules.toMove(level[0].position) === side;
     positions += level.length;
     for (const [i, here] of level.entries()) {
       if (i % POSITIONS_PER_YIELD === 0) yield { side, positions: positions + next.size };
-      complete = positions + next.size <= mostPositions;
-      if (!complete) break;
       const actions = isOwn ? [player.move(here.position)] : rules.legal(here.position);
       const chance = here.chance / actions.length;
       for (const action of actions) {
@@ -347,28 +340,25 @@ function* seatGrade(rules, player, side, mostPositions) {
           lines[result] += here.lines;
           chances[result] += chance;
         }
-        if (result === "lost") losing ??= lineTo({ before: here, action });
+        if (result === "lost") losingLine ??= lineTo({ before: here, action });
         if (position.row.length > 0) continue;
         const reached = { position, lines: here.lines, chance, before: here, action };
         add(next, reachedKey(rules, player, position), reached);
       }
       here.position = null; // it takes most of the memory, and the line goes on through it
     }
-    const isOver = (one) => rules.isOver(one.position);
-    level = [...next.values()].filter((one) => !isOver(one));
+    level = [...next.values()].filter(({ position }) => !rules.isOver(position));
     positions += next.size - level.length;
   }
   return {
     lines,
-    num_positions: complete ? positions : positions + level.length,
+    num_positions: positions,
     win_rate: chances.won,
     draw_rate: chances.drawn,
     loss_rate: chances.lost,
-    open_rate: complete ? 0 : 1 - chances.won - chances.drawn - chances.lost,
-    complete,
-    unbeatable: losing ? false : complete || null,
-    losing_line: losing,
-    optimal_move_rate: rules.numCells <= 9 ? optimalMoveRate(rules, player, side) : null,
+    unbeatable: losingLine === null,
+    losing_line: losingLine,
+    optimal_move_rate: rules.isEnumerable ? optimalMoveRate(rules, player, side) : null,
   };
 }
 
@@ -384,7 +374,7 @@ function add(level, key, reached) {
 
 function lineTo(reached) {
   const line = [];
-  for (let one = reached; one.before !== null; one = one.before) line.unshift(one.action);
+  for (let step = reached; step.before !== null; step = step.before) line.unshift(step.action);
   return line;
 }
 
@@ -405,7 +395,7 @@ function optimalMoveRate(rules, player, side) {
   return optimal / all;
 }
 
-// Every position of a small game.
+// Every position of an enumerable game.
 function everyPosition(rules) {
   const positions = new Map([[rules.key(rules.start), rules.start]]);
   for (const position of positions.values()) {

@@ -8,31 +8,32 @@ import { gradeOf, lookaheadValues, solve } from "./search.js";
 const PROGRESS_EVERY = 100; // milliseconds
 
 const games = new Map(); // name of a game -> its rules
-const files = new Map(); // key of an agent -> { bytes, rows }, as they were posted
-const players = new Map(); // key of an agent -> its player
+const agents = new Map(); // key of an agent -> { bytes, rows, player }, the latter once made
 
 function rulesOf(envId) {
   if (!games.has(envId)) games.set(envId, new Rules(envId));
   return games.get(envId);
 }
 
-function playerOf(envId, { key, bytes, rows }) {
-  if (bytes) files.set(key, { bytes, rows });
-  if (!players.has(key)) {
-    const file = files.get(key);
-    const agent = readAgent(file.bytes);
-    if (agent.envId !== envId) {
-      throw new Error(`the agent plays ${agent.envId}, not ${envId}`);
+function playerOf(rules, { key, bytes, rows, forget }) {
+  agents.delete(forget);
+  if (bytes) agents.set(key, { bytes, rows, player: null });
+  const known = agents.get(key);
+  if (known.player === null) {
+    const agent = readAgent(known.bytes);
+    if (agent.envId !== rules.envId) {
+      throw new Error(`the agent plays ${agent.envId}, not ${rules.envId}`);
     }
-    players.set(key, makePlayer(rulesOf(envId), agent, file.rows));
+    known.player = makePlayer(rules, agent, known.rows);
   }
-  return players.get(key);
+  return known.player;
 }
 
 const TASKS = {
   values({ envId, position, depth }, message) {
-    const player = playerOf(envId, message);
-    const values = lookaheadValues(rulesOf(envId), player, position, depth);
+    const rules = rulesOf(envId);
+    const player = playerOf(rules, message);
+    const values = lookaheadValues(rules, player, position, depth);
     return { values: [...values], move: player.choose(position, values), depth };
   },
 
@@ -41,8 +42,8 @@ const TASKS = {
   },
 
   grade({ envId }, message) {
-    const player = playerOf(envId, message);
-    const grade = gradeOf(rulesOf(envId), player);
+    const rules = rulesOf(envId);
+    const grade = gradeOf(rules, playerOf(rules, message));
     let shown = 0;
     for (;;) {
       const { done, value } = grade.next();
