@@ -142,10 +142,17 @@ def make_server(app: "ASGIApp") -> "uvicorn.Server":
 
 
 def _make_ready(machine: cli.Machine) -> None:
-    """Import JAX, and choose its device."""
+    """Import JAX, and choose its device.
+
+    Raises:
+        UsageError: the device is not available.
+    """
     from jax_ttt.runtime import compile_cache, devices
 
-    devices.choose_device(machine.device)
+    try:
+        devices.choose_device(machine.device)
+    except devices.DeviceError as error:
+        raise UsageError(str(error)) from None
     compile_cache.use(not machine.no_compile_cache)
 
 

@@ -3,14 +3,13 @@
 Imports no JAX: the page itself reads the files.
 """
 
-import contextlib
 import functools
+import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, records, run_folder
 from jax_ttt.files.agent_file import AgentFile
@@ -83,8 +82,8 @@ class AgentFiles:
     def keep(self, name: str, content: bytes) -> Path | None:
         """Write an agent's file to the user's folder, and return its path.
 
-        No file is replaced: a name that is taken gets a number. Without a folder
-        nothing is kept.
+        No file is replaced, not even by another server at the same time: a name that
+        another file has gets a number. Without a folder nothing is kept.
 
         Raises:
             OSError: the file can't be written.
@@ -92,14 +91,12 @@ class AgentFiles:
         if self._kept is None:
             return None
         self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-        taken = {path.stem for path in self._kept.iterdir()}
-        number = 1
-        free = name
-        while free in taken:
-            number += 1
-            free = f"{name}-{number}"
-        path = self._kept / f"{free}.safetensors"
-        files.write_atomic(path, content)
+        path = _new_file(self._kept, name)
+        try:
+            files.write_atomic(path, content)
+        except OSError:
+            path.unlink()
+            raise
         return path
 
     def remove(self, agent_id: str) -> None:
@@ -129,6 +126,19 @@ class AgentFiles:
                 yield Listed(f"kept/{path.stem}", path.stem, "kept", path, {})
 
 
+def _new_file(folder: Path, name: str) -> Path:
+    """Make an empty file of a name that no file has."""
+    for number in itertools.count(1):
+        end = "" if number == 1 else f"-{number}"
+        path = folder / f"{name}{end}.safetensors"
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError  # the numbers do not end
+
+
 def shipped_agents() -> list[Listed]:
     """Return the agents that come with the package."""
     folders = shipped.SNAPSHOTS
@@ -147,6 +157,8 @@ def shipped_agents() -> list[Listed]:
 def described(listed: Listed) -> JsonObject:
     """Return what the list of agents says about one.
 
+    Its `stamp` is another one once the file is replaced.
+
     Raises:
         AgentError: the file is damaged or too large, or of a game that the page has
             no rules of.
@@ -155,10 +167,6 @@ def described(listed: Listed) -> JsonObject:
     env_id = agent.config.env_id
     if GAMES[env_id].packing is None:
         raise AgentError(f"{listed.path.name}: the page has no rules of {env_id}")
-    preset = None
-    if listed.run is not None:
-        with contextlib.suppress(UsageError):  # a file that another program changed
-            preset = listed.run.settings().preset
     return {
         "id": listed.id,
         "name": listed.name,
@@ -166,7 +174,7 @@ def described(listed: Listed) -> JsonObject:
         "env_id": env_id,
         "kind": kind_of(agent.config),
         "updates": agent.num_updates,
-        "preset": preset,
+        "stamp": "-".join(map(str, _stamp(listed.path))),
         "snapshots": [*listed.snapshots],
     }
 
@@ -182,19 +190,32 @@ def loaded(path: Path) -> AgentFile:
     Raises:
         AgentError: the file is damaged or too large.
     """
+    stamp = _stamp(path)
+    if stamp.size > MOST_BYTES:
+        raise AgentError(f"{path.name}: larger than {MOST_BYTES:,} bytes")
     try:
-        status = path.stat()
-        if status.st_size > MOST_BYTES:
-            raise AgentError(f"{path}: larger than {MOST_BYTES:,} bytes")
-        return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
-    except OSError as error:
-        raise AgentError(f"{path.name}: {error.strerror}") from None
+        return _read(path, stamp)
     except AgentError as error:
         raise AgentError(str(error).replace(str(path), path.name)) from None
 
 
+class _Stamp(NamedTuple):
+    """Of the version of a file."""
+
+    time: int  # ns
+    size: int  # bytes
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise AgentError(f"{path.name}: {error.strerror}") from None
+    return _Stamp(status.st_mtime_ns, status.st_size)
+
+
 @functools.lru_cache(maxsize=1000)
-def _read(path: Path, stamp: tuple[int, int, int]) -> AgentFile:
+def _read(path: Path, stamp: _Stamp) -> AgentFile:
     del stamp  # of the key
     agent = agent_file.load(path)  # with its weights, which are checked
     agent.tensors.clear()

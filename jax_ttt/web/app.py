@@ -9,7 +9,6 @@ import mimetypes
 import sys
 import traceback
 from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -25,14 +24,15 @@ from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
 from jax_ttt.web.agents import AgentFiles
+from jax_ttt.web.export import STATIC
 from jax_ttt.web.security import SecurityMiddleware
 from jax_ttt.web.training import LIVE, Training
 
-STATIC = Path(__file__).parent / "static"
-"""The page's files."""
 MOST_BODY_BYTES = 64 * 2**10
 MOST_MOVES = 100
-"""Most moves of a game that is sent, and the largest number of a move."""
+"""Most moves of a game that is sent."""
+LARGEST_MOVE = 99
+"""The largest number of a move that is sent; the rules of its game allow fewer."""
 _COMMENT_SECONDS = 15.0
 _PAUSE_SECONDS = 0.05
 """Between two messages of a stream: what changes meanwhile is in the second one."""
@@ -89,11 +89,11 @@ class _Answers:
     """The functions that answer; those that read files run in threads."""
 
     def __init__(self, files: AgentFiles, training: Training) -> None:
-        self.of_files, self.training = files, training
+        self.agent_files, self.training = files, training
 
     def agents(self, request: Request) -> Response:
         """Return all agents, and the files that can't be used."""
-        listed, refused = self.of_files.as_json()
+        listed, refused = self.agent_files.as_json()
         if (live := self.training.as_agent()) is not None:
             listed.append(live)
         return JSONResponse({"agents": listed, "refused": refused})
@@ -101,30 +101,29 @@ class _Answers:
     def file(self, request: Request) -> Response:
         """Return the file of an agent."""
         agent_id, update = _agent_of(request)
-        source = self.training if agent_id == LIVE else self.of_files
+        is_live = agent_id.startswith(LIVE)
+        source = self.training if is_live else self.agent_files
         with _refusing_unknown_agents():
             content = source.content(agent_id, update)
         return Response(content, media_type="application/octet-stream")
 
     def history(self, request: Request) -> Response:
-        """Return the evaluations of an agent's training."""
-        agent_id, _ = _agent_of(request)
-        if agent_id == LIVE:
-            return JSONResponse({"rows": self.training.rows()})
+        """Return the evaluations of a run."""
+        agent_id = _latest_agent_of(request)
         with _refusing_unknown_agents():
-            return JSONResponse({"rows": self.of_files.history(agent_id)})
+            return JSONResponse({"rows": self.agent_files.history(agent_id)})
 
     def remove(self, request: Request) -> Response:
         """Delete an agent that was kept."""
-        agent_id, _ = _agent_of(request)
+        agent_id = _latest_agent_of(request)
         with _refusing_unknown_agents():
-            self.of_files.remove(agent_id)
+            self.agent_files.remove(agent_id)
         return JSONResponse({"removed": agent_id})
 
     async def status(self, request: Request) -> Response:
         """Return everything about the training."""
-        rows = self.training.rows()
-        return JSONResponse({**self.training.status(), "history": rows})
+        status, rows = self.training.status_with_rows()
+        return JSONResponse({**status, "rows": rows})
 
     async def command(self, request: Request) -> Response:
         """Start, pause, continue or reset the training."""
@@ -159,7 +158,9 @@ def _refusing_unknown_agents() -> Iterator[None]:
         yield
     except KeyError:
         raise HTTPException(404, "no such agent") from None
-    except (OSError, ValueError) as error:  # a file that can't be read
+    except OSError as error:  # whose text may have a path
+        raise HTTPException(404, error.strerror) from None
+    except ValueError as error:  # a file that can't be read
         raise HTTPException(404, str(error)) from None
 
 
@@ -173,6 +174,14 @@ def _agent_of(request: Request) -> tuple[str, int | None]:
     if text is not None and not (text.isascii() and text.isdigit() and len(text) < 10):
         raise HTTPException(400, "update must be a whole number")
     return query["agent"], None if text is None else int(text)
+
+
+def _latest_agent_of(request: Request) -> str:
+    """Return the agent's id that a query names, without an update."""
+    agent_id, update = _agent_of(request)
+    if update is not None:
+        raise HTTPException(400, "one agent is needed, and no update")
+    return agent_id
 
 
 async def _body(request: Request) -> JsonObject:
@@ -192,7 +201,7 @@ def _moves(value: object) -> list[int]:
     """Return the moves of a request; whether they are legal is not checked."""
     if not isinstance(value, list) or len(value) > MOST_MOVES:
         raise HTTPException(400, "moves must be a list, of a game")
-    moves = [move for move in value if type(move) is int and 0 <= move < MOST_MOVES]
+    moves = [move for move in value if type(move) is int and 0 <= move <= LARGEST_MOVE]
     if len(moves) < len(value):
         raise HTTPException(400, "each move must be a whole number")
     return moves

@@ -40,13 +40,13 @@ def page_data(listed: Sequence[Listed]) -> JsonObject:
         AgentError: the page can't use an agent.
     """
     contents = {}
-    for one in listed:
-        latest = agents.loaded(one.path).num_updates
-        for update, path in {**one.snapshots, latest: one.path}.items():
+    for agent in listed:
+        latest = agents.loaded(agent.path).num_updates
+        for update, path in {**agent.snapshots, latest: agent.path}.items():
             content = files.read_bounded(path, agents.MOST_BYTES)
-            contents[f"{one.id}@{update}"] = base64.b64encode(content).decode()
+            contents[f"{agent.id}@{update}"] = base64.b64encode(content).decode()
     return {
-        "agents": [agents.described(one) for one in listed],
+        "agents": [agents.described(agent) for agent in listed],
         "files": contents,
         "tree": json.loads((STATIC / "tic_tac_toe.json").read_text("utf-8")),
     }

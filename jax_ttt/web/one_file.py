@@ -99,6 +99,6 @@ def _nested(path: Path) -> str:
 def _with_imports(path: Path, renamed: Callable[[Path], str]) -> str:
     """Return a module's code with other names of what it imports."""
     return _IMPORT.sub(
-        lambda found: f'{found[1]}"{renamed(path.parent / found[2])}";',
+        lambda match: f'{match[1]}"{renamed(path.parent / match[2])}";',
         path.read_text("utf-8"),
     )

@@ -55,13 +55,16 @@ class SecurityMiddleware:
 def is_of_another_site(scope: Scope) -> bool:
     """Return whether another site's page has sent a request.
 
-    A link to the page itself may stand on any site.
+    A link to the page itself may stand on any site. The browser's own statement counts,
+    since a proxy may change the names; at an address without TLS that is not of this
+    machine, a browser sends `Origin` alone.
     """
     headers = Headers(scope=scope)
-    origin = headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != headers.get("host"):
-        return True
-    if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+    site = headers.get("sec-fetch-site")
+    if site is None:
+        origin = headers.get("origin")
+        return origin is not None and origin.partition("://")[2] != headers.get("host")
+    if site in ("same-origin", "none"):
         return False
     is_link = headers.get("sec-fetch-dest") == "document" and scope["method"] == "GET"
     return not (is_link and scope["path"] == "/")

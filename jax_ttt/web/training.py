@@ -8,12 +8,15 @@ import collections
 import contextlib
 import dataclasses
 import math
+import secrets
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, cast
 
-from jax_ttt.config.errors import MoveError, SettingError, UsageError
+from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
 from jax_ttt.config.ranges import check
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
@@ -27,8 +30,8 @@ from jax_ttt.web.sliders import LEARNERS, LEARNING, Learner
 if TYPE_CHECKING:
     from jax_ttt.web.live_run import LiveRun
 
-LIVE = "live"
-"""The id of the agent in training."""
+LIVE = "live/"
+"""How the id of an agent in training begins; each run's is another one."""
 MOST_GAMES = 100
 """Most finished games that wait to be learned from; the oldest is dropped."""
 END_SECONDS = 1.0
@@ -103,6 +106,8 @@ class Training:
         self._num_runs = 0
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[], None]] = []
+        self._token = secrets.token_hex(4)
+        self._version = 0
         self.is_closed, self._end = False, math.inf
 
     def command(self, name: object, learner: object = None) -> None:
@@ -203,19 +208,26 @@ class Training:
             self._changed.notify_all()
 
     def status(self) -> JsonObject:
-        """Return what is shown, without the rows of evaluations."""
+        """Return what is shown, without the rows of evaluations.
+
+        `version` grows with each change, as long as the process `server` lives. `run`
+        is 0 while there is none, and `agent` is None before its first step.
+        """
         with self._changed:
-            run = self._run or Run(self._learner, self._num_runs, phase="idle")
+            run = self._run or Run(self._learner, 0, phase="idle")
             learning, moved = LEARNING[run.learner], self._moved[run.learner]
             return {
+                "server": self._token,
+                "version": self._version,
                 "run": run.number,
-                "seed": run.number,
+                "agent": None if run.latest is None else self._agent_id(run),
                 "learner": run.learner,
                 "env_id": learning.config.env_id,
+                "from_people": learning.from_people,
                 "status": run.shown_phase,
                 "num_updates": learning.config.run.num_updates,
-                "pace": learning.pace(self._speed),
                 **run.figures,
+                "evaluations": len(run.rows),
                 "settings": sliders.shown(run.learner, moved, run.scheduled),
                 "snapshots": sorted(run.snapshots),
                 "error": run.error,
@@ -230,10 +242,8 @@ class Training:
         with self._changed:
             return self.status(), [] if self._run is None else [*self._run.rows]
 
-    def rows(self) -> list[JsonObject]:
-        """Return the last row of each update that was evaluated."""
-        _, rows = self.status_with_rows()
-        return [*{row["update"]: row for row in rows}.values()]
+    def _agent_id(self, run: Run) -> str:
+        return f"{LIVE}{self._token}-{run.number}"
 
     def as_agent(self) -> JsonObject | None:
         """Return what the list of agents says about the agent; None without one."""
@@ -243,26 +253,25 @@ class Training:
                 return None
             config = LEARNING[run.learner].config
             return {
-                "id": LIVE,
+                "id": self._agent_id(run),
                 "name": run.learner,
                 "source": "live",
                 "env_id": config.env_id,
                 "kind": agents.kind_of(config),
                 "updates": run.latest.num_updates,
-                "preset": None,
                 "snapshots": sorted(run.snapshots),
             }
 
-    def content(self, agent_id: str = LIVE, update: int | None = None) -> bytes:
+    def content(self, agent_id: str, update: int | None = None) -> bytes:
         """Return the agent as a file: now, or at the evaluation after `update`.
 
         Raises:
-            KeyError: there is no such agent.
+            KeyError: there is no such agent, or it is that of an earlier run.
         """
         with self._changed:
             run = self._run
             agent = None
-            if run is not None and agent_id == LIVE:
+            if run is not None and agent_id == self._agent_id(run):
                 agent = run.latest if update is None else run.snapshots.get(update)
         if agent is None:
             raise KeyError(agent_id)
@@ -321,7 +330,8 @@ class Training:
             streams.tell(f"warning: the agent in training was not kept: {error}")
 
     def _tell(self) -> None:
-        """Wake the thread and all listeners."""
+        """Wake the thread and all listeners, after a change."""
+        self._version += 1
         self._changed.notify_all()
         for tell in self._listeners:
             tell()
@@ -397,6 +407,9 @@ class Training:
         return None
 
     def _fail(self, run: Run, error: Exception) -> None:
+        """Show why a run failed; the terminal has the traceback of a fault of ours."""
+        if not isinstance(error, Refused | FloatingPointError):
+            traceback.print_exception(error, file=sys.stderr)
         with self._changed:
             run.phase, run.paused = "failed", False
             run.error = str(error) or type(error).__name__

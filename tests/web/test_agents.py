@@ -1,8 +1,8 @@
 """Agents in files: found, refused, replaced, kept, and their histories."""
 
-import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import made as invented
 import pytest
@@ -31,6 +31,11 @@ def ids(files):
     return [agent["id"] for agent in files.as_json()[0]]
 
 
+def stamp_of(path):
+    status = path.stat()
+    return f"{status.st_mtime_ns}-{status.st_size}"
+
+
 def test_the_shipped_agents_are_listed(files):
     listed, refused = files.as_json()
     assert refused == []
@@ -38,7 +43,8 @@ def test_the_shipped_agents_are_listed(files):
     by_name = {agent["name"]: agent for agent in listed}
     assert by_name["table"] == {
         **{"id": "shipped/table", "name": "table", "source": "shipped"},
-        **{"env_id": "tic_tac_toe", "kind": "table", "updates": 400, "preset": None},
+        **{"env_id": "tic_tac_toe", "kind": "table", "updates": 400},
+        "stamp": stamp_of(SHIPPED["table"]),
         "snapshots": list(range(0, 401, 40)),
     }
     assert by_name["connect-7x6"]["env_id"] == "connect_7x6"
@@ -47,14 +53,12 @@ def test_the_shipped_agents_are_listed(files):
 
 def test_a_run_is_found_once_it_has_an_agent(files, runs):
     (runs / "training").mkdir(parents=True)
-    save_run(runs, HOSTILE, env_id="mnk_4x4_4")
-    config = {"config": {}, "preset": "plain", "seed": 1}
-    (runs / HOSTILE / "config.json").write_text(json.dumps(config))
+    path = save_run(runs, HOSTILE, env_id="mnk_4x4_4")
     listed = files.as_json()[0]
     assert len(listed) == len(ALL) + 1
     assert listed[-1] == {
         **{"id": f"run/{HOSTILE}", "name": HOSTILE, "source": "run", "updates": 0},
-        **{"env_id": "mnk_4x4_4", "kind": "network", "preset": "plain"},
+        **{"env_id": "mnk_4x4_4", "kind": "network", "stamp": stamp_of(path)},
         "snapshots": [],
     }
 
@@ -109,9 +113,11 @@ def test_the_bytes_of_an_agent_are_those_of_its_file(client, runs):
 
 def test_an_agent_that_is_replaced_is_read_again(files, runs):
     path = save_run(runs, "a")
-    assert files.as_json()[0][-1]["updates"] == 0
+    before = files.as_json()[0][-1]
     shutil.copy(SHIPPED["table"], path)
-    assert files.as_json()[0][-1]["updates"] == 400
+    after = files.as_json()[0][-1]
+    assert (before["updates"], after["updates"]) == (0, 400)
+    assert before["stamp"] != after["stamp"]
     path.write_bytes(b"noise")
     assert files.as_json()[1][0]["name"] == "a"
 
@@ -135,9 +141,27 @@ def test_an_agent_is_kept_under_its_name_and_none_is_replaced(files, client, tmp
     assert {*ids(files)[len(ALL) :]} == {kept[0], kept[2]}
 
 
+def test_servers_that_end_together_do_not_replace_each_others_agents(tmp_path):
+    servers = [AgentFiles(tmp_path / "runs", tmp_path / "data") for _ in range(8)]
+    contents = [bytes([number]) for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = [*pool.map(lambda s, c: s.keep("table", c), servers, contents)]
+    assert [path.read_bytes() for path in paths if path is not None] == contents
+
+
+def test_an_agent_that_can_not_be_kept_leaves_no_file(files, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(agents.files, "write_atomic", full)
+    with pytest.raises(OSError, match="No space"):
+        files.keep("table", TABLE)
+    assert [*(tmp_path / "data" / "agents").iterdir()] == []
+
+
 def test_only_what_was_kept_can_be_removed(client, runs):
     path = save_run(runs, "a")
-    for agent_id in ("run/a", "shipped/table", "kept/a", "live"):
+    for agent_id in ("run/a", "shipped/table", "kept/a", "live/x-1"):
         assert client.delete(f"/api/agents?agent={agent_id}").status_code == 404
     assert path.exists()
     assert SHIPPED["table"].exists()

@@ -96,6 +96,7 @@ FOREIGN = [
     {"origin": "http://127.0.0.1:8001"},  # another program of this machine
     {"origin": "null"},
     {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1:8000"},
     {"sec-fetch-site": "same-site"},
     {"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"},
 ]
@@ -123,6 +124,7 @@ def test_other_sites_can_neither_change_nor_read(client, training, headers):
         {},
         {"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"},
         {"sec-fetch-site": "none"},
+        {"origin": "https://behind.a.proxy", "sec-fetch-site": "same-origin"},
     ],
     ids=str,
 )
@@ -167,14 +169,17 @@ def test_a_link_to_the_page_may_stand_on_any_site(client):
         ("POST", "/api/training/games", b'{"moves": [true]}'),
         ("POST", "/api/training/games", b'{"moves": [-1]}'),
         ("POST", "/api/training/games", b'{"moves": [1' + b"0" * 400 + b"]}"),
-        ("POST", "/api/training/games", b'{"moves": [' + b"0," * 200 + b"0]}"),
+        ("POST", "/api/training/games", b'{"moves": [100]}'),
+        ("POST", "/api/training/games", b'{"moves": [' + b"0," * 100 + b"0]}"),
         ("GET", "/api/agents/file", b""),
-        ("GET", "/api/agents/file?agent=live&agent=live", b""),
-        ("GET", "/api/agents/file?agent=live&update=-1", b""),
-        ("GET", "/api/agents/file?agent=live&update=x", b""),
-        ("GET", "/api/agents/file?agent=live&update=" + "1" * 30, b""),
-        ("GET", "/api/agents/history?name=live", b""),
+        ("GET", "/api/agents/file?agent=a&agent=a", b""),
+        ("GET", "/api/agents/file?agent=a&update=-1", b""),
+        ("GET", "/api/agents/file?agent=a&update=x", b""),
+        ("GET", "/api/agents/file?agent=a&update=" + "1" * 30, b""),
+        ("GET", "/api/agents/history?name=a", b""),
+        ("GET", "/api/agents/history?agent=shipped/table&update=40", b""),
         ("DELETE", "/api/agents", b""),
+        ("DELETE", "/api/agents?agent=kept/a&update=0", b""),
     ],
 )
 def test_a_request_that_is_wrong_is_refused_and_changes_nothing(
@@ -203,7 +208,17 @@ def test_what_does_not_fit_the_state_is_refused(client, method, path, body):
 
 @pytest.mark.parametrize(
     "agent_id",
-    ["live", "shipped/none", "run/..", "kept/../../agent", "/etc/passwd", "%00", ""],
+    [
+        "live",
+        "live/",
+        "live/0-1",
+        "shipped/none",
+        "run/..",
+        "kept/../../agent",
+        "/etc/passwd",
+        "%00",
+        "",
+    ],
 )
 def test_an_unknown_agent_is_refused(client, agent_id):
     for method, path in (
@@ -211,10 +226,7 @@ def test_an_unknown_agent_is_refused(client, agent_id):
         *(("GET", "/api/agents/history"), ("DELETE", "/api/agents")),
     ):
         reply = client.request(method, f"{path}?agent={agent_id}")
-        if (agent_id, path) == ("live", "/api/agents/history"):
-            assert reply.json() == {"rows": []}
-        else:
-            assert reply.status_code == 404, (method, path)
+        assert reply.status_code == 404, (method, path)
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH", "OPTIONS", "TRACE", "X"])
@@ -298,6 +310,32 @@ def test_a_fault_of_the_server_is_told_without_its_contents(port, monkeypatch, c
     assert "ZeroDivisionError: secret" in capfd.readouterr().err
 
 
+def test_the_reason_of_a_file_that_can_not_be_deleted_has_no_path(
+    client, files, monkeypatch
+):
+    files.keep("a", b"")
+
+    def refused(path, **options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(type(files._kept), "unlink", refused)
+    reply = client.delete("/api/agents?agent=kept/a")
+    assert (reply.status_code, reply.json()["error"]) == (404, "Permission denied")
+
+
+def test_every_reply_of_the_training_has_all_rows(client, training):
+    start = {"command": "start", "learner": "table"}
+    client.post("/api/training", json=start)
+    served.wait_until(lambda: training.status()["status"] == "finished")
+    replies = [
+        client.get("/api/training"),
+        client.patch("/api/training/settings", json={"learn_from_people": True}),
+        client.post("/api/training/games", json={"moves": [0, 3, 1, 4, 2]}),
+    ]
+    for reply in replies:
+        assert [row["update"] for row in reply.json()["rows"]][:3] == [0, 10, 20]
+
+
 @contextlib.contextmanager
 def opened_stream(port):
     """Yield a function that returns the next message of the training's events."""
@@ -322,11 +360,9 @@ def test_a_stream_has_every_row_once_and_the_state_after_each_change(port, clien
             rows, status = [], {"status": "", "run": 0}
             while (status["status"], status["run"]) != ("finished", number):
                 status = message()
-                assert "history" not in status
                 rows = rows + status["rows"] if status["run"] == number else []
         assert [row["update"] for row in rows] == [0, 10, 20]
-        assert rows == client.get("/api/training").json()["history"]
-        assert rows == client.get("/api/agents/history?agent=live").json()["rows"]
+        assert rows == client.get("/api/training").json()["rows"]
         with opened_stream(port) as late:
             assert late()["rows"] == rows, "the first message has all rows"
         client.post("/api/training", json={"command": "reset"})
@@ -344,16 +380,18 @@ def test_the_agent_in_training_is_listed_and_its_file_sent(client, training):
         if agent["source"] == "live"
     ]
     assert live == {
-        **{"id": "live", "name": "table", "source": "live", "preset": None},
+        **{"id": training.status()["agent"], "name": "table", "source": "live"},
         **{"env_id": "tic_tac_toe", "kind": "table", "updates": 20},
         "snapshots": [0, 10, 20],
     }
-    reply = client.get("/api/agents/file?agent=live")
+    address = f"/api/agents/file?agent={live['id']}"
+    reply = client.get(address)
     assert reply.headers["content-type"] == "application/octet-stream"
-    assert reply.content == training.content()
-    first = client.get("/api/agents/file?agent=live&update=0").content
-    assert first == training.content(update=0) != reply.content
-    assert client.get("/api/agents/file?agent=live&update=7").status_code == 404
+    assert reply.content == training.content(live["id"])
+    first = client.get(f"{address}&update=0").content
+    assert first == training.content(live["id"], 0) != reply.content
+    assert client.get(f"{address}&update=7").status_code == 404
+    assert client.get(f"/api/agents/history?agent={live['id']}").status_code == 404
 
 
 def test_a_head_request_of_the_stream_ends(client):

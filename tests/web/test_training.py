@@ -13,7 +13,6 @@ import served
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
-from jax_ttt.runtime.devices import DeviceError
 from jax_ttt.training import loop
 from jax_ttt.web import training as trainings
 from jax_ttt.web.sliders import LEARNING, Slider
@@ -38,7 +37,7 @@ def updates(training) -> Any:
 
 def rates(training):
     """Return the rates of wins as the first player, by update."""
-    rows = training.rows()
+    _, rows = training.status_with_rows()
     return {row["update"]: row["grade"]["first"]["win_rate"] for row in rows}
 
 
@@ -48,7 +47,7 @@ def agent(training, tmp_path):
 
     def read(update=None):
         path = tmp_path / "live.safetensors"
-        path.write_bytes(training.content(update=update))
+        path.write_bytes(training.content(training.status()["agent"], update))
         return agent_file.load(path)
 
     return read
@@ -75,9 +74,12 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert all((last.tensors[n] == final.tensors[n]).all() for n in final.tensors)
     assert final.score.first is not None
     assert final.score.first.win_rate == rates(training)[20]
+    assert status["evaluations"] == 3
+    assert status["from_people"] == LEARNING[learner].from_people
     with pytest.raises(KeyError):
-        training.content(update=7)
+        training.content(status["agent"], 7)
     listed = training.as_agent()
+    assert listed["id"] == status["agent"]
     assert (listed["env_id"], listed["updates"]) == (config.env_id, 20)
     assert listed["kind"] == ("table" if learner == "table" else "network")
 
@@ -131,20 +133,27 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     assert training.status()["learner"] == "table"
 
 
-def test_a_reset_forgets_the_run_and_the_sliders(training):
+def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
     training.command("start", "table")
     training.change({"gamma": 0.7})
     until(training, "finished")
+    agent_id = training.status()["agent"]
+    assert training.content(agent_id)
     training.command("reset")
-    status = training.status()
-    assert (status["status"], status["update"], training.rows()) == ("idle", 0, [])
+    status, rows = training.status_with_rows()
+    assert (status["status"], status["update"], rows) == ("idle", 0, [])
+    assert (status["run"], status["agent"]) == (0, None)
     assert status["settings"]["gamma"] == {
         **{"value": 1.0, "min": 0.5, "max": 1},
         **{"default": 1.0, "moved": False},
     }
     assert training.as_agent() is None
     training.command("start")
-    assert until(training, "finished")["seed"] == 2
+    status = until(training, "finished")
+    assert (status["run"], agent().seed) == (2, 2)
+    assert status["agent"] != agent_id
+    with pytest.raises(KeyError):
+        training.content(agent_id)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +274,7 @@ def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch
     status = until(training, "finished", "failed")
     assert status["status"] == "failed"
     assert "try a lower learning rate" in status["error"]
-    assert training.content(), "the last one that was finite"
+    assert training.content(status["agent"]), "the last one that was finite"
     with pytest.raises(UsageError):
         training.command("continue")
     training.command("reset")
@@ -274,7 +283,9 @@ def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch
     assert until(training, "finished", "failed")["status"] == "finished"
 
 
-def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypatch):
+def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(
+    training, monkeypatch, capfd
+):
     def broken(*args, **options):
         raise RuntimeError("no luck")
 
@@ -283,24 +294,46 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(training, monkeypat
         training.command("start", "table")
         status = until(training, "failed")
     assert status["error"] == "no luck"
+    err = capfd.readouterr().err
+    assert "Traceback" in err
+    assert "RuntimeError: no luck" in err
     training.command("start", "table")
     assert until(training, "finished", "failed")["status"] == "finished"
 
 
-def test_a_device_that_is_absent_is_shown(files, small):
+@pytest.mark.parametrize("error", [UsageError, FloatingPointError])
+def test_what_is_no_fault_is_shown_without_a_traceback(files, small, capfd, error):
     def absent():
-        raise DeviceError("--device must be another one")
+        raise error("--device must be another one")
 
     with contextlib.closing(Training(files, absent)) as training:
         training.command("start", "table")
         status = until(training, "failed")
         assert status["error"] == "--device must be another one"
+    assert capfd.readouterr().err == ""
+
+
+def test_each_change_has_a_later_version_and_servers_differ(training, files):
+    versions = []
+    with contextlib.closing(Training(files)) as other:
+        assert other.status()["server"] != training.status()["server"]
+    for change in (
+        lambda: training.change({"gamma": 0.9}),
+        lambda: training.command("start", "table"),
+        lambda: until(training, "finished"),
+        lambda: training.command("reset"),
+    ):
+        versions.append(training.status()["version"])
+        change()
+    versions.append(training.status()["version"])
+    assert versions == sorted({*versions})
+    assert training.status()["version"] == versions[-1]
 
 
 def test_its_end_keeps_the_agent_under_a_name(training, files, agent, capfd):
     training.command("start", "table")
     until(training, "finished")
-    content = training.content()
+    content = training.content(training.status()["agent"])
     assert training.close()
     assert "table-1-20" in capfd.readouterr().err
     assert files.content("kept/table-1-20") == content
