@@ -25,9 +25,13 @@ def written(tmp_path_factory):
     return path.read_text("utf-8")
 
 
+def content_of(page, name):
+    (text,) = re.findall(rf'id="{name}">(.*?)</script>', page, re.DOTALL)
+    return text
+
+
 def data_of(page):
-    (text,) = re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)
-    return json.loads(text)
+    return json.loads(content_of(page, "data"))
 
 
 def module(url):
@@ -48,7 +52,7 @@ def test_a_page_asks_for_nothing_from_elsewhere(written):
     assert rules["default-src"] == rules["connect-src"] == "'none'"
     assert rules["worker-src"] == "data:"
     inline = re.findall(
-        r"<(?:script|style)(?! type=.application)[^>]*>(.*?)</s", written, re.S
+        r"<(?:script|style)(?! type=.(?:application|text))[^>]*>(.*?)</s", written, re.S
     )
     assert len(inline) == 3, "styles, the import map and the start"
     for text in inline:
@@ -80,7 +84,7 @@ def test_the_worker_has_all_its_imports_inside(written):
         for url, name in zip(inside, outside, strict=True):
             check(url, path.parent / name)
 
-    check(data_of(written)["worker"], export.STATIC / "worker.js")
+    check(content_of(written, "worker"), export.STATIC / "worker.js")
 
 
 def test_the_styles_are_inside(written):
@@ -89,7 +93,7 @@ def test_the_styles_are_inside(written):
 
 
 def test_no_text_ends_the_data_early(written):
-    assert written.count("</script>") == 3
+    assert written.count("</script>") == 4
     assert data_of(written)["agents"][0]["name"] == "</script><b>"
 
 
@@ -130,6 +134,13 @@ def test_a_page_that_lacks_a_part_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(export, "STATIC", tmp_path)
     with pytest.raises(ValueError, match=r"index\.html has 0 parts"):
         export.write_page(tmp_path / "out", [])
+
+
+def test_the_vendored_module_is_the_one_that_its_readme_names():
+    vendor = export.STATIC / "vendor"
+    (digest,) = re.findall(r"`([0-9a-f]{64})`", (vendor / "README.md").read_text())
+    content = (vendor / "htm-preact.js").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == digest
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)

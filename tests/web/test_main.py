@@ -15,6 +15,9 @@ import commands
 import pytest
 import served
 
+from jax_ttt import cli
+from jax_ttt.config.errors import UsageError
+from jax_ttt.runtime import devices
 from jax_ttt.web import __main__ as command
 
 
@@ -54,6 +57,15 @@ def test_flags_that_are_refused(flags, reason, capsys):
     usual = [] if flags[0].startswith("--port") else ["--port", "0"]
     assert commands.run(command, [*usual, *flags]) == 2
     assert reason in capsys.readouterr().err
+
+
+def test_a_device_that_is_absent_is_no_fault(monkeypatch):
+    def absent(device):
+        raise devices.DeviceError(f"there is no {device}")
+
+    monkeypatch.setattr(devices, "choose_device", absent)
+    with pytest.raises(UsageError, match="there is no gpu"):
+        command._make_ready(cli.Machine(device="gpu"))
 
 
 def test_jax_is_imported_neither_by_bad_flags_nor_to_serve_and_export(tmp_path):

@@ -1,9 +1,11 @@
 // The learned agents of the page: those of its source, and those kept in this browser.
 
 import { readAgent } from "./agent_file.js";
+import { gameOf } from "./rules.js";
 import * as storage from "./storage.js";
 
 const NAMES = "agent."; // each agent has a name of its own in the storage
+const BROWSER = "browser/"; // how the id of an agent of this browser begins
 const FULL = "This browser has no room left: download or delete an agent.";
 
 // A name with the kind of agent, once.
@@ -19,6 +21,11 @@ const TITLES = {
   browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };
 
+// What changes once an agent has another file; null of one that learns at the moment.
+export function versionOf(entry) {
+  return entry?.stamp ? `${entry.id}#${entry.stamp}` : null;
+}
+
 // A number that differs where the bytes differ (FNV-1a, 32 bits).
 function checksum(buffer) {
   let sum = 0x811c9dc5;
@@ -32,12 +39,19 @@ function storedAgents() {
     if (typeof stored?.data !== "string") return []; // damaged
     const { data, ...entry } = stored;
     const name = key.slice(NAMES.length);
-    return [{ ...entry, id: `browser/${name}`, name, source: "browser", snapshots: [] }];
+    const stamp = entry.added;
+    return [{ ...entry, id: BROWSER + name, name, source: "browser", stamp, snapshots: [] }];
   });
 }
 
-// The agents: `list` has { id, name, title, source, env_id, kind, updates, preset,
-// snapshots } each, and `refused` { name, reason } of files that could not be read.
+function readStored(id) {
+  const stored = storage.read(NAMES + id.slice(BROWSER.length));
+  if (!stored) throw new Error("This agent is not there any more.");
+  return storage.fromBase64(stored.data);
+}
+
+// The agents: `list` has { id, name, title, source, env_id, kind, updates,
+// stamp, snapshots } each, and `refused` { name, reason } of files that could not be read.
 export class Agents {
   // `changed` is called after each change of the list.
   constructor(source, changed) {
@@ -46,7 +60,8 @@ export class Agents {
     this.list = [];
     this.refused = [];
     this.served = []; // the agents of the source
-    this.cache = new Map(); // promises of loaded agents, by id and update
+    this.numRefreshes = 0;
+    this.cache = new Map(); // promises of loaded agents: by version, and then by update
     storage.onChange((name) => {
       if (name.startsWith(NAMES)) this.relist();
     });
@@ -54,10 +69,11 @@ export class Agents {
 
   // Ask the source for its agents. The list stays as it was where there is no answer.
   async refresh() {
+    this.numRefreshes += 1;
+    const number = this.numRefreshes;
     try {
       const { agents, refused } = await this.source.agents();
-      this.served = agents;
-      this.refused = refused;
+      if (number === this.numRefreshes) Object.assign(this, { served: agents, refused });
     } finally {
       this.relist();
     }
@@ -67,8 +83,13 @@ export class Agents {
     const stored = storedAgents().sort((a, b) => a.added - b.added);
     this.list = [...this.served, ...stored].map((entry) => ({
       ...entry,
+      env_id: gameOf(entry.env_id),
       title: TITLES[entry.source](entry),
     }));
+    const versions = new Set(this.list.map(versionOf));
+    for (const version of this.cache.keys()) {
+      if (!versions.has(version)) this.cache.delete(version);
+    }
     this.changed();
   }
 
@@ -81,26 +102,29 @@ export class Agents {
     return this.list.find((entry) => entry.id === id) ?? null;
   }
 
+  // The agent in training, or null.
+  get live() {
+    return this.list.find(({ source }) => source === "live") ?? null;
+  }
+
   // An agent as it is at an update; null is its latest. Resolves to { key, id, update,
   // bytes, file }: `key` is the same where the bytes are the same.
   load(id, update = null) {
-    if (this.get(id)?.source === "live") return this.read(id, update); // it changes
-    const name = `${id}@${update}`;
-    if (!this.cache.has(name)) {
+    const version = versionOf(this.get(id));
+    if (version === null) return this.read(id, update);
+    if (!this.cache.has(version)) this.cache.set(version, new Map());
+    const loaded = this.cache.get(version);
+    if (!loaded.has(update)) {
       const loading = this.read(id, update);
-      loading.catch(() => this.cache.delete(name));
-      this.cache.set(name, loading);
+      loading.catch(() => loaded.delete(update));
+      loaded.set(update, loading);
     }
-    return this.cache.get(name);
+    return loaded.get(update);
   }
 
   async read(id, update) {
-    const entry = this.get(id);
-    if (!entry) throw new Error("This agent is not there any more.");
-    const bytes =
-      entry.source === "browser"
-        ? storage.fromBase64(storage.read(NAMES + entry.name).data)
-        : await this.source.file(id, update);
+    const isStored = id.startsWith(BROWSER);
+    const bytes = isStored ? readStored(id) : await this.source.file(id, update);
     const file = readAgent(bytes);
     return { key: `${id}@${file.updates}#${checksum(bytes)}`, id, update, bytes, file };
   }
@@ -114,7 +138,7 @@ export class Agents {
   // Note that an agent of the source has learned on.
   grow(id, fields) {
     for (const list of [this.served, this.list]) {
-      const entry = list.find((one) => one.id === id);
+      const entry = list.find((listed) => listed.id === id);
       if (entry) Object.assign(entry, fields);
     }
   }
@@ -144,21 +168,21 @@ export class Agents {
   keep(name, bytes) {
     const { envId, kind, updates } = readAgent(bytes);
     const free = this.freeName(name.trim() || this.nameFor({ kind, updates }));
-    const stored = { env_id: envId, kind, updates, preset: null, added: Date.now() };
+    const stored = { env_id: envId, kind, updates, added: Date.now() };
     const isWritten = storage.write(NAMES + free, { ...stored, data: storage.toBase64(bytes) });
     if (!isWritten && storage.isPersistent) {
       storage.remove(NAMES + free);
       throw new Error(FULL);
     }
     this.relist();
-    return `browser/${free}`;
+    return BROWSER + free;
   }
 
   // The id of the agent in this browser with these bytes, or null.
   keptAs(bytes) {
     const data = storage.toBase64(bytes);
     const key = storage.names(NAMES).find((name) => storage.read(name)?.data === data);
-    return key === undefined ? null : `browser/${key.slice(NAMES.length)}`;
+    return key === undefined ? null : BROWSER + key.slice(NAMES.length);
   }
 
   // Delete an agent of this browser, or one that the server keeps.
@@ -169,12 +193,7 @@ export class Agents {
       await this.source.remove(id);
       this.served = this.served.filter((served) => served.id !== id);
     }
-    this.forget(id);
     this.relist();
-  }
-
-  forget(id) {
-    for (const name of this.cache.keys()) if (name.startsWith(`${id}@`)) this.cache.delete(name);
   }
 
   // Whether the agent is kept under a name that a person may delete.
@@ -190,21 +209,28 @@ export class Agents {
     storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, bytes);
   }
 
-  // The agents that neither the program nor a run has: [{ id, name, data }], in base64.
+  // The agents that neither the program nor a run has: { agents: [{ id, name, data }], in
+  // base64, missing: the titles of those that could not be read }.
   async exported() {
-    const own = this.list.filter(({ source }) => ["browser", "kept", "live"].includes(source));
-    const agents = own.map(async ({ id, name, source }) => {
-      const { bytes, file } = await this.load(id);
-      const title = source === "live" ? this.nameFor(file) : name;
-      return { id, name: title, data: storage.toBase64(bytes) };
-    });
-    return Promise.all(agents);
+    const agents = [];
+    const missing = [];
+    for (const { id, name, title, source } of this.list) {
+      if (!["browser", "kept", "live"].includes(source)) continue;
+      try {
+        const { bytes, file } = await this.load(id);
+        const shown = source === "live" ? this.nameFor(file) : name;
+        agents.push({ id, name: shown, data: storage.toBase64(bytes) });
+      } catch {
+        missing.push(title); // of a server that has ended
+      }
+    }
+    return { agents, missing };
   }
 
   // Whether an agent of an exported file is here already, with the same bytes.
   async isHere({ id, name, bytes }) {
     const sum = checksum(bytes);
-    const alike = this.list.filter((entry) => entry.id === id || entry.id === `browser/${name}`);
+    const alike = this.list.filter((entry) => entry.id === id || entry.id === BROWSER + name);
     const keys = await Promise.allSettled(alike.map((entry) => this.load(entry.id)));
     return keys.some(({ value }) => value && value.key.endsWith(`#${sum}`));
   }

@@ -21,7 +21,7 @@ const NAMES = {
 };
 
 // The first row of the last unbroken stretch of proven rows, or null.
-export function provenFrom(rows) {
+function provenFrom(rows) {
   let from = null;
   for (const { update, grade } of rows) {
     if (!isUnbeatable(grade)) from = null;

@@ -1,16 +1,19 @@
 // The grades of agents: exact results against every opponent, and how they developed.
 
+import { versionOf } from "./agents.js";
 import { SEATS, SIDES } from "./rules.js";
 
-const QUICK_CELLS = 9; // boards on which a grade takes a moment: it is computed unasked
 const FEASIBLE_CELLS = 20; // boards on which a grade is computed when a person asks
 
-const computed = new Map(); // grades, or promises of grades, by the agent's key
-const histories = new Map(); // { rows, isLoading, error } by the agent's id
+const RETRY = 10_000; // milliseconds after which a history that failed is loaded again
 
-// Whether a grade is computed without being asked for.
+// Both are of the page, not of a panel, so that nothing is computed or loaded twice.
+const computed = new Map(); // grades, or promises of grades, by the agent's key
+const histories = new Map(); // { rows, isLoading, error, retry } by the agent's version
+
+// Whether a grade takes a moment only, so that it is computed without being asked for.
 export function isQuick(rules) {
-  return rules.numCells <= QUICK_CELLS;
+  return rules.isEnumerable;
 }
 
 // Whether the browser can compute a grade of this game.
@@ -76,7 +79,7 @@ export function requestGrade(app, rules, agent) {
 }
 
 async function loadHistory(app, rules, entry, history) {
-  const rows = (await app.source.history(entry.id)) ?? [];
+  const rows = await app.source.history(entry.id);
   history.rows = rows.filter(({ grade }) => hasRates(grade));
   if (history.rows.length >= entry.snapshots.length || !isQuick(rules)) return;
   history.rows = [];
@@ -92,15 +95,17 @@ async function loadHistory(app, rules, entry, history) {
 // run are those that it wrote; of an agent that comes with snapshots alone, each snapshot
 // is graded here, so that the rows grow.
 export function historyOf(app, rules, entry) {
-  const ready = histories.get(entry.id);
-  if (ready) return ready;
-  const history = { rows: [], isLoading: true, error: "" };
-  histories.set(entry.id, history);
+  const version = versionOf(entry);
+  const known = histories.get(version);
+  if (known && performance.now() < known.retry) return known;
+  const history = { rows: [], isLoading: true, error: "", retry: Infinity };
+  histories.set(version, history);
   if (entry.source === "browser" || entry.source === "kept") history.isLoading = false;
   else {
     loadHistory(app, rules, entry, history)
       .catch((error) => {
         history.error = error.message;
+        history.retry = performance.now() + RETRY;
       })
       .finally(() => {
         history.isLoading = false;

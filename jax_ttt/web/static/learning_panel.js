@@ -30,6 +30,11 @@ const SLIDERS = {
 };
 const STEPS = 1000; // of a slider
 
+// Offer an agent's file to download, or say why that is not possible.
+function download(app, id, update = null) {
+  app.agents.download(id, update).catch((error) => say(error.message));
+}
+
 // ---- training
 
 // Where a value lies on its slider, 0 to `STEPS`; wide ranges are logarithmic.
@@ -73,7 +78,7 @@ function Slider({ training, id, setting }) {
 }
 
 function Sliders({ training }) {
-  const { settings, learn_from_people, people_games, status, learner } = training.status;
+  const { settings, learn_from_people, from_people, people_games, status } = training.status;
   const isMoved = Object.values(settings).some(({ moved }) => moved);
   const games = status === "idle" ? "once training has begun" : `${number(people_games)} so far`;
   return html`
@@ -88,7 +93,7 @@ function Sliders({ training }) {
       </button>
     </div>
     ${
-      LEARNERS[learner].fromPeople &&
+      from_people &&
       html`<div class="switches">
         <${Check}
           label="Learn from my games, too"
@@ -137,7 +142,6 @@ function AgentInTraining({ app }) {
     training.save(input.value);
     input.value = "";
   };
-  const download = () => agents.download("live").catch((error) => say(error.message));
   return html`
     <form class="bar" onSubmit=${save}>
       <input
@@ -145,10 +149,10 @@ function AgentInTraining({ app }) {
         class="name"
         aria-label="Name of the agent"
         maxlength="60"
-        placeholder=${agents.nameFor(agents.get("live"))}
+        placeholder=${agents.nameFor(agents.live)}
       />
       <button type="submit">Save under a name</button>
-      <button type="button" onClick=${download}>Download</button>
+      <button type="button" onClick=${() => download(app, agents.live.id)}>Download</button>
       <button type="button" onClick=${() => training.play()}>Play against it</button>
     </form>
   `;
@@ -272,7 +276,7 @@ function shownCurves(app) {
   const isSelected = agent?.source === "live";
   if (isSelected || training.isShown) {
     return {
-      title: `In training: ${LEARNERS[training.status.learner].name}`,
+      title: app.agents.live?.title ?? "In training",
       rules: training.rules,
       rows: training.rows,
       update: isSelected ? update : null,
@@ -358,12 +362,7 @@ function Timeline({ app }) {
         <button type="button" disabled=${update === null} onClick=${() => app.select(id)}>
           Back to the latest
         </button>
-        <button
-          type="button"
-          onClick=${() => app.agents.download(id, update).catch((error) => say(error.message))}
-        >
-          Download
-        </button>
+        <button type="button" onClick=${() => download(app, id, update)}>Download</button>
       </div>
     </section>
   `;
@@ -398,12 +397,11 @@ async function removeAgent(app, { id, name }) {
 function KeptAgent({ app, entry }) {
   const { id, title, name, env_id } = entry;
   const game = Rules.knows(env_id) ? new Rules(env_id).title : env_id;
-  const download = () => app.agents.download(id).catch((error) => say(error.message));
   return html`
     <li>
       <span>${title}, ${game}</span>
       <span class="bar quiet">
-        <button type="button" onClick=${download}>
+        <button type="button" onClick=${() => download(app, id)}>
           Download<span class="unseen"> ${name}</span>
         </button>
         <button type="button" onClick=${() => removeAgent(app, entry)}>

@@ -42,28 +42,17 @@ function query(id, update = null) {
   return parameters;
 }
 
-// A full status, in the form of a message of the stream.
-function withRows({ history, ...status }) {
-  return { ...status, rows: history };
-}
-
-// Open the stream of events; returns a function that closes it. `onMessage` gets
-// { status, isFirst }: the first status after a connection has all rows of the history.
+// Open the stream of events; returns a function that closes it. `onMessage` gets the
+// status of the training: the first one after a connection has all rows, a later one has
+// those that are new.
 function openEvents(onMessage, onConnection) {
   let events = null;
-  let isFirst = true;
   let retry = null;
 
   function open() {
     events = new EventSource("/api/training/events");
-    events.addEventListener("open", () => {
-      isFirst = true;
-      onConnection(true);
-    });
-    events.addEventListener("training", (event) => {
-      onMessage({ status: JSON.parse(event.data), isFirst });
-      isFirst = false;
-    });
+    events.addEventListener("open", () => onConnection(true));
+    events.addEventListener("training", (event) => onMessage(JSON.parse(event.data)));
     events.addEventListener("error", () => {
       events.close();
       onConnection(false);
@@ -146,11 +135,11 @@ export function openServer() {
     remove: (id) => json("DELETE", `/api/agents?${query(id)}`),
     tree: () => tree,
     training: {
-      status: async () => withRows(await json("GET", "/api/training")),
-      command: async (command, learner) =>
-        withRows(await json("POST", "/api/training", { command, learner })),
-      change: async (settings) => withRows(await json("PATCH", "/api/training/settings", settings)),
-      learn: async (moves) => withRows(await json("POST", "/api/training/games", { moves })),
+      // Each of these resolves to the status with all rows.
+      status: () => json("GET", "/api/training"),
+      command: (command, learner) => json("POST", "/api/training", { command, learner }),
+      change: (settings) => json("PATCH", "/api/training/settings", settings),
+      learn: (moves) => json("POST", "/api/training/games", { moves }),
       listen: navigator.locks ? shareEvents : openWhileVisible,
     },
   };

@@ -20,7 +20,7 @@ function openEmbedded(data) {
       if (text === undefined) throw new Error("This page does not have that agent.");
       return fromBase64(text);
     },
-    history: async (id) => data.histories?.[id] ?? null,
+    history: async () => [],
     remove: async () => {
       throw new Error("This agent is part of the page.");
     },

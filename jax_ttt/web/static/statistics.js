@@ -110,8 +110,11 @@ export class Statistics {
     }
   }
 
-  save(games) {
-    this.games = games.slice(-MOST_GAMES);
+  // Keep what `change(games)` returns. They are read again, since another tab may have
+  // counted a game whose event is still to come.
+  update(change) {
+    this.open();
+    this.games = change(this.games).slice(-MOST_GAMES);
     this.isPersistent = storage.write(NAME, { games: this.games });
     this.changed();
   }
@@ -128,7 +131,7 @@ export class Statistics {
       result,
       moves: [...moves],
     };
-    this.save([...this.games, game]);
+    this.update((games) => [...games, game]);
   }
 
   // The counts of a game: { all, sides: { x, o }, opponents: [{ level, title, counts }] }.
@@ -152,13 +155,14 @@ export class Statistics {
 
   // Forget the games of all boards.
   clear() {
-    this.save([]);
+    this.update(() => []);
   }
 
-  // All of it as the text of a file.
-  async text() {
-    const agents = await this.agents.exported();
-    return JSON.stringify({ format: FORMAT, version: VERSION, games: this.games, agents });
+  // All of it as a file: { text, missing: the titles of agents that it lacks }.
+  async file() {
+    const { agents, missing } = await this.agents.exported();
+    const { games } = this;
+    return { text: JSON.stringify({ format: FORMAT, version: VERSION, games, agents }), missing };
   }
 
   // Add the games and agents of a file. What is here already is not added again. Throws,
@@ -176,8 +180,9 @@ export class Statistics {
       for (const id of added) await this.agents.remove(id);
       throw error;
     }
-    const ids = new Set(this.games.map(({ id }) => id));
-    const fresh = games.filter(({ id }) => !ids.has(id));
-    this.save([...this.games, ...fresh].sort((a, b) => a.finished - b.finished));
+    this.update((counted) => {
+      const byId = new Map([...games, ...counted].map((game) => [game.id, game]));
+      return [...byId.values()].sort((a, b) => a.finished - b.finished);
+    });
   }
 }

@@ -49,11 +49,10 @@ function show(app, text) {
 }
 
 async function exportFile(app) {
-  try {
-    download("jax_ttt-statistics.json", await app.statistics.text(), "application/json");
-  } catch (error) {
-    show(app, `The file could not be written: ${error.message}`);
-  }
+  const { text, missing } = await app.statistics.file();
+  download("jax_ttt-statistics.json", text, "application/json");
+  if (missing.length === 0) return;
+  show(app, `The file lacks an agent that the server did not send: ${missing.join(", ")}.`);
 }
 
 async function importFile(app, input) {

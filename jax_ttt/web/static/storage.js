@@ -60,6 +60,9 @@ const ofTab = new Store(() => sessionStorage);
 // Whether this browser keeps anything for the page.
 export const isPersistent = shared.storage !== null;
 
+// How long an agent or a game is kept, in words.
+export const PLACE = isPersistent ? "in this browser" : "until this page is closed";
+
 // The value of a name, or `missing` where there is none or it is damaged.
 export function read(name, missing = null) {
   return shared.read(name, missing);
@@ -93,11 +96,12 @@ export function onChange(listener) {
   });
 }
 
-// The same for this tab alone: a second tab has values of its own.
+// A value of this tab alone, or `missing`; a second tab has values of its own.
 export function readTab(name, missing = null) {
   return ofTab.read(name, missing);
 }
 
+// Keep a value for this tab. Returns whether it outlives this page.
 export function writeTab(name, value) {
   return ofTab.write(name, value);
 }

@@ -1,28 +1,23 @@
 // Live training in the server: its state, its commands, and what streams in.
 
 import { Rules } from "./rules.js";
+import { PLACE } from "./storage.js";
 import { announce, confirmed, number, say } from "./ui.js";
 
-// What can learn, and what each of them is.
+// What can learn, in words; the keys are those of the server.
 export const LEARNERS = {
   table: {
     name: "Table",
-    envId: "tic_tac_toe",
-    fromPeople: true, // whether it can learn from a person's games
     help: "A table keeps one value for each position of tic-tac-toe.",
   },
   network: {
     name: "Network",
-    envId: "tic_tac_toe",
-    fromPeople: true, // whether it can learn from a person's games
     help:
       "A network computes the value of each move from the board, so what it learns in one " +
       "position changes its values in others.",
   },
   "connect-4x4": {
     name: "Connect Four 4 × 4",
-    envId: "connect_4x4",
-    fromPeople: false,
     help:
       "A network learns Connect Four on 4 × 4 in rounds. After each round, a search lists the " +
       "positions where it loses, and half of the next games start there. It takes up to a minute.",
@@ -30,7 +25,6 @@ export const LEARNERS = {
 };
 const STATES = {
   idle: "Not started",
-  loading: "Loading JAX…",
   compiling: "Compiling the program…",
   running: "Training",
   paused: "Paused",
@@ -38,15 +32,24 @@ const STATES = {
   failed: "Failed",
 };
 const LEARNING_STATES = ["running", "paused", "finished"]; // states in which a game can be learned
-const BUSY = ["loading", "compiling", "running", "paused"];
+const BUSY = ["compiling", "running", "paused"];
 const LOST = "The server does not answer; you can play on, training waits.";
+const DELETE =
+  "Delete this training? Its agent and curves are lost. To keep the agent, save it first.";
+
+// The rows of two lists, in the order of their updates. An update that was evaluated again,
+// after games of people, has the row of the later list.
+function merged(rows, laterRows) {
+  const byUpdate = new Map([...rows, ...laterRows].map((row) => [row.update, row]));
+  return [...byUpdate.values()].sort((a, b) => a.update - b.update);
+}
 
 export class Training {
   // Reads `app.source` and `app.agents`, and calls `app.changed()`.
   constructor(app) {
     this.app = app;
     this.source = app.source.training; // null: this page can't train
-    this.status = null; // what the server said last
+    this.status = null; // the newest status of the server; see `status` in training.py
     this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
     this.problem = ""; // why the last command failed
     this.isLost = false; // whether the server does not answer
@@ -62,7 +65,7 @@ export class Training {
 
   // Whether there is an agent that can be saved.
   get hasAgent() {
-    return this.status?.update > 0 && this.app.agents.get("live") !== null;
+    return this.status?.update > 0 && this.app.agents.live !== null;
   }
 
   get learner() {
@@ -77,7 +80,7 @@ export class Training {
 
   // The state in words: "Training: update 50 of 400".
   get stateText() {
-    if (!this.status) return "Asking the server…";
+    if (!this.status) return "Waiting for the server…";
     const { status, update, num_updates } = this.status;
     const updates = `: update ${number(update)} of ${number(num_updates)}`;
     return STATES[status] + (update ? updates : "");
@@ -117,15 +120,18 @@ export class Training {
       (message) => this.receive(message),
       (isConnected) => this.connect(isConnected),
     );
-    await this.refresh();
+    await this.request(() => this.source.status());
   }
 
-  async refresh() {
+  // Take over the status that `answer()` resolves to, or show why there is none.
+  async request(answer) {
     try {
-      this.receive({ status: await this.source.status(), isFirst: true });
+      this.receive(await answer());
+      this.problem = "";
     } catch (error) {
-      this.fail(error);
+      this.problem = error.message;
     }
+    this.app.changed();
   }
 
   connect(isConnected) {
@@ -140,22 +146,21 @@ export class Training {
     this.app.changed();
   }
 
-  fail(error) {
-    this.problem = error.message;
-    this.app.changed();
-  }
-
-  // A message replaces the history if it has all of it, or is of another run.
-  receive({ status, isFirst }) {
+  // Take over a status, all or the new rows of which are in `rows`. Replies and events may
+  // arrive in another order than they were sent: the newest status counts.
+  receive({ rows, ...status }) {
     const before = this.status;
-    const isNew = isFirst || status.run !== before?.run || status.status === "idle";
-    // An update that was evaluated again, after games of people, replaces its row.
-    const rows = [...(isNew ? [] : this.rows), ...(status.rows ?? [])];
-    this.rows = [...new Map(rows.map((row) => [row.update, row])).values()];
+    const isSameServer = status.server === before?.server;
+    const isSameRun = isSameServer && status.run === before.run;
+    if (isSameServer && status.version < before.version) {
+      if (isSameRun) this.rows = merged(rows, this.rows);
+      return;
+    }
+    this.rows = merged(isSameRun ? this.rows : [], rows);
     const wasProven = this.isProven;
     this.status = status;
     if (status.status === "idle") this.isShown = false;
-    else if (this.isBusy && status.run !== before?.run) this.isShown = true;
+    else if (this.isBusy && !isSameRun) this.isShown = true;
     if (this.isBusy) this.chosen = null;
     if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
     if (before && this.isProven && !wasProven) announce(`${this.proofText}.`);
@@ -163,65 +168,54 @@ export class Training {
     this.app.changed();
   }
 
-  // The agent in training is in the list as long as it has a snapshot. It never becomes
-  // the opponent by itself.
+  // Bring the agent in training up to date in the list, and the selected one where it was
+  // evaluated. It never becomes the opponent by itself.
   followAgent(before) {
-    const { agents } = this.app;
-    const { status, run, update, snapshots } = this.status;
-    const isListed = agents.get("live") !== null;
-    const isOther = before !== null && before.run !== run;
-    const hasAgent = status !== "idle" && snapshots.length > 0;
-    if (hasAgent !== isListed || (isListed && isOther)) agents.refresh().catch(() => {});
-    else if (isListed) {
-      const isEvaluated = agents.get("live").snapshots.length !== snapshots.length;
-      agents.grow("live", { updates: update, snapshots });
-      const { app } = this;
-      if (isEvaluated && app.agent?.source === "live" && app.update === null) app.load();
-    }
+    const { app } = this;
+    const { agent, update, snapshots, evaluations } = this.status;
+    if ((app.agents.live?.id ?? null) !== agent) app.agents.refresh().catch(() => {});
+    else if (agent !== null) app.agents.grow(agent, { updates: update, snapshots });
+    const isEvaluated = evaluations !== before?.evaluations;
+    if (agent !== null && isEvaluated && app.agent?.id === agent) app.load();
   }
 
-  async send(command, learner) {
-    try {
-      const status = await this.source.command(command, learner);
-      this.problem = "";
-      this.receive({ status, isFirst: true });
-    } catch (error) {
-      this.fail(error);
-    }
+  // Send a command: "start", "pause", "continue" or "reset".
+  send(command, learner) {
+    return this.request(() => this.source.command(command, learner));
   }
 
-  // Start a training. The agent of the one before is kept first.
-  async start() {
-    try {
-      await this.keepBefore();
-    } catch (error) {
-      this.fail(error);
-      return;
-    }
-    await this.send("start", this.learner);
+  // Start a training. The agent of the one before is kept first: without that, nothing is
+  // started. Another tab may have started one meanwhile, which the server then says.
+  start() {
+    return this.request(async () => {
+      this.receive(await this.source.status());
+      if (!this.isBusy) await this.keepBefore();
+      return this.source.command("start", this.learner);
+    });
   }
 
   async keepBefore() {
-    if (!this.hasAgent) return;
+    const { agent, update } = this.status;
+    if (agent === null || update === 0) return;
     const { agents } = this.app;
-    const { bytes, file } = await agents.load("live");
+    const { bytes, file } = await agents.load(agent);
     let id = agents.keptAs(bytes);
     if (id === null) {
       const name = agents.nameFor(file);
       id = agents.keep(name, bytes);
-      say(`The agent of the training before is kept in this browser as "${name}".`);
+      say(`The agent of the training before is kept ${PLACE} as "${name}".`);
     }
     // Whoever plays against it goes on with it, not with the next one.
-    this.app.replaceAgent("live", id);
+    this.app.replaceAgent(agent, id);
   }
 
   // Keep the agent in training in this browser, under a name.
   async save(name) {
     const { agents } = this.app;
     try {
-      const { bytes, file } = await agents.load("live");
+      const { bytes, file } = await agents.load(this.status.agent);
       const id = agents.keep(name.trim() || agents.nameFor(file), bytes);
-      say(`Saved in this browser as "${agents.get(id).name}".`);
+      say(`Saved ${PLACE} as "${agents.get(id).name}".`);
     } catch (error) {
       say(error.message);
     }
@@ -230,7 +224,7 @@ export class Training {
   // Start a game against the agent in training.
   play() {
     this.openGame();
-    this.app.select("live");
+    this.app.select(this.app.agents.live.id);
     this.app.playSelected();
   }
 
@@ -251,9 +245,7 @@ export class Training {
   }
 
   async reset() {
-    const question =
-      "Forget this training? Its agent and curves are lost. To keep the agent, save it first.";
-    if (await confirmed(question, "Forget it")) await this.send("reset");
+    if (await confirmed(DELETE, "Delete the training")) await this.send("reset");
   }
 
   // Move a slider, which takes effect when it is let go.
@@ -265,17 +257,9 @@ export class Training {
   // Change sliders, of which null is the default, or whether games of people are learned.
   async change(settings) {
     this.changes += 1;
-    try {
-      const status = await this.source.change(settings);
-      this.problem = "";
-      this.receive({ status, isFirst: true });
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.changes -= 1;
-      if (this.changes === 0) this.positions = {};
-      this.app.changed();
-    }
+    await this.request(() => this.source.change(settings));
+    this.changes -= 1;
+    if (this.changes === 0) this.positions = {};
   }
 
   // Move all sliders back: the settings follow their schedules again.
@@ -286,19 +270,15 @@ export class Training {
 
   // Let the agent in training learn from a finished game of the person.
   async learnFrom({ envId, moves }) {
-    const { learn_from_people, env_id, learner, status } = this.status ?? {};
-    const canLearn = LEARNERS[learner]?.fromPeople && LEARNING_STATES.includes(status);
+    const { learn_from_people, from_people, env_id, status } = this.status ?? {};
+    const canLearn = from_people && LEARNING_STATES.includes(status);
     if (!learn_from_people || env_id !== envId || !canLearn) return;
-    try {
-      await this.source.learn([...moves]);
-    } catch (error) {
-      this.fail(error);
-    }
+    await this.request(() => this.source.learn([...moves]));
   }
 
-  // The rules of the game that is learned.
+  // The rules of the game that is learned; before that is known, of the one that is open.
   get rules() {
-    const envId = this.status?.env_id ?? LEARNERS[this.learner].envId;
+    const envId = this.status?.env_id ?? this.app.rules.envId;
     if (this.ownRules?.envId !== envId) this.ownRules = new Rules(envId);
     return this.ownRules;
   }
