@@ -2,19 +2,12 @@
 // an `App`, and the page is rendered again after each change of it.
 
 import { Agents } from "./agents.js";
-import { Setup } from "./analysis.js";
+import { Analysis } from "./analysis.js";
+import { BoardValues } from "./board_values.js";
 import { Engine } from "./engine.js";
 import { Game } from "./game.js";
-import {
-  LEVELS,
-  agentPlayer,
-  isSolved,
-  levelName,
-  levelPlayer,
-  levelsOf,
-  perfectPlayer,
-} from "./levels.js";
-import { Looks } from "./looks.js";
+import { LEVELS, levelsOf } from "./levels.js";
+import { Opponent } from "./opponent.js";
 import { Review, markOf } from "./review.js";
 import { Rules, SIDES, other } from "./rules.js";
 import { Settings } from "./settings.js";
@@ -23,53 +16,66 @@ import { Statistics } from "./statistics.js";
 import { spokenStatus, statusOf } from "./status.js";
 import { readTab, writeTab } from "./storage.js";
 import { Training } from "./training.js";
-import { announce, say, signed } from "./ui.js";
+import { announce, latest, number, say } from "./ui.js";
 
 const GAMES = ["tic_tac_toe", "connect_5x4", "connect_7x6"]; // offered without any run
-const PERFECT = "perfect"; // perfect play, among the players of a match
 
 export class App {
-  // `render()` draws the page, `reveal()` brings the board into view.
-  constructor({ source, render, reveal }) {
-    Object.assign(this, { source, render, reveal });
+  // `render()` draws the page, `reveal()` brings the board into view, `focusBoard()` moves
+  // the focus there.
+  constructor({ source, render, reveal, focusBoard }) {
+    Object.assign(this, { source, render, reveal, focusBoard });
     const changed = () => this.changed();
     this.engine = new Engine(() => source.tree());
     this.agents = new Agents(source, changed);
-    this.looks = new Looks({ engine: this.engine, changed });
+    this.boardValues = new BoardValues({ engine: this.engine, changed });
     this.review = new Review({ engine: this.engine, changed: () => this.judged() });
     this.settings = new Settings();
     this.statistics = new Statistics(this.agents, changed);
     this.training = new Training(this);
+    this.ready = Promise.resolve(); // the list of agents has arrived
     this.rules = new Rules(GAMES[0]);
     this.game = new Game({ rules: this.rules, players: { x: null, o: null }, changed });
-    this.opponent = { level: "full", agent: null, update: null, title: "" };
-    this.analysis = null; // see `newAnalysis`; null while the person plays
+    this.opponent = new Opponent(this, { level: "full" });
+    this.analysis = null; // or an `Analysis`, in which the person moves both sides
     this.demoSide = null; // the side that beats the agent in a line that is shown
     this.update = null; // of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
-    this.isChoicePending = false; // whether a choice holds from the next game on only
+    this.others = new Map(); // by id, loaded agents whose values are shown, too
     this.hint = null; // { key, action, reason }
     this.announced = null; // the position after a mistake that screen readers heard
     this.moved = false; // whether the latest stone was set just now
-    this.changing = false;
+    this.isChanging = false;
+    this.loadSelected = latest(
+      () => this.readSelected(),
+      (loaded) => {
+        this.loaded = loaded;
+        this.changed();
+      },
+    );
   }
 
   // Render the page once, after all changes of this moment.
   changed() {
-    if (this.changing) return;
-    this.changing = true;
+    if (this.isChanging) return;
+    this.isChanging = true;
     queueMicrotask(() => {
-      this.changing = false;
+      this.isChanging = false;
       this.render();
     });
   }
 
+  // Open the game of the address, or the last one. A game without a link is there before
+  // the list of agents.
   async start() {
+    this.ready = this.agents.refresh().catch((error) => say(error.message));
     const link = fromHash(location.hash);
-    await this.agents.refresh().catch((error) => say(error.message));
+    if (link) await this.ready;
     const envId = link?.envId ?? this.settings.page.game;
     this.openGame(Rules.knows(envId) ? envId : GAMES[0], link);
     this.training.listen();
+    await this.ready;
+    this.load();
     this.agents.prefetch();
   }
 
@@ -84,7 +90,7 @@ export class App {
   }
 
   get choices() {
-    const choices = this.settings.of(this.rules.envId);
+    const choices = this.settings.choicesFor(this.rules.envId);
     const level = levelsOf(this.rules).includes(choices.level) ? choices.level : "full";
     return { ...choices, level };
   }
@@ -95,15 +101,14 @@ export class App {
     if (envId !== this.rules.envId) this.rules = new Rules(envId);
     this.settings.setPage({ game: envId });
     this.update = null;
-    this.isChoicePending = false;
     this.analysis = null;
     const left = readTab(`game.${envId}`);
-    const isLeft = left && (!link || link.moves.join() === left.moves.join());
-    const opened = (isLeft && this.resume(left)) || (link && this.openLink(link));
-    if (!opened) {
+    const isLeft = left && (!link || left.hash === location.hash);
+    const isOpened = (isLeft && this.resume(left)) || (link && this.openLink(link));
+    if (!isOpened) {
       this.newGame();
-      if (link && (link.moves.length || link.start))
-        say("The link holds no position of this game.");
+      const isWrong = link && (link.moves.length > 0 || link.start);
+      if (isWrong) say("The link holds no position of this game.");
     }
     this.load();
   }
@@ -114,14 +119,16 @@ export class App {
     return this.rules.fromKey(text).position ?? null;
   }
 
-  // Go on with a game of this tab, after a reload or another game.
-  resume({ moves, start, opponent, side, original, notCounted, isCounted, isAnalysis }) {
+  // Go on with the game that a tab left, if this is one. Returns whether it is.
+  resume(left) {
+    const { moves, start, opponent, side, original, notCounted, isCounted, isAnalysis } = left;
+    if (!Array.isArray(moves) || !SIDES.includes(side) || !(opponent?.level in LEVELS))
+      return false;
     const position = this.startOf(start);
     if (position === null || this.rules.positions(moves, position) === null) return false;
-    if (isAnalysis) this.analysis = this.newAnalysis();
-    const players = isAnalysis ? { x: null, o: null } : this.playersFor(side, opponent);
-    const game = this.makeGame({ players, start: position, moves });
-    this.begin(game, opponent, { original, notCounted, isCounted });
+    this.analysis = isAnalysis ? new Analysis(this) : null;
+    const options = { start: position, moves, original, notCounted, isCounted };
+    this.begin({ side, opponent: new Opponent(this, opponent), ...options });
     return true;
   }
 
@@ -130,21 +137,35 @@ export class App {
     const position = this.startOf(link.start);
     if (position === null || this.rules.positions(link.moves, position) === null) return false;
     if (!link.moves.length && !link.start) return false;
-    if (link.level === "analysis") {
-      this.analysis = this.newAnalysis();
-    } else {
-      this.settings.choose(this.rules.envId, {
-        side: link.side,
-        ...(link.level in LEVELS ? { level: link.level } : {}),
-        ...(this.agents.get(link.agent) ? { agent: link.agent } : {}),
-      });
-      if (this.agents.get(link.agent)) this.update = link.update;
-    }
-    const opponent = this.nextOpponent();
-    const players = this.analysis ? { x: null, o: null } : this.playersFor(link.side, opponent);
-    const game = this.makeGame({ players, start: position, moves: link.moves });
-    this.begin(game, opponent, { notCounted: "it was begun by a link" });
+    if (link.level === "analysis") this.analysis = new Analysis(this);
+    else this.chooseAsLinked(link);
+    const options = { start: position, moves: link.moves };
+    const notCounted = "it was begun by a link";
+    this.begin({ side: link.side, opponent: this.nextOpponent(), notCounted, ...options });
     return true;
+  }
+
+  chooseAsLinked({ side, level, agent, update }) {
+    const choices = { side };
+    if (level in LEVELS) choices.level = level;
+    if (this.agents.get(agent)) choices.agent = agent;
+    this.settings.choose(this.rules.envId, choices);
+    if (this.agents.get(agent)) this.update = update;
+  }
+
+  // Begin a game; in an analysis, the person moves both sides.
+  begin({ side, opponent, start = this.rules.start, moves = [], at = moves.length, ...line }) {
+    this.game.stop();
+    const players = this.analysis?.players ?? { [side]: null, [other(side)]: opponent.player };
+    const game = this.makeGame({ players, start, moves });
+    const { original = null, notCounted = null, isCounted = false } = line;
+    Object.assign(game, { original, notCounted, isCounted, at });
+    this.game = game;
+    this.opponent = opponent;
+    this.demoSide = null;
+    this.hint = null;
+    if (!this.analysis) opponent.load().catch(() => {}); // its player says what is wrong
+    game.proceed({ started: true });
   }
 
   makeGame({ players, start = this.rules.start, moves = [] }) {
@@ -153,40 +174,17 @@ export class App {
     return game;
   }
 
-  begin(game, opponent, { original = null, notCounted = null, isCounted = false } = {}) {
-    this.game.stop();
-    Object.assign(game, { original, notCounted, isCounted });
-    this.game = game;
-    this.opponent = opponent;
-    this.demoSide = null;
-    this.hint = null;
-    this.isChoicePending = false;
-    game.proceed({ started: true });
-  }
-
-  // The opponent as it is chosen: { level, agent, update, title }.
+  // The opponent as it is chosen.
   nextOpponent() {
     const { level, depth } = this.choices;
-    const entry = this.agent;
-    const name = levelName(level, this.loaded, depth);
-    const title = level === PERFECT ? name : `${name}: ${this.agentTitle(entry, this.update)}`;
-    return { level, agent: entry?.id ?? null, update: this.update, title };
+    const { agent, update } = this;
+    const name = agent ? this.agentTitle(agent.id, update) : "";
+    return new Opponent(this, { level, agent: agent?.id, update, depth, name });
   }
 
-  agentTitle(entry, update) {
-    if (!entry) return "no agent";
-    return update === null ? entry.title : `${entry.title} at update ${update}`;
-  }
-
-  // The players of a game of the person against an opponent.
-  playersFor(side, { level, agent, update }) {
-    const load = () => this.agents.load(agent, update);
-    const player = levelPlayer(level, { ...this.mind(load), depth: this.choices.depth });
-    return { [side]: null, [other(side)]: player };
-  }
-
-  mind(load) {
-    return { engine: this.engine, rules: this.rules, load };
+  agentTitle(id, update) {
+    const title = this.agents.get(id)?.title ?? "an agent that is gone";
+    return update === null ? title : `${title} at update ${number(update)}`;
   }
 
   newGame() {
@@ -196,8 +194,7 @@ export class App {
     }
     const chosen = this.choices.side;
     const side = chosen === "random" ? SIDES[Math.floor(2 * Math.random())] : chosen;
-    const opponent = this.nextOpponent();
-    this.begin(this.makeGame({ players: this.playersFor(side, opponent) }), opponent);
+    this.begin({ side, opponent: this.nextOpponent() });
   }
 
   gameChanged(game, detail) {
@@ -213,6 +210,7 @@ export class App {
 
   // Count a finished game of the person, once, and let the agent in training learn it.
   ended(game) {
+    if (this.analysis?.isMatch) this.analysis.stop();
     if (game.side === null || game.notCounted || game.isCounted) return;
     game.isCounted = true;
     const { envId } = this.rules;
@@ -225,16 +223,16 @@ export class App {
   // Remember the game for a reload of this tab, and show its link as the address.
   keepGame(game) {
     const { envId } = this.rules;
-    const start = game.start === this.rules.start ? null : this.rules.key(game.start);
+    const { opponent } = this;
     const { moves, original, notCounted, isCounted } = game;
+    const start = game.start === this.rules.start ? null : this.rules.key(game.start);
     const side = game.side ?? "x";
     const isAnalysis = this.analysis !== null;
-    const { opponent } = this;
-    const line = { moves, start, original, notCounted, isCounted };
-    writeTab(`game.${envId}`, { ...line, opponent, side, isAnalysis });
     const level = isAnalysis ? "analysis" : opponent.level;
     const { agent, update } = opponent;
     const hash = toHash({ envId, moves, start, side, level, agent, update });
+    const line = { moves, start, original, notCounted, isCounted };
+    writeTab(`game.${envId}`, { ...line, hash, side, isAnalysis, opponent: opponent.choices });
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
@@ -245,18 +243,18 @@ export class App {
   choose(choices) {
     this.settings.choose(this.rules.envId, choices);
     if ("agent" in choices) this.update = null;
-    if ("depth" in choices) this.remakePlayers();
-    else if (this.game.hasBegun && !this.game.isOver && !this.analysis) this.isChoicePending = true;
-    else if (!this.analysis) this.newGame();
+    const isLost = this.game.hasBegun && !this.game.isOver;
+    if (!this.analysis && !isLost) this.newGame();
     this.load();
     this.changed();
   }
 
-  // A depth of search holds at once; values and moves come from the same search.
-  remakePlayers() {
-    const { game } = this;
-    if (this.analysis || game.side === null) return;
-    game.players = this.playersFor(game.side, this.opponent);
+  // Whether a choice holds from the next game on only.
+  get isChoicePending() {
+    const { game, choices } = this;
+    if (game.side === null || !game.hasBegun || game.isOver) return false;
+    const isOtherSide = choices.side !== "random" && choices.side !== game.side;
+    return isOtherSide || !this.opponent.matches(choices, this.agent?.id, this.update);
   }
 
   // The selected agent of this game, or null if there is none.
@@ -269,33 +267,32 @@ export class App {
   select(id, update = null) {
     this.settings.choose(this.rules.envId, { agent: id });
     this.update = update;
+    if (!this.analysis && !this.game.isDemo && !this.game.hasBegun) this.newGame();
     this.load();
     this.changed();
   }
 
   // Go on with another file of the same agent, for instance with the kept one.
   replaceAgent(id, other) {
+    if (this.opponent.agent === id) this.opponent.agent = other;
     if (this.agent?.id === id) this.select(other);
-    if (this.opponent.agent !== id) return;
-    this.opponent = { ...this.opponent, agent: other };
-    this.remakePlayers();
   }
 
   // Load the selected agent's file, for its values and its proof.
-  async load() {
-    const { agent, update } = this;
-    if (this.loaded?.id !== agent?.id || this.loaded?.update !== update) this.loaded = null;
-    if (!agent) return;
+  load() {
+    const isSame = this.loaded?.id === this.agent?.id && this.loaded?.update === this.update;
+    if (!isSame) this.loaded = null;
+    return this.loadSelected();
+  }
+
+  async readSelected() {
+    if (!this.agent) return null;
     try {
-      const loaded = await this.agents.load(agent.id, update);
-      if (agent.id !== this.agent?.id || update !== this.update) return;
-      this.loaded = loaded;
-      const isFirst = this.opponent.agent === agent.id && !this.game.hasBegun;
-      if (isFirst && !this.game.isDemo) this.opponent = this.nextOpponent();
+      return await this.agents.load(this.agent.id, this.update);
     } catch (error) {
       say(error.message);
+      return null;
     }
-    this.changed();
   }
 
   // Play against the selected agent at its best.
@@ -350,29 +347,37 @@ export class App {
 
   // The agent whose values of a kind are shown: the selected one, or the first of the kind.
   agentOfKind(kind) {
-    if (this.agent?.kind === kind) return { entry: this.agent, loaded: this.loaded };
-    const entry = this.agents.for(this.rules.envId).find((one) => one.kind === kind);
-    const other = (this.others ??= new Map());
-    if (entry && !other.has(entry.id)) {
-      other.set(entry.id, null);
-      this.agents.load(entry.id).then(
-        (loaded) => {
-          other.set(entry.id, loaded);
-          this.changed();
-        },
-        () => other.delete(entry.id),
-      );
+    if (this.agent?.kind === kind) return { entry: this.agent, loaded: this.loadedForValues };
+    const entry = this.agents.for(this.rules.envId).find((agent) => agent.kind === kind);
+    if (entry && !this.others.has(entry.id)) this.loadOther(entry.id);
+    return { entry, loaded: this.others.get(entry?.id) ?? null };
+  }
+
+  // The selected agent as the opponent uses it, so that its values fit its moves.
+  get loadedForValues() {
+    const { opponent, loaded } = this;
+    const isOpponent = !this.analysis && opponent.agent === loaded?.id;
+    const isSame = isOpponent && opponent.update === loaded?.update;
+    return isSame ? (opponent.loaded ?? loaded) : loaded;
+  }
+
+  async loadOther(id) {
+    this.others.set(id, null);
+    try {
+      this.others.set(id, await this.agents.load(id));
+      this.changed();
+    } catch {
+      this.others.delete(id); // it is tried again when the page is rendered next
     }
-    return { entry, loaded: entry ? other.get(entry.id) : null };
   }
 
   layersShown() {
     const shown = this.kinds.filter((kind) => this.layers.has(kind));
     const agents = Object.fromEntries(shown.map((kind) => [kind, this.agentOfKind(kind).loaded]));
     const { rules, game } = this;
-    const { depth } = this.choices;
+    const depth = this.analysis ? this.choices.depth : this.opponent.depth;
     const withExact = this.layers.has("exact");
-    return this.looks.layers({ rules, position: game.position, withExact, agents, depth });
+    return this.boardValues.layers({ rules, position: game.position, withExact, agents, depth });
   }
 
   // Whether the moves are compared with best play: at the end, or while that is switched on.
@@ -383,7 +388,7 @@ export class App {
   // The judgements of the moves; nothing before they are asked for.
   judgements() {
     if (!this.isReviewed || this.game.moves.length === 0) return [];
-    return this.review.of(this.game, this.loaded);
+    return this.review.judgementsOf(this.game, this.loaded);
   }
 
   // A judgement has arrived: screen readers hear a mistake of the person's latest move.
@@ -404,7 +409,7 @@ export class App {
     const { game, rules } = this;
     return this.judgements().map((judged, ply) => {
       const isWinners = game.isDemo && rules.toMove(game.positions[ply]) === this.demoSide;
-      return isWinners ? null : markOf(judged, signed);
+      return isWinners ? null : markOf(judged);
     });
   }
 
@@ -434,8 +439,7 @@ export class App {
       moved: this.moved,
       owner: game.side,
       layers: this.layersShown(),
-      hint: isHinted ? [this.hint.action] : [],
-      hintText: "hint",
+      hint: isHinted ? this.hint.action : null,
       marks: this.markedCells(),
     };
   }
@@ -448,13 +452,18 @@ export class App {
     } else this.game.play(action);
   }
 
+  get canHint() {
+    return this.game.isPersonsTurn && !this.analysis?.setup;
+  }
+
   // Show one good move of the position, with its reason.
   async showHint() {
+    if (!this.canHint) return;
     const { rules, game } = this;
     const { position } = game;
-    if (rules.isOver(position)) return;
+    const agent = this.loaded;
     try {
-      const { action, reason } = await this.looks.hint({ rules, position, agent: this.loaded });
+      const { action, reason } = await this.boardValues.hint({ rules, position, agent });
       this.hint = { key: rules.key(position), action, reason };
       announce(`Hint: ${reason}.`);
     } catch (error) {
@@ -481,68 +490,11 @@ export class App {
     this.beginAnalysis(start, moves, at);
   }
 
-  // An analysis: who moves each side in a match ("" is the person), and what is shown.
-  newAnalysis() {
-    const layers = new Set(["exact", ...this.kinds, ...this.settings.layers]);
-    return { players: { x: "", o: "" }, setup: null, layers };
-  }
-
   beginAnalysis(start, moves = [], at = moves.length) {
-    this.analysis ??= this.newAnalysis();
+    this.analysis?.stop();
+    this.analysis ??= new Analysis(this);
     this.analysis.setup = null;
-    const game = this.makeGame({ players: { x: null, o: null }, start, moves });
-    game.at = at;
-    this.begin(game, this.opponent, { notCounted: "it is an analysis" });
-  }
-
-  // Who can move a side in a match: [id, title].
-  matchPlayers() {
-    const agents = this.agents.for(this.rules.envId).map(({ id, title }) => [id, title]);
-    return isSolved(this.rules) ? [...agents, [PERFECT, LEVELS[PERFECT].name]] : agents;
-  }
-
-  // Let the person (""), perfect play or an agent move a side.
-  setPlayer(side, id) {
-    this.analysis.players[side] = id;
-    this.stopMatch();
-    const isMixed = SIDES.some((one) => this.analysis.players[one] === "");
-    if (isMixed) this.playMatch();
-  }
-
-  // Let the chosen players move from the position that is shown.
-  playMatch() {
-    const { game, analysis, choices } = this;
-    if (!game.isLatest || game.isOver) game.cut(game.isOver && game.isLatest ? 0 : game.at);
-    for (const side of SIDES)
-      game.players[side] = this.playerOf(analysis.players[side], choices.depth);
-    game.proceed({});
-  }
-
-  playerOf(id, depth) {
-    if (id === "") return null;
-    const mind = this.mind(() => this.agents.load(id));
-    return id === PERFECT ? perfectPlayer(mind) : agentPlayer({ ...mind, depth });
-  }
-
-  stopMatch() {
-    this.game.stop();
-    this.game.players = { x: null, o: null };
-    this.changed();
-  }
-
-  beginSetup() {
-    this.game.stop();
-    this.analysis.setup = new Setup(this.rules, this.game.position);
-    this.changed();
-  }
-
-  cancelSetup() {
-    this.analysis.setup = null;
-    this.changed();
-  }
-
-  endSetup() {
-    const { position } = this.analysis.setup.result();
-    if (position) this.beginAnalysis(position);
+    const notCounted = "it is an analysis";
+    this.begin({ side: "x", opponent: this.opponent, start, moves, at, notCounted });
   }
 }

@@ -15,11 +15,9 @@ const EMPTY = {
   moved: false,
   owner: null,
   layers: [],
-  hint: [],
-  hintText: "a perfect move",
+  hint: null,
   marks: new Map(),
   isSetup: false,
-  cursor: null,
 };
 
 // A stone in a box of 100 x 100 SVG units: X or O, or a disc. The second player's disc has
@@ -55,10 +53,10 @@ export function smallBoard(rules, position, last = null) {
 }
 
 // The board in an element of the page. `onPlay(action)` is called for a legal move (in a
-// set-up for any action) while the board is playable, `onCursor(action)` when the focus moves.
+// set-up for any action) while the board is playable.
 export class Board {
-  constructor(element, { onPlay, onCursor = () => {} }) {
-    Object.assign(this, { element, onPlay, onCursor });
+  constructor(element, { onPlay }) {
+    Object.assign(this, { element, onPlay });
     this.state = EMPTY;
     this.cursor = 0; // the action that the tab key reaches
     this.fresh = null; // the cell whose stone appears with a movement
@@ -69,19 +67,17 @@ export class Board {
   //   playable          whether the person may play now
   //   moved             whether the latest stone was set just now
   //   owner             the person's side, or null where there is none (analysis)
-  //   layers            [{ layer: "network" | "table" | "exact", values }]: `values` has by
-  //                     action { text, tone: "good" | "even" | "bad", spoken } or nothing
-  //   hint, hintText    actions that are marked, and what their names say of them
+  //   layers            [{ layer: "network" | "table" | "exact", values }]: `values` is a
+  //                     Map by action of { text, tone: "good" | "even" | "bad", spoken }
+  //   hint              the action that is marked, or null
   //   marks             Map of cell -> { sign, text } of stones, such as mistakes
   //   isSetup           whether a position is set up: every action may be chosen
-  //   cursor            the action that the tab key reaches, or null: as it was
   set(state) {
     const before = this.state;
     this.state = { ...EMPTY, ...state };
-    const { rules, position, moved, cursor } = this.state;
+    const { rules, position, moved } = this.state;
     const isNewGame = before.rules !== rules;
     if (isNewGame) this.cursor = rules.falls ? Math.floor(rules.columns / 2) : 0;
-    if (cursor !== null) this.cursor = cursor;
     // A position is often shown again before its stone has come to rest.
     if (isNewGame || rules.key(before.position) !== rules.key(position)) {
       this.fresh = moved ? position.last : null;
@@ -136,7 +132,7 @@ export class Board {
       action,
       landing: rules.cell(position, action), // null if the move is illegal
       values: this.values(action),
-      isHint: this.state.hint.includes(action),
+      isHint: this.state.hint === action,
     };
     const isPlayable = playable && (isSetup || target.landing !== null);
     const look = [rules.falls ? "column" : "square"];
@@ -167,24 +163,24 @@ export class Board {
   // What the layers say of an action: { layer, text, tone, spoken }.
   values(action) {
     return this.state.layers.flatMap(({ layer, values }) => {
-      const value = values instanceof Map ? values.get(action) : values[action];
+      const value = values.get(action);
       return value ? [{ layer, ...value }] : [];
     });
   }
 
   squareName({ action, values, isHint }) {
-    const { rules, position, marks, hintText } = this.state;
+    const { rules, position, marks } = this.state;
     const stone = rules.stone(position, action);
     const parts = [capital(rules.cellName(action)), stone ? rules.letters[stone] : "empty"];
     if (marks.has(action)) parts.push(marks.get(action).text);
     parts.push(...values.map((value) => value.spoken));
-    if (isHint) parts.push(hintText);
+    if (isHint) parts.push("hint");
     if (position.row.includes(action)) parts.push("in the winning line");
     return parts.join(", ");
   }
 
   columnName({ action, values, isHint }) {
-    const { rules, position, marks, owner, hintText } = this.state;
+    const { rules, position, marks, owner } = this.state;
     const cells = columnCells(rules, action);
     const stones = cells
       .map((cell) => rules.stone(position, cell))
@@ -202,7 +198,7 @@ export class Board {
       if (marks.has(cell)) parts.push(`stone ${height + 1}, ${marks.get(cell).text}`);
     });
     parts.push(...values.map((value) => value.spoken));
-    if (isHint) parts.push(hintText);
+    if (isHint) parts.push("hint");
     if (cells.some((cell) => position.row.includes(cell))) parts.push("in the winning row");
     return parts.join(", ");
   }
@@ -273,7 +269,6 @@ export class Board {
     if (action === this.cursor) return;
     this.cursor = action;
     this.render();
-    this.onCursor(action);
   }
 }
 

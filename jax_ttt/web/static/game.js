@@ -79,10 +79,6 @@ export class Game {
     return null;
   }
 
-  get lastAction() {
-    return this.at ? this.moves[this.at - 1] : null;
-  }
-
   // Let the players move until it is the person's turn, or the game is over.
   async proceed(detail = {}) {
     this.turn += 1;

@@ -77,7 +77,7 @@ export function perfectPlayer({ engine, rules }) {
   return async (position) => {
     const request = { envId: rules.envId, position, seconds: EXACT_SECONDS };
     const exact = await engine.exact(request);
-    if (exact === null) throw new Error("This position was not solved in time. Try again.");
+    if (exact === null) throw new Error("This position was not solved in time.");
     const moves = exact.actions.filter(({ value }) => value === exact.value);
     return anyOf(moves.map(({ action }) => action));
   };

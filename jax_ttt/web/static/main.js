@@ -8,7 +8,7 @@ import { MoveList } from "./moves.js";
 import { PlayPanel } from "./play_panel.js";
 import { ProofPanel } from "./proof_panel.js";
 import { ReviewPanel } from "./review_panel.js";
-import { asSvg, asText, copy, fromHash } from "./share.js";
+import { asSvg, copy, fromHash } from "./share.js";
 import { LAYERS } from "./settings.js";
 import { openSource } from "./source.js";
 import { StatisticsPanel } from "./statistics_panel.js";
@@ -23,8 +23,8 @@ const PANELS = {
   statistics: ["Statistics", StatisticsPanel],
 };
 const WITHOUT_SERVER =
-  "This page works without a server. All is here but training: " +
-  "with the program installed, python -m jax_ttt.web trains agents.";
+  "This page works without a server. Only training is missing: with the program installed, " +
+  "python -m jax_ttt.web trains agents.";
 const LEARNED = "Learned values go from −1, a loss, to +1, a win; the agent's own move is green.";
 const TREMBLING =
   "They assume that whoever plays against the agent makes mistakes, so a drawn position can be " +
@@ -63,14 +63,12 @@ function Status({ app }) {
 // The buttons under the board.
 function Tools({ app }) {
   const { game } = app;
-  const isSetup = Boolean(app.analysis?.setup);
-  const canHint = game.isPersonsTurn && !isSetup;
-  const canUndo = game.hasBegun && !isSetup;
+  const canUndo = game.hasBegun && !app.analysis?.setup;
   return html`
     <div class="bar">
       <button type="button" class="primary" onClick=${() => app.newGame()}>New game</button>
       <button type="button" disabled=${!canUndo} onClick=${() => game.undo()}>Undo</button>
-      <button type="button" disabled=${!canHint} onClick=${() => app.showHint()}>Hint</button>
+      <button type="button" disabled=${!app.canHint} onClick=${() => app.showHint()}>Hint</button>
     </div>
   `;
 }
@@ -95,7 +93,7 @@ function Layers({ app }) {
 function LayerNotes({ app }) {
   const { rules, game, layers } = app;
   const notes = [];
-  if (layers.has("exact") && app.looks.isUnsolved(rules, game.position)) {
+  if (layers.has("exact") && app.boardValues.isUnsolved(rules, game.position)) {
     notes.push("The exact result is not known here: too many moves are left.");
   }
   const shown = app.kinds.filter((kind) => layers.has(kind)).map((kind) => app.agentOfKind(kind));
@@ -116,7 +114,7 @@ function Sharing({ app }) {
   return html`
     <div class="bar quiet">
       <button type="button" onClick=${() => copied("Link", location.href)}>Copy link</button>
-      <button type="button" onClick=${() => copied("Text", asText(rules, game.position))}>
+      <button type="button" onClick=${() => copied("Text", rules.text(game.position))}>
         Copy as text
       </button>
       <button type="button" onClick=${() => copied("SVG", asSvg(rules, game.position))}>
@@ -148,7 +146,7 @@ function Panels({ app }) {
 
 function Page({ app, placeBoard }) {
   return html`
-    <a class="skip" href="#board" onClick=${(event) => app.focusBoard(event)}>Skip to the board</a>
+    <a class="skip" href="#board" onClick=${app.focusBoard}>Skip to the board</a>
     <header>
       <h1>jax_ttt</h1>
       <${GameLinks} app=${app} />
@@ -174,12 +172,17 @@ function Page({ app, placeBoard }) {
 
 // Keys of the whole page; a field, a tab or a board that uses a key itself keeps it.
 function onKey(app, event) {
-  const { target, key } = event;
-  if (isShortcut(event) || event.repeat || event.defaultPrevented) return;
-  if (target.closest("input, select, textarea, [role=tablist], dialog")) return;
+  if (isShortcut(event) || event.defaultPrevented) return;
+  const { target } = event;
+  if (target.closest("select, textarea, [role=tablist], dialog")) return;
+  const isField = target.matches("input:not([type=radio], [type=checkbox])");
+  if (isField) return;
+  const isInput = target.matches("input"); // the arrows are its own
+  const key = event.key.toLowerCase();
   const { game } = app;
-  if (key === "ArrowLeft") game.goTo(game.at - 1);
-  else if (key === "ArrowRight") game.goTo(game.at + 1);
+  if (key === "arrowleft" && !isInput) game.goTo(game.at - 1);
+  else if (key === "arrowright" && !isInput) game.goTo(game.at + 1);
+  else if (event.repeat) return;
   else if (key === "n") app.newGame();
   else if (key === "u") game.undo();
   else if (key === "h") app.showHint();
@@ -196,14 +199,21 @@ function openPage() {
   };
   const draw = () => {
     if (!board) root.replaceChildren();
-    render(html`<${Page} app=${app} placeBoard=${placeBoard} />`, root);
-    board.set(app.boardState());
+    try {
+      render(html`<${Page} app=${app} placeBoard=${placeBoard} />`, root);
+    } finally {
+      board?.set(app.boardState()); // also where a panel failed
+    }
   };
-  const app = new App({ source: openSource(), render: draw, reveal: () => board.reveal() });
-  app.focusBoard = (event) => {
-    event.preventDefault();
-    board.focus();
-  };
+  const app = new App({
+    source: openSource(),
+    render: draw,
+    reveal: () => board.reveal(),
+    focusBoard: (event) => {
+      event.preventDefault();
+      board.focus();
+    },
+  });
   document.addEventListener("keydown", (event) => onKey(app, event));
   window.addEventListener("hashchange", () => {
     const link = fromHash(location.hash);

@@ -5,7 +5,7 @@ import { smallBoard, stoneShape } from "./board.js";
 import { isShortcut } from "./ui.js";
 
 // A move in words: "X, row 1, column 2".
-export function moveName(rules, position, action) {
+function moveName(rules, position, action) {
   return `${rules.letters[rules.toMove(position)]}, ${rules.actionName(action)}`;
 }
 

@@ -1,7 +1,7 @@
 // The tab "Game": the opponent, the person's side, and the analysis of positions.
 
 import { html } from "./vendor/htm-preact.js";
-import { SetupTools } from "./analysis.js";
+import { AnalysisTools } from "./analysis.js";
 import { aboutLevel, isSearched, levelName, levelsOf } from "./levels.js";
 import { DEPTHS } from "./settings.js";
 import { Radios, number } from "./ui.js";
@@ -35,7 +35,7 @@ function aboutAgent(entry, update) {
   const updates = update ?? entry.updates;
   const when =
     update === null ? `${number(updates)} updates` : `as it was at update ${number(updates)}`;
-  return `${KINDS[entry.kind]} ${SOURCES[entry.source] ?? "Added"}, ${when}.`;
+  return `${KINDS[entry.kind]} ${SOURCES[entry.source]}, ${when}.`;
 }
 
 function AgentChoice({ app }) {
@@ -111,52 +111,6 @@ function Opponent({ app }) {
   `;
 }
 
-// Who moves for a side when two agents play each other.
-function PlayerChoice({ app, side }) {
-  const chosen = app.analysis.players[side];
-  const named = [["", "You"], ...app.matchPlayers()];
-  const options = named.map(
-    ([id, title]) =>
-      html`<option key=${id} value=${id} selected=${id === chosen}>${title}</option>`,
-  );
-  const id = `player-${side}`;
-  return html`
-    <div class="field">
-      <label for=${id}>${app.rules.letters[side]} is moved by</label>
-      <select id=${id} onChange=${(event) => app.setPlayer(side, event.target.value)}>
-        ${options}
-      </select>
-    </div>
-  `;
-}
-
-function Analysis({ app }) {
-  const { analysis } = app;
-  const { players } = analysis;
-  const isMatch = players.x !== "" && players.o !== "";
-  return html`
-    <p class="note">
-      You move both sides, and the values are shown. Games of an analysis are not counted.
-    </p>
-    <fieldset>
-      <legend>Let agents play</legend>
-      <${PlayerChoice} app=${app} side="x" />
-      <${PlayerChoice} app=${app} side="o" />
-      <div class="bar">
-        ${
-          isMatch &&
-          html`<button type="button" onClick=${() => app.playMatch()}>Play the match</button>`
-        }
-        ${
-          app.game.waiting &&
-          html`<button type="button" onClick=${() => app.stopMatch()}>Stop</button>`
-        }
-      </div>
-    </fieldset>
-    <${SetupTools} app=${app} />
-  `;
-}
-
 function Shortcuts() {
   const rows = SHORTCUTS.map(
     ([keys, text]) =>
@@ -191,7 +145,7 @@ export function PlayPanel({ app }) {
       value=${app.analysis ? "analysis" : "play"}
       onChange=${(mode) => app.setMode(mode)}
     />
-    ${app.analysis ? html`<${Analysis} app=${app} />` : html`<${Opponent} app=${app} />`}
+    ${app.analysis ? html`<${AnalysisTools} app=${app} />` : html`<${Opponent} app=${app} />`}
     <${Shortcuts} />
   `;
 }

@@ -1,11 +1,14 @@
 // Each move of a game compared with exact play, or with the agent's own search where a
 // position is not solved in time.
 
+import { signed } from "./ui.js";
+
 const SECONDS = 1; // for the exact result of one position
 const DEPTH = 4; // moves that the agent's search looks ahead
 const MISTAKE = 0.3; // how much of the searched value a move gives away
 const BLUNDER = 1;
 const WORDS = ["loss", "draw", "win"];
+const MOST_KEPT = 1000; // answers of the engine
 
 export function outcomeWord(value) {
   return WORDS[value + 1];
@@ -34,9 +37,15 @@ function judgeBySearch({ values, move }, action) {
   return { isExact: false, before: values[move], after: values[action], best: [move], loss };
 }
 
-// The mark of a move that gave something away: { sign, text }, or null. `signed` writes a
-// searched value.
-export function markOf(judged, signed) {
+// Keep a value in a map; the oldest one goes where there are too many.
+export function keepNewest(map, key, value) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MOST_KEPT) map.delete(map.keys().next().value);
+}
+
+// The mark of a move that gave something away: { sign, text }, or null.
+export function markOf(judged) {
   if (!judged) return null;
   const { isExact, before, after, loss } = judged;
   if (isExact) {
@@ -50,57 +59,67 @@ export function markOf(judged, signed) {
 }
 
 // What a move without a mark did, in words.
-export function verdictOf(judged, action, signed) {
+export function verdictOf(judged, action) {
   if (!judged) return "";
   const { isExact, after, moves, bestMoves, best } = judged;
   if (!isExact) return `worth ${signed(after)} by the agent's search`;
   if (after === 0) return "keeps the draw";
   const isBest = best.includes(action);
   if (after > 0) return isBest ? `wins in ${inMoves(moves)}` : `still wins, in ${inMoves(moves)}`;
-  if (isBest) return `lost in any case: holds out longest, ${inMoves(moves)}`;
+  if (isBest) return `every move loses; this one lasts longest, ${inMoves(moves)}`;
   return `loses in ${inMoves(moves)}; ${inMoves(bestMoves)} were possible`;
 }
 
 // How many of a side's moves were best. In a lost position no move is best, so these are
-// not counted.
+// not counted. `sides` has the mover of each move.
 export function summary(judgements, sides, side) {
-  const own = judgements.filter((one, ply) => one && sides[ply] === side);
-  const open = own.filter((one) => !(one.isExact && one.before < 0));
-  const best = open.filter((one) => (one.isExact ? one.loss === 0 : one.loss < MISTAKE));
+  if (judgements.includes(null)) return "Comparing the moves…";
+  const own = judgements.filter((_, ply) => sides[ply] === side);
+  const open = own.filter(({ isExact, before }) => !isExact || before >= 0);
+  const best = open.filter(({ isExact, loss }) => (isExact ? loss === 0 : loss < MISTAKE));
   const lost = own.length - open.length;
   const text = `Best moves: ${best.length} of your ${open.length}`;
-  return lost ? `${text}, and ${lost} more in a lost position` : text;
+  return lost ? `${text}, and ${lost} more in a lost position.` : `${text}.`;
 }
 
-// The judgements of a game's moves, kept by position and agent. They arrive one by one.
+// The judgements of moves. They arrive one by one.
 export class Review {
   constructor({ engine, changed }) {
     Object.assign(this, { engine, changed });
-    this.judgements = new Map();
+    this.judgements = new Map(); // by move, and where they are not exact also by agent
+    this.requested = new Set(); // moves without an answer
     this.queue = Promise.resolve();
   }
 
-  // The judgements of the moves: one for each, null where it has not arrived. `agent` is
-  // the loaded agent that searches where a position is not solved; null for none.
-  of(game, agent) {
+  // The judgements of a game's moves: one for each, null where it has not arrived. `agent`
+  // is the loaded agent that searches where a position is not solved; null for none.
+  judgementsOf(game, agent) {
     return game.moves.map((action, ply) => this.judgement(game, ply, action, agent));
   }
 
   judgement(game, ply, action, agent) {
-    const position = game.positions[ply];
-    const key = [game.rules.envId, game.rules.key(position), action, agent?.key].join("|");
-    if (!this.judgements.has(key)) {
-      this.judgements.set(key, null);
-      const judge = () => this.judge(game.rules, position, action, agent);
-      this.queue = this.queue.then(judge).then(
-        (judged) => {
-          this.judgements.set(key, judged);
-          this.changed();
-        },
-        () => this.judgements.delete(key),
-      );
+    const { rules, positions } = game;
+    const move = [rules.envId, rules.key(positions[ply]), action].join("|");
+    const key = `${move}|${agent?.key}`;
+    const judged = this.judgements.get(move) ?? this.judgements.get(key) ?? null;
+    if (judged === null && !this.requested.has(key)) {
+      this.requested.add(key);
+      this.queue = this.queue.then(() => this.request(rules, positions[ply], action, agent, move));
     }
-    return this.judgements.get(key);
+    return judged;
+  }
+
+  async request(rules, position, action, agent, move) {
+    const key = `${move}|${agent?.key}`;
+    try {
+      const judged = await this.judge(rules, position, action, agent);
+      if (judged) keepNewest(this.judgements, judged.isExact ? move : key, judged);
+      this.changed();
+    } catch {
+      // The move stays without a judgement until it is shown again.
+    } finally {
+      this.requested.delete(key);
+    }
   }
 
   async judge(rules, position, action, agent) {

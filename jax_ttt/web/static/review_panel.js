@@ -2,7 +2,6 @@
 
 import { html } from "./vendor/htm-preact.js";
 import { markOf, summary, verdictOf } from "./review.js";
-import { signed } from "./ui.js";
 
 function bestText(rules, best) {
   const names = best.map((action) => rules.actionName(action));
@@ -19,11 +18,11 @@ function Row({ app, ply, judged }) {
   const { game, rules } = app;
   const action = game.moves[ply];
   const side = rules.toMove(game.positions[ply]);
-  const mark = markOf(judged, signed);
+  const mark = markOf(judged);
   const isCurrent = game.at === ply + 1;
   let verdict = "…";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(rules, judged.best)}`;
-  else if (judged) verdict = verdictOf(judged, action, signed);
+  else if (judged) verdict = verdictOf(judged, action);
   const mover = `${rules.letters[side]}${whoMoved(game, side)}`;
   const name = `${ply + 1}. ${mover}: ${rules.actionName(action)}`;
   return html`
@@ -47,7 +46,7 @@ function heading(app, judgements) {
   if (game.side === null) return "The moves of this analysis";
   if (!game.isOver) return "The moves of this game";
   const sides = game.positions.map((position) => rules.toMove(position));
-  return `${summary(judgements, sides, game.side)}.`;
+  return summary(judgements, sides, game.side);
 }
 
 export function ReviewPanel({ app }) {

@@ -15,8 +15,17 @@ const GAME = { level: "full", side: "x", agent: null, depth: 0 };
 const PAGE = { game: "tic_tac_toe", panel: "game", layers: ["mistakes"] };
 
 // A kept value, or the default where it is not one of `allowed`.
-function oneOf(allowed, value, usual) {
-  return allowed.includes(value) ? value : usual;
+function oneOf(allowed, value, missing) {
+  return allowed.includes(value) ? value : missing;
+}
+
+// The choices without agents in training: the next training has another agent.
+function withoutLive(games) {
+  const entries = Object.entries(games).map(([envId, choices]) => {
+    const isLive = choices.agent?.startsWith("live/");
+    return [envId, isLive ? { ...choices, agent: null } : choices];
+  });
+  return Object.fromEntries(entries);
 }
 
 export class Settings {
@@ -28,7 +37,7 @@ export class Settings {
   }
 
   // The choices for a game: { level, side, agent, depth }.
-  of(envId) {
+  choicesFor(envId) {
     const chosen = { ...GAME, ...this.games[envId] };
     return {
       level: oneOf(Object.keys(LEVELS), chosen.level, GAME.level),
@@ -39,8 +48,10 @@ export class Settings {
   }
 
   choose(envId, choices) {
-    this.games = { ...this.games, [envId]: { ...this.of(envId), ...choices } };
-    write("games", this.games);
+    const chosen = { ...this.choicesFor(envId), ...choices };
+    this.games = { ...this.games, [envId]: chosen };
+    // Another tab may have chosen for another game meanwhile.
+    write("games", { ...read("games", {}), ...withoutLive({ [envId]: chosen }) });
   }
 
   setPage(choices) {

@@ -35,11 +35,6 @@ export function fromHash(hash) {
   };
 }
 
-// The position as rows of letters: X, O and -.
-export function asText(rules, position) {
-  return rules.text(position);
-}
-
 // The position as a picture of its own, without the page's style sheet.
 export function asSvg(rules, position) {
   const cells = Array.from({ length: rules.numCells }, (_, cell) => {

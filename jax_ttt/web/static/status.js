@@ -1,7 +1,6 @@
 // The status line: whose turn it is, how the game ended, and what is being shown.
 
 import { markOf, summary } from "./review.js";
-import { signed } from "./ui.js";
 
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
@@ -33,7 +32,7 @@ function atTheEnd(app) {
   const { rules, game } = app;
   if (game.side === null) return { main: endOfMatch(app), more: "", tone: "" };
   const sides = game.positions.map((position) => rules.toMove(position));
-  const notes = [`${summary(app.judgements(), sides, game.side)}.`];
+  const notes = [summary(app.judgements(), sides, game.side)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   return { main: RESULTS[game.result], more: notes.join(" "), tone: game.result };
 }
@@ -56,7 +55,8 @@ export function statusOf(app) {
   if (game.isOver) return atTheEnd(app);
   const letter = rules.letters[rules.toMove(game.latest)];
   if (app.analysis) {
-    const more = game.waiting ? "An agent is choosing a move…" : "Analysis: you move both sides.";
+    let more = "Analysis: you move both sides.";
+    if (app.analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
     return { main: `${letter} to move`, more, tone: "" };
   }
   if (game.isPersonsTurn) return { main: `Your turn: ${letter}`, more: opponent.title, tone: "" };
@@ -69,7 +69,7 @@ export function spokenStatus(app, status) {
   const parts = [];
   if (game.at) {
     parts.push(lastMove(app));
-    const mark = app.isReviewed ? markOf(app.judgements()[game.at - 1], signed) : null;
+    const mark = app.isReviewed ? markOf(app.judgements()[game.at - 1]) : null;
     if (mark) parts.push(`A ${mark.text}.`);
   }
   parts.push(status.main);

@@ -1,6 +1,6 @@
 // What the board shows of the position besides the stones: layers of values and a hint.
 
-import { inMoves, outcomeWord } from "./review.js";
+import { inMoves, keepNewest, outcomeWord } from "./review.js";
 import { signed, spoken } from "./ui.js";
 
 const EXACT_SECONDS = 2; // for the values on the board
@@ -41,23 +41,23 @@ function learnedCells(layer, { values, move }) {
   return cells;
 }
 
-// Answers of the engine by what was asked; a missing one is asked for, and `changed()` is
-// called when it arrives.
-export class Looks {
+// The newest answers of the engine, by the request. A missing one is requested, and
+// `changed()` is called when it arrives.
+export class BoardValues {
   constructor({ engine, changed }) {
     Object.assign(this, { engine, changed });
     this.answers = new Map();
   }
 
-  // The answer to a request that `ask()` makes, or undefined until it arrives.
-  answer(key, ask) {
+  // The answer to the request that `send()` makes, or undefined until it arrives.
+  answer(key, send) {
     if (!this.answers.has(key)) {
-      this.answers.set(key, undefined);
+      keepNewest(this.answers, key, undefined);
       const arrived = (answer) => {
         this.answers.set(key, answer);
         this.changed();
       };
-      ask().then(arrived, () => this.answers.delete(key));
+      send().then(arrived, () => this.answers.delete(key));
     }
     return this.answers.get(key);
   }
@@ -100,6 +100,7 @@ export class Looks {
     const { envId } = rules;
     const exact = await this.engine.exact({ envId, position, seconds: EXACT_SECONDS });
     if (exact !== null) return exactHint(rules, exact);
+    if (agent === null) throw new Error("The agent is not loaded yet. Try again in a moment.");
     const request = { envId, agent, position, depth: HINT_DEPTH };
     const { values, move } = await this.engine.values(request);
     const value = `${signed(values[move])}, the highest value`;
