@@ -3,7 +3,7 @@
 import { html } from "./vendor/htm-preact.js";
 import { LEVELS, agentPlayer, isSolved, perfectPlayer } from "./levels.js";
 import { SIDES } from "./rules.js";
-import { Radios } from "./ui.js";
+import { Button, Radios } from "./ui.js";
 
 const PERSON = "";
 const PERFECT = "perfect";
@@ -111,6 +111,7 @@ export class Analysis {
     this.stop();
     const { rules, game } = this.app;
     this.setup = new Setup(rules, game.position);
+    this.app.reveal();
     this.app.changed();
   }
 
@@ -152,25 +153,19 @@ function Match({ app }) {
       <${MoverChoice} app=${app} side="x" />
       <${MoverChoice} app=${app} side="o" />
       <div class="bar">
-        <button type="button" disabled=${!analysis.canPlay} onClick=${() => analysis.play()}>
+        <${Button} isDisabled=${!analysis.canPlay} onClick=${() => analysis.play()}>
           Play the match
-        </button>
-        <button type="button" disabled=${!analysis.isMatch} onClick=${() => analysis.stop()}>
-          Stop
-        </button>
+        <//>
+        <${Button} isDisabled=${!analysis.isMatch} onClick=${() => analysis.stop()}>Stop<//>
       </div>
     </fieldset>
   `;
 }
 
-function SetupTools({ app }) {
+// The tools of a position that is being set up. They stand beside the board.
+export function SetupTools({ app }) {
   const { analysis, rules } = app;
   const { setup } = analysis;
-  if (!setup) {
-    return html`<div class="bar">
-      <button type="button" onClick=${() => analysis.beginSetup()}>Set up a position</button>
-    </div>`;
-  }
   const tools = [
     ["x", rules.letters.x],
     ["o", rules.letters.o],
@@ -184,7 +179,9 @@ function SetupTools({ app }) {
     setup.stones.fill(null);
     app.changed();
   };
-  const { error } = setup.result();
+  const { error, position } = setup.result();
+  const mover = position && rules.toMove(position);
+  const next = mover ? `${rules.letters[mover]} is to move.` : "The game is over here.";
   return html`
     <${Radios}
       name="tool"
@@ -193,7 +190,7 @@ function SetupTools({ app }) {
       value=${setup.tool}
       onChange=${use}
     />
-    <p class="note">${error ?? "The side to move follows from the numbers of stones."}</p>
+    <p class="note">${error ?? next}</p>
     <div class="bar">
       <button
         type="button"
@@ -212,9 +209,11 @@ function SetupTools({ app }) {
 export function AnalysisTools({ app }) {
   return html`
     <p class="note">
-      You move both sides, and the values are shown. Games of an analysis are not counted.
+      You move both sides, unless you let agents play. Games of an analysis are not counted.
     </p>
     <${Match} app=${app} />
-    <${SetupTools} app=${app} />
+    <div class="bar">
+      <button type="button" onClick=${() => app.analysis.beginSetup()}>Set up a position</button>
+    </div>
   `;
 }

@@ -18,6 +18,7 @@ import { readTab, writeTab } from "./storage.js";
 import { Training } from "./training.js";
 import { announce, latest, number, say } from "./ui.js";
 
+const NO_GAME = "The page does not have the game of this link.";
 const GAMES = ["tic_tac_toe", "connect_5x4", "connect_7x6"]; // offered without any run
 
 export class App {
@@ -38,11 +39,13 @@ export class App {
     this.game = new Game({ rules: this.rules, players: { x: null, o: null }, changed });
     this.opponent = new Opponent(this, { level: "full" });
     this.analysis = null; // or an `Analysis`, in which the person moves both sides
+    this.interrupted = null; // { game, opponent } that an analysis or a shown line interrupts
     this.demoSide = null; // the side that beats the agent in a line that is shown
     this.update = null; // of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
     this.others = new Map(); // by id, loaded agents whose values are shown, too
     this.hint = null; // { key, action, reason }
+    this.isHinting = false; // whether a hint is being computed
     this.announced = null; // the position after a mistake that screen readers heard
     this.moved = false; // whether the latest stone was set just now
     this.isChanging = false;
@@ -69,10 +72,13 @@ export class App {
   // the list of agents.
   async start() {
     this.ready = this.agents.refresh().catch((error) => say(error.message));
-    const link = fromHash(location.hash);
-    if (link) await this.ready;
-    const envId = link?.envId ?? this.settings.page.game;
-    this.openGame(Rules.knows(envId) ? envId : GAMES[0], link);
+    const hasLink = location.hash.length > 1;
+    if (hasLink) await this.ready;
+    const envId = this.settings.page.game;
+    if (!hasLink || !this.openLinkOf(location.hash)) {
+      this.openGame(Rules.knows(envId) ? envId : GAMES[0]);
+    }
+    if (hasLink && !fromHash(location.hash)) say(NO_GAME);
     this.training.listen();
     await this.ready;
     this.load();
@@ -93,6 +99,13 @@ export class App {
     const choices = this.settings.choicesFor(this.rules.envId);
     const level = levelsOf(this.rules).includes(choices.level) ? choices.level : "full";
     return { ...choices, level };
+  }
+
+  // Open the game of an address. Returns whether it names one.
+  openLinkOf(hash) {
+    const link = fromHash(hash);
+    if (link) this.openGame(link.envId, link);
+    return link !== null;
   }
 
   // Open another game: the one of a link, the one that this tab left, or a new one.
@@ -164,7 +177,10 @@ export class App {
     this.opponent = opponent;
     this.demoSide = null;
     this.hint = null;
-    if (!this.analysis) opponent.load().catch(() => {}); // its player says what is wrong
+    if (!this.analysis) {
+      this.interrupted = null;
+      opponent.load().catch(() => {}); // its player says what is wrong
+    }
     game.proceed({ started: true });
   }
 
@@ -192,9 +208,35 @@ export class App {
       this.beginAnalysis(this.rules.start);
       return;
     }
+    if (this.game.isDemo) this.chooseToTry();
     const chosen = this.choices.side;
     const side = chosen === "random" ? SIDES[Math.floor(2 * Math.random())] : chosen;
     this.begin({ side, opponent: this.nextOpponent() });
+  }
+
+  // After a line that beats the agent, the person tries it against the same agent.
+  chooseToTry() {
+    const choices = { side: this.demoSide, level: "full", depth: 0 };
+    this.settings.choose(this.rules.envId, choices);
+  }
+
+  // Go on with the game that an analysis or a shown line interrupted.
+  goBack() {
+    const { game, opponent } = this.interrupted;
+    this.analysis = null;
+    this.interrupted = null;
+    this.game.stop();
+    this.demoSide = null;
+    this.game = game;
+    this.opponent = opponent;
+    game.proceed({ started: true });
+  }
+
+  // Remember the person's game before something else is shown.
+  interrupt() {
+    const { game, opponent, analysis } = this;
+    game.stop();
+    if (!analysis && !game.isDemo && game.moves.length) this.interrupted = { game, opponent };
   }
 
   gameChanged(game, detail) {
@@ -228,12 +270,26 @@ export class App {
     const start = game.start === this.rules.start ? null : this.rules.key(game.start);
     const side = game.side ?? "x";
     const isAnalysis = this.analysis !== null;
-    const level = isAnalysis ? "analysis" : opponent.level;
-    const { agent, update } = opponent;
-    const hash = toHash({ envId, moves, start, side, level, agent, update });
+    const hash = this.hashOf(moves);
     const line = { moves, start, original, notCounted, isCounted };
     writeTab(`game.${envId}`, { ...line, hash, side, isAnalysis, opponent: opponent.choices });
     if (location.hash !== hash) history.replaceState(null, "", hash);
+  }
+
+  // The part of an address that shows the first moves of the game on the board.
+  hashOf(moves) {
+    const { game, opponent, rules } = this;
+    const start = game.start === rules.start ? null : rules.key(game.start);
+    const level = this.analysis ? "analysis" : opponent.level;
+    const { agent, update } = opponent;
+    const { envId } = rules;
+    return toHash({ envId, moves, start, side: game.side ?? "x", level, agent, update });
+  }
+
+  // The address of the position that is shown.
+  get link() {
+    const { moves, at } = this.game;
+    return location.href.split("#")[0] + this.hashOf(moves.slice(0, at));
   }
 
   // ---- choices
@@ -305,7 +361,7 @@ export class App {
 
   // Show a line of play; `side` is the agent's, which loses.
   demonstrate(line, side) {
-    this.game.stop();
+    this.interrupt();
     this.analysis = null;
     const game = this.makeGame({ players: { x: null, o: null }, moves: line });
     this.game = game;
@@ -378,6 +434,11 @@ export class App {
     const depth = this.analysis ? this.choices.depth : this.opponent.depth;
     const withExact = this.layers.has("exact");
     return this.boardValues.layers({ rules, position: game.position, withExact, agents, depth });
+  }
+
+  // See `BoardValues.exactState`.
+  get exactState() {
+    return this.boardValues.exactState(this.rules, this.game.position);
   }
 
   // Whether the moves are compared with best play: at the end, or while that is switched on.
@@ -462,6 +523,8 @@ export class App {
     const { rules, game } = this;
     const { position } = game;
     const agent = this.loaded;
+    this.isHinting = true;
+    this.changed();
     try {
       const { action, reason } = await this.boardValues.hint({ rules, position, agent });
       this.hint = { key: rules.key(position), action, reason };
@@ -469,12 +532,15 @@ export class App {
     } catch (error) {
       say(error.message);
     }
+    this.isHinting = false;
     this.changed();
   }
 
-  get hintReason() {
+  // The reason of the hint that is shown, or null.
+  get hintText() {
+    if (this.isHinting) return "Looking for a good move…";
     const isShown = this.hint?.key === this.rules.key(this.game.position);
-    return isShown ? this.hint.reason : null;
+    return isShown ? `Hint: ${this.hint.reason}.` : null;
   }
 
   // ---- analysis
@@ -482,10 +548,13 @@ export class App {
   setMode(mode) {
     if ((mode === "analysis") === (this.analysis !== null)) return;
     if (mode === "play") {
+      this.analysis.stop();
       this.analysis = null;
-      this.newGame();
+      if (this.interrupted) this.goBack();
+      else this.newGame();
       return;
     }
+    this.interrupt();
     const { start, moves, at } = this.game;
     this.beginAnalysis(start, moves, at);
   }

@@ -68,7 +68,7 @@ export class Board {
   //   moved             whether the latest stone was set just now
   //   owner             the person's side, or null where there is none (analysis)
   //   layers            [{ layer: "network" | "table" | "exact", values }]: `values` is a
-  //                     Map by action of { text, tone: "good" | "even" | "bad", spoken }
+  //                     Map by action of { text, tone: "good" | "even" | "bad" | "own", spoken }
   //   hint              the action that is marked, or null
   //   marks             Map of cell -> { sign, text } of stones, such as mistakes
   //   isSetup           whether a position is set up: every action may be chosen

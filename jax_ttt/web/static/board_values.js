@@ -5,13 +5,8 @@ import { signed, spoken } from "./ui.js";
 
 const EXACT_SECONDS = 2; // for the values on the board
 const HINT_DEPTH = 6; // moves that a hint looks ahead where the position is not solved
+const HINT_SECONDS = 0.5; // for the exact result, before the agent searches
 const TONES = { win: "good", draw: "even", loss: "bad" };
-const ALIKE = 0.005; // values that look the same on the board
-
-function toneOf(value, isOwnMove) {
-  if (isOwnMove) return "good";
-  return value < -ALIKE ? "bad" : "even";
-}
 
 function exactCells(exact) {
   const cells = new Map();
@@ -34,7 +29,7 @@ function learnedCells(layer, { values, move }) {
     const isOwnMove = action === move;
     cells.set(action, {
       text: signed(value),
-      tone: toneOf(value, isOwnMove),
+      tone: isOwnMove ? "own" : "even",
       spoken: `${layer} ${spoken(value)}${isOwnMove ? ", the agent's move" : ""}`,
     });
   });
@@ -90,15 +85,18 @@ export class BoardValues {
     return layers;
   }
 
-  // Whether the exact result of the position could not be had in time.
-  isUnsolved(rules, position) {
-    return !rules.isOver(position) && this.exact(rules, position) === null;
+  // What is known of the exact result: "known", "searching" or "not known".
+  exactState(rules, position) {
+    if (rules.isOver(position)) return "known";
+    const exact = this.exact(rules, position);
+    if (exact === undefined) return "searching";
+    return exact === null ? "not known" : "known";
   }
 
   // One good move and the reason for it: { action, reason }.
   async hint({ rules, position, agent }) {
     const { envId } = rules;
-    const exact = await this.engine.exact({ envId, position, seconds: EXACT_SECONDS });
+    const exact = await this.engine.exact({ envId, position, seconds: HINT_SECONDS });
     if (exact !== null) return exactHint(rules, exact);
     if (agent === null) throw new Error("The agent is not loaded yet. Try again in a moment.");
     const request = { envId, agent, position, depth: HINT_DEPTH };

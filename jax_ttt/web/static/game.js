@@ -19,7 +19,7 @@ export class Game {
     this.positions = [start];
     for (const action of moves) this.put(action);
     this.at = this.moves.length; // moves before the position that is shown
-    this.original = null; // the moves before the person branched off
+    this.original = null; // { moves, notCounted } before the person branched off, or null
     this.notCounted = null; // why the game does not enter the statistics, or null
     this.isCounted = false; // whether it is in the statistics
     this.isDemo = false; // whether a line is shown, that nobody plays
@@ -123,7 +123,8 @@ export class Game {
 
   // Play on from an earlier position. The first line is kept.
   branch() {
-    if (this.original === null) this.original = this.moves;
+    const { moves, notCounted } = this;
+    this.original ??= { moves, notCounted };
     this.notCounted = "you played on from an earlier position";
     this.cut(this.at);
   }
@@ -131,8 +132,9 @@ export class Game {
   // Show the line again from which the person branched off.
   restore() {
     this.stop();
-    const moves = this.original;
+    const { moves, notCounted } = this.original;
     this.original = null;
+    this.notCounted = notCounted;
     this.cut(0);
     for (const action of moves) this.put(action);
     return this.proceed({});

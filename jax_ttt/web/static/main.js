@@ -1,6 +1,7 @@
 // The page: a board with its tools, and the panels beside it.
 
 import { html, render } from "./vendor/htm-preact.js";
+import { SetupTools } from "./analysis.js";
 import { App } from "./app.js";
 import { Board } from "./board.js";
 import { LearningPanel } from "./learning_panel.js";
@@ -8,12 +9,12 @@ import { MoveList } from "./moves.js";
 import { PlayPanel } from "./play_panel.js";
 import { ProofPanel } from "./proof_panel.js";
 import { ReviewPanel } from "./review_panel.js";
-import { asSvg, copy, fromHash } from "./share.js";
+import { asSvg, copy } from "./share.js";
 import { LAYERS } from "./settings.js";
 import { openSource } from "./source.js";
 import { StatisticsPanel } from "./statistics_panel.js";
 import { statusOf } from "./status.js";
-import { Check, Tabs, ThemeButton, isShortcut, say } from "./ui.js";
+import { Button, Check, Tabs, ThemeButton, isShortcut, say } from "./ui.js";
 
 const PANELS = {
   game: ["Game", PlayPanel],
@@ -25,7 +26,8 @@ const PANELS = {
 const WITHOUT_SERVER =
   "This page works without a server. Only training is missing: with the program installed, " +
   "python -m jax_ttt.web trains agents.";
-const LEARNED = "Learned values go from −1, a loss, to +1, a win; the agent's own move is green.";
+const LEARNED =
+  "Learned values go from −1, a loss, to +1, a win; the agent's own move has a frame.";
 const TREMBLING =
   "They assume that whoever plays against the agent makes mistakes, so a drawn position can be " +
   "above 0.";
@@ -51,11 +53,15 @@ function Status({ app }) {
   const { game } = app;
   const isFinished = game.isOver && game.isLatest && !game.isDemo;
   const openReview = () => app.openPanel("review");
+  let button = null;
+  if (isFinished) button = ["Review this game", openReview];
+  if (game.error) button = ["Try again", () => game.proceed({})];
+  if (game.isDemo && app.interrupted) button = ["Back to your game", () => app.goBack()];
   return html`
     <div class="status" id="status" data-tone=${tone}>
       <p class="status-main">${main}</p>
-      <p class="status-more">${app.hintReason ? `Hint: ${app.hintReason}.` : more}</p>
-      ${isFinished && html`<button type="button" onClick=${openReview}>Review this game</button>`}
+      <p class="status-more">${app.hintText ?? more}</p>
+      ${button && html`<button type="button" onClick=${button[1]}>${button[0]}</button>`}
     </div>
   `;
 }
@@ -63,25 +69,36 @@ function Status({ app }) {
 // The buttons under the board.
 function Tools({ app }) {
   const { game } = app;
-  const canUndo = game.hasBegun && !app.analysis?.setup;
+  if (app.analysis?.setup) return html`<${SetupTools} app=${app} />`;
   return html`
     <div class="bar">
       <button type="button" class="primary" onClick=${() => app.newGame()}>New game</button>
-      <button type="button" disabled=${!canUndo} onClick=${() => game.undo()}>Undo</button>
-      <button type="button" disabled=${!app.canHint} onClick=${() => app.showHint()}>Hint</button>
+      <${Button} isDisabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo<//>
+      <${Button} isDisabled=${!app.canHint} onClick=${() => app.showHint()}>Hint<//>
     </div>
   `;
+}
+
+// A choice that holds from the next game on only.
+function PendingChoice({ app }) {
+  if (!app.isChoicePending) return null;
+  return html`<p class="notice">
+    Your choice holds from the next game on.${" "}
+    <button type="button" onClick=${() => app.newGame()}>Start a new game now</button>
+  </p>`;
 }
 
 // What is shown on the board.
 function Layers({ app }) {
   const { layers } = app;
   const names = [...app.kinds, "exact", "mistakes"];
+  const state = layers.has("exact") ? app.exactState : "known";
   const checks = names.map((layer) => {
     const change = (isShown) => app.showLayer(layer, isShown);
+    const note = layer === "exact" && state !== "known" ? ` (${state})` : "";
     return html`<${Check}
       key=${layer}
-      label=${LAYERS[layer]}
+      label=${LAYERS[layer] + note}
       checked=${layers.has(layer)}
       onChange=${change}
     />`;
@@ -93,9 +110,10 @@ function Layers({ app }) {
 function LayerNotes({ app }) {
   const { rules, game, layers } = app;
   const notes = [];
-  if (layers.has("exact") && app.boardValues.isUnsolved(rules, game.position)) {
+  if (layers.has("exact") && app.exactState === "not known") {
     notes.push("The exact result is not known here: too many moves are left.");
   }
+  if (rules.isOver(game.position)) return null;
   const shown = app.kinds.filter((kind) => layers.has(kind)).map((kind) => app.agentOfKind(kind));
   if (shown.length) {
     const titles = shown.map(({ entry }) => entry.title).join(", ");
@@ -113,7 +131,7 @@ function Sharing({ app }) {
   };
   return html`
     <div class="bar quiet">
-      <button type="button" onClick=${() => copied("Link", location.href)}>Copy link</button>
+      <button type="button" onClick=${() => copied("Link", app.link)}>Copy link</button>
       <button type="button" onClick=${() => copied("Text", rules.text(game.position))}>
         Copy as text
       </button>
@@ -150,7 +168,6 @@ function Page({ app, placeBoard }) {
     <header>
       <h1>jax_ttt</h1>
       <${GameLinks} app=${app} />
-      <p class="tagline">Learned by self-play, checked by proof</p>
       <${ThemeButton} />
     </header>
     <main>
@@ -159,6 +176,7 @@ function Page({ app, placeBoard }) {
         <${Status} app=${app} />
         <div id="board" ref=${placeBoard}></div>
         <${Tools} app=${app} />
+        <${PendingChoice} app=${app} />
         <${Layers} app=${app} />
         <${MoveList} rules=${app.rules} game=${app.game} marks=${app.marks()} />
         <${Sharing} app=${app} />
@@ -166,7 +184,9 @@ function Page({ app, placeBoard }) {
       </section>
       <${Panels} app=${app} />
     </main>
-    <footer><p>${app.source.live ? "" : WITHOUT_SERVER}</p></footer>
+    <footer>
+      <p>Learned by self-play, checked by proof. ${app.source.live ? "" : WITHOUT_SERVER}</p>
+    </footer>
   `;
 }
 
@@ -182,7 +202,7 @@ function onKey(app, event) {
   const { game } = app;
   if (key === "arrowleft" && !isInput) game.goTo(game.at - 1);
   else if (key === "arrowright" && !isInput) game.goTo(game.at + 1);
-  else if (event.repeat) return;
+  else if (event.repeat || app.analysis?.setup) return;
   else if (key === "n") app.newGame();
   else if (key === "u") game.undo();
   else if (key === "h") app.showHint();
@@ -208,7 +228,10 @@ function openPage() {
   const app = new App({
     source: openSource(),
     render: draw,
-    reveal: () => board.reveal(),
+    reveal: () => {
+      board.reveal();
+      document.getElementById("status").scrollIntoView({ block: "nearest" });
+    },
     focusBoard: (event) => {
       event.preventDefault();
       board.focus();
@@ -216,8 +239,7 @@ function openPage() {
   });
   document.addEventListener("keydown", (event) => onKey(app, event));
   window.addEventListener("hashchange", () => {
-    const link = fromHash(location.hash);
-    if (link) app.openGame(link.envId, link);
+    app.openLinkOf(location.hash);
   });
   return app.start();
 }

@@ -2,7 +2,7 @@
 
 import { html } from "./vendor/htm-preact.js";
 import { smallBoard, stoneShape } from "./board.js";
-import { isShortcut } from "./ui.js";
+import { Button, isShortcut } from "./ui.js";
 
 // A move in words: "X, row 1, column 2".
 function moveName(rules, position, action) {
@@ -31,14 +31,13 @@ export function MoveList({ rules, game, marks }) {
   const empty = rules.falls ? 0 : rules.maxMoves - game.moves.length;
   return html`
     <div class="replay">
-      <button
-        type="button"
+      <${Button}
         aria-label="One move back"
-        disabled=${game.at === 0}
+        isDisabled=${game.at === 0}
         onClick=${() => game.goTo(game.at - 1)}
       >
         ‹
-      </button>
+      <//>
       <ol
         class=${`move-list ${rules.falls ? "text" : "strip"}`}
         style=${{ "--per-row": rules.maxMoves > 9 ? 8 : 9 }}
@@ -51,14 +50,13 @@ export function MoveList({ rules, game, marks }) {
           (_, i) => html`<li key=${`none ${i}`} class="none" aria-hidden="true"></li>`,
         )}
       </ol>
-      <button
-        type="button"
+      <${Button}
         aria-label="One move forward"
-        disabled=${game.isLatest}
+        isDisabled=${game.isLatest}
         onClick=${() => game.goTo(game.at + 1)}
       >
         ›
-      </button>
+      <//>
     </div>
     ${game.original && original(rules, game)}
   `;
@@ -116,11 +114,12 @@ function scrollWithin(list, item) {
 
 // The moves of the first line from where the person branched off.
 function original(rules, game) {
-  const same = game.moves.findIndex((action, i) => action !== game.original[i]);
+  const same = game.moves.findIndex((action, i) => action !== game.original.moves[i]);
   const count = same < 0 ? game.moves.length : same;
+  const place = count ? `move ${count}` : "the start";
   return html`
     <p class="original note">
-      You play on from move ${count}.${" "}
+      You play on from ${place}.${" "}
       <button type="button" class="link" onClick=${() => game.restore()}>
         Return to the first line
       </button>

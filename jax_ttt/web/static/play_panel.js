@@ -131,13 +131,6 @@ export function PlayPanel({ app }) {
     ["analysis", "Analyse"],
   ];
   return html`
-    ${
-      app.isChoicePending &&
-      html`<p class="notice">
-        This holds from the next game on.${" "}
-        <button type="button" onClick=${() => app.newGame()}>Start a new game now</button>
-      </p>`
-    }
     <${Radios}
       name="mode"
       legend="What to do"

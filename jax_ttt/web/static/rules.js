@@ -228,8 +228,11 @@ export class Rules {
     if (this.falls && range(this.numCells).some(hangs)) {
       return { error: "A stone has a free square below it." };
     }
-    const winning = this.winningCells(cells);
     const sign = lead === 0 ? 1 : -1;
+    if (this.falls && !this.canBeSet(cells, -sign)) {
+      return { error: "No order of moves leads to these stones." };
+    }
+    const winning = this.winningCells(cells);
     if (winning.some((cell) => cells[cell] === sign)) {
       return { error: "The game ended before the latest stone." };
     }
@@ -237,6 +240,25 @@ export class Rules {
       return { error: "No single stone can have completed these rows." };
     }
     return { position: { cells, sign, last: null, row: winning } };
+  }
+
+  // Whether stones that fell can have been set in turn; `sign` is that of the latest one.
+  // The stones are taken away again, from the tops of their columns.
+  canBeSet(cells, sign, refuted = new Set()) {
+    if (!cells.includes(1) && !cells.includes(-1)) return true;
+    const key = cells.join("");
+    if (refuted.has(key)) return false;
+    for (const column of range(this.columns)) {
+      const top = range(this.rows)
+        .map((row) => row * this.columns + column)
+        .find((cell) => cells[cell] !== 0);
+      if (top === undefined || cells[top] !== sign) continue;
+      const before = cells.slice();
+      before[top] = 0;
+      if (this.canBeSet(before, -sign, refuted)) return true;
+    }
+    refuted.add(key);
+    return false;
   }
 
   // Whether a stone can have been the latest one of a won game: without it, nobody won.

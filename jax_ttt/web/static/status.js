@@ -59,8 +59,10 @@ export function statusOf(app) {
     if (app.analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
     return { main: `${letter} to move`, more, tone: "" };
   }
-  if (game.isPersonsTurn) return { main: `Your turn: ${letter}`, more: opponent.title, tone: "" };
-  return { main: "The agent is choosing a move…", more: opponent.title, tone: "" };
+  const notes = [opponent.title];
+  if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
+  const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
+  return { main, more: notes.join(". "), tone: "" };
 }
 
 // What a screen reader hears after a move: the move, its mistake, and the status.

@@ -165,6 +165,21 @@ export function Radios({ name, legend, options, value, onChange }) {
   `;
 }
 
+// A button. While it can't be used, it keeps the focus, which `disabled` would take from it.
+export function Button({ isDisabled = false, onClick, look = "", children, ...attributes }) {
+  return html`
+    <button
+      type="button"
+      class=${isDisabled ? `${look} off` : look}
+      aria-disabled=${isDisabled ? "true" : undefined}
+      onClick=${isDisabled ? undefined : onClick}
+      ...${attributes}
+    >
+      ${children}
+    </button>
+  `;
+}
+
 // A checkbox with its label; several of them stand in an element of class "switches".
 export function Check({ label, checked, disabled = false, onChange }) {
   return html`
