@@ -192,7 +192,7 @@ def _listening(host: str, port: int) -> socket.socket:
 def _host_names(host: str) -> list[str]:
     """Return the names that the header Host may have, without the port."""
     addresses = _own_addresses() if host in _EVERYWHERE else {host}
-    names = {f"[{one}]" if ":" in one else one for one in addresses}
+    names = {f"[{name}]" if ":" in name else name for name in addresses}
     return sorted({"127.0.0.1", "localhost", "[::1]", *names})
 
 

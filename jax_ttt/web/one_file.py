@@ -28,11 +28,11 @@ def inlined(static: Path, data: Mapping[str, object]) -> str:
         _name(static, path): data_url(_with_imports(path, lambda x: _name(static, x)))
         for path in _modules(static / _MAIN)
     }
+    worker = _nested(static / _WORKER)
     import_map = json.dumps({"imports": imports})
     start = f'import "{_name(static, static / _MAIN)}";'
     # "</script>" in a name would end the element.
-    every = {**data, "worker": _nested(static / _WORKER)}
-    plain = json.dumps(every, separators=(",", ":")).replace("<", "\\u003c")
+    data_text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     text = (static / "index.html").read_text("utf-8")
     sheets = re.findall(r'<link rel="stylesheet" href="/static/([\w.-]+)"', text)
     style = "\n".join((static / name).read_text("utf-8") for name in sheets)
@@ -51,7 +51,8 @@ def inlined(static: Path, data: Mapping[str, object]) -> str:
         r"<script type=\"module\"[^>]*></script>": (
             f"<style>{style}</style>\n"
             f'<script type="importmap">{import_map}</script>\n'
-            f'<script type="application/json" id="data">{plain}</script>\n'
+            f'<script type="application/json" id="data">{data_text}</script>\n'
+            f'<script type="text/plain" id="worker">{worker}</script>\n'
             f'<script type="module">{start}</script>'
         ),
     }

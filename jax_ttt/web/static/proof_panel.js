@@ -9,7 +9,7 @@ import {
   requestGrade,
   seatOf,
 } from "./grades.js";
-import { SIDES } from "./rules.js";
+import { SEATS, SIDES } from "./rules.js";
 import { announce, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
@@ -35,18 +35,13 @@ function shownGrade({ rules, loaded }) {
   return computedGrade(loaded) ?? (isQuick(rules) ? null : grade);
 }
 
-function isLearned({ loaded }, side) {
-  const seats = loaded.file.grade?.seats;
-  return !seats || seats.includes(side === "x" ? "first" : "second");
-}
-
 // Whether two grades say the same of a side, as far as both say anything.
-function isSame(one, other, side) {
-  const [a, b] = [seatOf(one, side), seatOf(other, side)];
+function isSame(grade, other, side) {
+  const [a, b] = [seatOf(grade, side), seatOf(other, side)];
   if (!a || !b) return true;
   if (typeof a.unbeatable === "boolean" && a.unbeatable !== b.unbeatable) return false;
   if (a.lines && b.lines) return RESULTS.every((name) => a.lines[name] === b.lines[name]);
-  const [rates, others] = [ratesOf(one, side), ratesOf(other, side)];
+  const [rates, others] = [ratesOf(grade, side), ratesOf(other, side)];
   if (!rates?.isExact || !others?.isExact) return true;
   return ["win_rate", "draw_rate", "loss_rate"].every(
     (name) => Math.abs(rates[name] - others[name]) < ALIKE,
@@ -59,7 +54,7 @@ function resultText({ rules, loaded }, shown, grade, seconds) {
   const isAllSame = others.every((other) => sides.every((side) => isSame(other, grade, side)));
   const lines = sides.map((side) => seatOf(grade, side).lines);
   const counts = sides.map((side, i) => `${number(sum(lines[i]))} lines as ${rules.letters[side]}`);
-  const lost = lines.reduce((count, one) => count + one.lost, 0);
+  const lost = lines.reduce((total, results) => total + results.lost, 0);
   const isKnown = others.some((other) =>
     sides.some((side) => typeof seatOf(other, side)?.unbeatable === "boolean"),
   );
@@ -74,21 +69,21 @@ function resultText({ rules, loaded }, shown, grade, seconds) {
 async function checkAgain(app) {
   const { rules, loaded } = app;
   const shown = shownGrade(app);
-  const own = { key: loaded.key, isRunning: true, positions: 0, text: "" };
-  check = own;
+  const begun = { key: loaded.key, isRunning: true, positions: 0, text: "" };
+  check = begun;
   app.changed();
   const began = performance.now();
   try {
     const grade = await computeGrade(app, rules, loaded, (positions) => {
-      own.positions = positions;
+      begun.positions = positions;
       app.changed();
     });
-    own.text = resultText({ rules, loaded }, shown, grade, (performance.now() - began) / 1000);
+    begun.text = resultText({ rules, loaded }, shown, grade, (performance.now() - began) / 1000);
   } catch (error) {
-    own.text = `No result: ${error.message}.`;
+    begun.text = `No result: ${error.message}.`;
   }
-  own.isRunning = false;
-  if (check === own) announce(own.text);
+  begun.isRunning = false;
+  if (check === begun) announce(begun.text);
   app.changed();
 }
 
@@ -110,7 +105,7 @@ async function demonstrate(app, side) {
 }
 
 function verdictOf(app, side, seat) {
-  if (!isLearned(app, side)) return "It did not learn this side";
+  if (!app.loaded.file.seats.includes(SEATS[side])) return "It did not learn this side";
   if (seat?.unbeatable === true) return "Unbeatable";
   if (seat?.unbeatable === false) return "Can be beaten";
   if (!isFeasible(app.rules)) return "Not known: too many positions";
