@@ -7,6 +7,7 @@ of it.
 import base64
 import csv
 import functools
+import json
 import math
 import random
 from pathlib import Path
@@ -19,6 +20,7 @@ import tiny
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
+from jax_ttt.files.records import JsonObject
 from jax_ttt.games import canonical, pgx_games, stones, symmetry
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game, replay
@@ -81,6 +83,18 @@ IMPOSSIBLE = (
     ("connect_5x4", "-----OXOO-XXXX-OXOOX", "No single stone"),
 )
 """Boards that no game leads to, and a part of the reason that is shown."""
+BROKEN_SCORES = (
+    *({"seats": "first"}, {"seats": ["third"]}, {"unbeatable": "yes"}),
+    *({"first": []}, {"first": {}}, {"sampled": []}, {"sampled": {"first": {}}}),
+    *({"first.lines": {}}, {"second.lines.lost": -1}, {"first.win_rate": "all"}),
+    *({"first.draw_rate": 2}, {"second.loss_rate": None}),
+    *({"second.num_positions": 0.5}, {"first.losing_ends": "none"}),
+    *({"first.optimal_move_rate": 7}, {"first.unbeatable": 1}),
+    *({"first.losing_line": "012"}, {"first.losing_line": [0, 0]}),
+    *({"first.losing_line": []}, {"first.losing_line": [0, 3, 1, 4, 2]}),
+    {"first.win_rate_interval": 1},
+)
+"""Fields of scores that no grade has. The latter lines are illegal, none, or won."""
 
 
 def rule_cases(folder: Path) -> dict:
@@ -118,6 +132,8 @@ def random_games(env_id: str) -> list[dict]:
         cases.append(
             {
                 "env_id": env_id,
+                "name": "connect_7x6" if env_id == "connect_four" else env_id,
+                "is_enumerable": GAMES[env_id].enumerable,
                 "moves": game.moves,
                 "legal": [step.legal_moves for step in steps],
                 "cells": [cells.tolist() for cells in signed],
@@ -266,14 +282,14 @@ def grade_case(name: str, path: Path) -> dict:
         assert entrant.probs is not None  # the game is enumerable
         grade = exact.grade_seats(env_id, tree, entrant.probs, agent.config.seats)
     seats = {}
-    for seat, found in grade.followed.items():
+    for seat, followed in grade.followed.items():
         seats[seat] = {
-            "lines": vars(found.lines),
-            "rates": [found.win_rate, found.draw_rate, found.loss_rate],
-            "unbeatable": found.unbeatable,
-            "losing_moves": found.losing_line and len(found.losing_line),
-            "num_positions": found.num_positions,
-            "optimal_move_rate": found.optimal_move_rate,
+            "lines": vars(followed.lines),
+            "rates": [followed.win_rate, followed.draw_rate, followed.loss_rate],
+            "unbeatable": followed.unbeatable,
+            "losing_moves": followed.losing_line and len(followed.losing_line),
+            "num_positions": followed.num_positions,
+            "optimal_move_rate": followed.optimal_move_rate,
         }
     return {"name": name, "seats": seats}
 
@@ -353,12 +369,12 @@ class PlainSearch:
 
     def actions(self, cells) -> dict[int, tuple[int, int]]:
         """Return the value of each move, and the moves to the end from it on."""
-        found = {}
+        values = {}
         for action in self.moves(cells):
             worth = -self.score(self.after(cells, action))
             left = 101 - abs(worth) if worth else 0
-            found[action] = (worth > 0) - (worth < 0), left
-        return found
+            values[action] = (worth > 0) - (worth < 0), left
+        return values
 
 
 def exam_values(least_moves: int = 20) -> list[dict]:
@@ -401,6 +417,22 @@ def review_case(moves) -> dict:
     }
 
 
+def with_score(content: bytes, fields: JsonObject) -> bytes:
+    """Return an agent's file whose score has other fields; dots lead into parts."""
+    length = int.from_bytes(content[:8], "little")
+    head = json.loads(content[8 : 8 + length])
+    record = json.loads(head["__metadata__"]["jax_ttt"])
+    for name, value in fields.items():
+        *parents, last = name.split(".")
+        part = record
+        for parent in ("score", *parents):
+            part = part.setdefault(parent, {})
+        part[last] = value
+    head["__metadata__"]["jax_ttt"] = json.dumps(record)
+    text = json.dumps(head).encode()
+    return len(text).to_bytes(8, "little") + text + content[8 + length :]
+
+
 def refused_files(path: Path) -> list[dict]:
     """Return files that are not agents of the page, each with a word of the reason."""
     content = path.read_bytes()
@@ -424,6 +456,10 @@ def refused_files(path: Path) -> list[dict]:
         ),
         "game": (other, "game"),
         "finite": (content[:-4] + b"\0\0\xc0\x7f", "not finite"),
+        **{
+            f"score {fields}": (with_score(content, fields), "score")
+            for fields in BROKEN_SCORES
+        },
     }
     return [
         {"name": name, "file": encoded(file), "reason": reason}

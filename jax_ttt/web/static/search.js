@@ -15,8 +15,8 @@ export function lookaheadValues(rules, player, position, depth) {
   return values;
 }
 
-// Alpha-beta search over an agent's values, which are -1 to 1. Bounds that were found are
-// kept, since many lines of play lead to one position.
+// Alpha-beta search over an agent's values, which are -1 to 1. Bounds are remembered, since
+// many lines of play lead to one position.
 class Lookahead {
   constructor(rules, player) {
     Object.assign(this, { rules, player });
@@ -171,9 +171,7 @@ class Solver {
     let low = -(rules.numCells - stones);
     let high = rules.numCells - stones;
     while (low < high) {
-      let middle = low + Math.floor((high - low) / 2);
-      if (middle <= 0 && low / 2 < middle) middle = Math.trunc(low / 2);
-      else if (middle >= 0 && high / 2 > middle) middle = Math.trunc(high / 2);
+      const middle = Math.floor((low + high) / 2);
       const score = this.search(...own, ...opponent, stones, middle, middle + 1);
       if (score <= middle) high = score;
       else low = score;

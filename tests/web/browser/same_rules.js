@@ -1,12 +1,10 @@
 // What the page computes in the cases of tests/rule_cases.py. Each check returns how many
 // comparisons it made, and those that differ.
 
-import { Rules } from "./rules.js";
+import { Rules, gameOf } from "./rules.js";
 import { readAgent } from "./agent_file.js";
 import { makePlayer } from "./players.js";
-import { gradeOf } from "./search.js";
-import { lookaheadValues } from "./search.js";
-import { solve } from "./search.js";
+import { gradeOf, lookaheadValues, solve } from "./search.js";
 import { Engine } from "./engine.js";
 import { LEVELS } from "./levels.js";
 
@@ -53,8 +51,11 @@ function playerOf(cases, { env_id: envId, file }) {
 export const checks = {
   games({ games }) {
     const all = new Comparison();
-    for (const { env_id: envId, moves, legal, cells, results, row, canonical, places } of games) {
+    for (const game of games) {
+      const { env_id: envId, moves, legal, cells, results, row, canonical, places } = game;
       const rules = new Rules(envId);
+      all.equal(`${envId} name`, [rules.envId, gameOf(envId)], [game.name, game.name]);
+      all.equal(`${envId} enumerable`, rules.isEnumerable, game.is_enumerable);
       const positions = rules.positions(moves);
       positions.forEach((one, n) => {
         const name = `${envId} ${moves.slice(0, n)}`;
@@ -88,6 +89,7 @@ export const checks = {
     const all = new Comparison();
     for (const one of cases.agents) {
       const { rules, player } = playerOf(cases, one);
+      all.equal(`${one.name} game`, player.agent.envId, gameOf(one.env_id));
       all.equal(`${one.name} updates`, player.agent.updates, one.updates);
       one.positions.forEach((moves, n) => {
         const name = `${one.name} ${moves}`;
@@ -219,6 +221,19 @@ export const checks = {
     const grade = await engine.grade({ envId, agent: table.agent, onProgress });
     all.equal("progress", seen > 0, true);
     all.equal("lines", grade.first.lines, cases.grades[1].seats.first.lines);
+    // More agents than a worker has at once; the first one is posted again.
+    for (const number of [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 1]) {
+      const agent = { ...network.agent, key: `network ${number}` };
+      const answer = await engine.values({ envId, agent, position: start });
+      all.equal(`network ${number} move`, answer.move, network.one.moves[0]);
+    }
+    const { sent } = engine.clients.values;
+    const lastUsed = [4, 5, 6, 0, 7, 1].map((number) => `network ${number}`);
+    all.equal("agents of a worker", [...sent], lastUsed);
+    sent.add("network 2"); // as if the worker still had it
+    const forgotten = { key: "network 2", bytes: network.agent.bytes };
+    const call = engine.values({ envId, agent: forgotten, position: start });
+    all.equal("forgotten", await call.catch((error) => error.name), "Error");
     const damaged = { key: "damaged", bytes: new ArrayBuffer(3) };
     for (let call = 0; call < 2; call += 1) {
       const answer = engine.values({ envId, agent: damaged, position: start });
