@@ -37,16 +37,18 @@ def browser():
 def contexts(browser):
     """Return a function that makes a context, and one that returns a kept one.
 
+    `is_changed` is whether the browser's timers and random numbers are the tests' own.
     A kept context has loaded the page's files before, so that pages open sooner.
     """
     kept = {}
 
-    def make_context(**options):
+    def make_context(*, is_changed=True, **options):
         context = browser.new_context(
             accept_downloads=True, **(browsing.WIDE | options)
         )
         context.set_default_timeout(TIMEOUT)
-        context.add_init_script(browsing.SCRIPT)
+        if is_changed:
+            context.add_init_script(browsing.SCRIPT)
         return context
 
     def kept_context(**options):

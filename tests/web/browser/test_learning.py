@@ -55,7 +55,7 @@ def training(page):
 
 def reset(page):
     button(page, "Reset").click()
-    agree(page, "Forget it")
+    agree(page, "Delete the training")
     expect(training(page)).to_contain_text("Not started")
 
 

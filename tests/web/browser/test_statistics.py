@@ -248,9 +248,16 @@ def test_damaged_statistics_are_set_aside(page):
 def test_two_tabs_share_the_statistics(open_page, served_url, page):
     other = open_page(served_url, context=page.context)
     tab(other, "Statistics")
+    before = announced(other)
     page.bring_to_front()
     play_to_the_end(page)
     other.bring_to_front()
     expect(other.get_by_role("definition").first).to_have_text("1")
     assert moves(other) == []
-    assert announced(other)
+    assert announced(other) == before, "nothing happened on its board"
+    other.reload()
+    play_to_the_end(other)
+    assert counted(other)["Games"] == 2
+    page.bring_to_front()
+    tab(page, "Statistics")
+    expect(page.get_by_role("definition").first).to_have_text("2")
