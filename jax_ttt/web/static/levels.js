@@ -24,7 +24,7 @@ export function isSolved(rules) {
 
 // Whether the agents of a game may search: in tic-tac-toe a search knows everything.
 export function isSearched(rules) {
-  return rules.numCells > 9;
+  return !rules.isEnumerable;
 }
 
 // Whether the grade in an agent's file says that nobody beats it, whoever begins.
