@@ -79,7 +79,8 @@ IMPOSSIBLE = (
     ("tic_tac_toe", "X-", "size"),
     ("tic_tac_toe", "X-------?", "only X, O and -"),
     ("connect_4x4", "X" + 15 * "-", "free square below"),
-    ("connect_4x4", "----XXXXOOXOXOOO", "before the latest stone"),
+    ("connect_4x4", "----XXXXOOXOXOOO", "No order of moves"),
+    ("connect_4x4", "--------OOOOXXXX", "before the latest stone"),
     ("connect_5x4", "-----OXOO-XXXX-OXOOX", "No single stone"),
 )
 """Boards that no game leads to, and a part of the reason that is shown."""
