@@ -290,6 +290,17 @@ def test_200_idle_sockets_do_not_stop_the_page(port):
 
 
 @pytest.mark.fault
+@pytest.mark.slow
+def test_a_connection_is_closed_5_seconds_after_its_last_reply(port):
+    with socket.create_connection(("127.0.0.1", port), 20) as idle:
+        idle.sendall(served.request(port, path="/api/training", Connection=None))
+        begin = time.monotonic()
+        while idle.recv(2**16):
+            pass
+        assert 4 < time.monotonic() - begin < 10
+
+
+@pytest.mark.fault
 def test_a_client_that_goes_away_costs_nothing(port):
     for sent in (b"", b"GET", served.request(port, path="/api/training/events")):
         with socket.create_connection(("127.0.0.1", port), 5) as client:
