@@ -15,6 +15,17 @@ class Setup {
     this.rules = rules;
     this.stones = Array.from({ length: rules.numCells }, (_, cell) => rules.stone(position, cell));
     this.tool = "x"; // what a click sets: "x", "o", or "remove"
+    this.check();
+  }
+
+  // Find out whether a game can lead to the stones: `result` is { position } or { error }.
+  check() {
+    this.result = this.rules.setUp(this.stones);
+  }
+
+  clear() {
+    this.stones.fill(null);
+    this.check();
   }
 
   // The stones as a position that the board shows; it need not be possible in a game.
@@ -27,19 +38,15 @@ class Setup {
   // Set or remove a stone. Where stones fall, it lies on the others of its column, and the
   // topmost one is removed.
   act(action) {
-    const { rules, position, stones } = this;
+    const { rules, stones } = this;
     if (this.tool === "remove") {
       const top = stones.findIndex((stone, i) => stone !== null && rules.actionOf(i) === action);
       if (top >= 0) stones[top] = null;
-      return;
+    } else {
+      const cell = rules.falls ? rules.cell(this.position, action) : action;
+      if (cell !== null) stones[cell] = this.tool;
     }
-    const cell = rules.falls ? rules.cell(position, action) : action;
-    if (cell !== null) stones[cell] = this.tool;
-  }
-
-  // { position } of a game, or { error } with the reason.
-  result() {
-    return this.rules.setUp(this.stones);
+    this.check();
   }
 }
 
@@ -116,7 +123,7 @@ export class Analysis {
   }
 
   endSetup() {
-    const { position } = this.setup.result();
+    const { position } = this.setup.result;
     if (position) this.app.beginAnalysis(position);
   }
 
@@ -176,10 +183,10 @@ export function SetupTools({ app }) {
     app.changed();
   };
   const clear = () => {
-    setup.stones.fill(null);
+    setup.clear();
     app.changed();
   };
-  const { error, position } = setup.result();
+  const { error, position } = setup.result;
   const mover = position && rules.toMove(position);
   const next = mover ? `${rules.letters[mover]} is to move.` : "The game is over here.";
   return html`

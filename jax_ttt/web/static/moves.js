@@ -28,7 +28,7 @@ export function MoveList({ rules, game, marks }) {
     event.currentTarget.querySelectorAll("button")[Math.max(count - 1, 0)].focus();
     game.goTo(count);
   };
-  const empty = rules.falls ? 0 : rules.maxMoves - game.moves.length;
+  const empty = rules.falls ? 0 : rules.numCells - game.moves.length;
   return html`
     <div class="replay">
       <${Button}
@@ -40,7 +40,7 @@ export function MoveList({ rules, game, marks }) {
       <//>
       <ol
         class=${`move-list ${rules.falls ? "text" : "strip"}`}
-        style=${{ "--per-row": rules.maxMoves > 9 ? 8 : 9 }}
+        style=${{ "--per-row": rules.numCells > 9 ? 8 : 9 }}
         aria-label="Moves of this game"
         onKeyDown=${step}
       >

@@ -99,7 +99,6 @@ export class Rules {
     this.envId = gameOf(envId);
     this.numCells = this.rows * this.columns;
     this.numActions = this.falls ? this.columns : this.numCells;
-    this.maxMoves = this.numCells;
     this.letters = this.falls ? { x: "Blue", o: "Orange" } : { x: "X", o: "O" };
     // Cell `i` of a view is cell `cells[i]` of the board, and action `a` in it is action
     // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
@@ -244,21 +243,31 @@ export class Rules {
 
   // Whether stones that fell can have been set in turn; `sign` is that of the latest one.
   // The stones are taken away again, from the tops of their columns.
-  canBeSet(cells, sign, refuted = new Set()) {
-    if (!cells.includes(1) && !cells.includes(-1)) return true;
-    const key = cells.join("");
-    if (refuted.has(key)) return false;
-    for (const column of range(this.columns)) {
-      const top = range(this.rows)
-        .map((row) => row * this.columns + column)
-        .find((cell) => cells[cell] !== 0);
-      if (top === undefined || cells[top] !== sign) continue;
-      const before = cells.slice();
-      before[top] = 0;
-      if (this.canBeSet(before, -sign, refuted)) return true;
-    }
-    refuted.add(key);
-    return false;
+  canBeSet(cells, sign) {
+    const columns = range(this.columns).map((column) =>
+      range(this.rows)
+        .map((row) => cells[(this.rows - 1 - row) * this.columns + column])
+        .filter((stone) => stone !== 0),
+    );
+    const heights = columns.map((stones) => stones.length);
+    const refuted = new Set(); // heights of columns, as numbers
+
+    const canEnd = (latest) => {
+      const key = heights.reduce((number, height) => number * (this.rows + 1) + height, 0);
+      if (key === 0) return true;
+      if (refuted.has(key)) return false;
+      for (let column = 0; column < heights.length; column += 1) {
+        if (columns[column][heights[column] - 1] !== latest) continue;
+        heights[column] -= 1;
+        const isPossible = canEnd(-latest);
+        heights[column] += 1;
+        if (isPossible) return true;
+      }
+      refuted.add(key);
+      return false;
+    };
+
+    return canEnd(sign);
   }
 
   // Whether a stone can have been the latest one of a won game: without it, nobody won.
