@@ -30,6 +30,8 @@ STATUS = re.compile(
     r"|\w+ won\.|\w+ to move|That did not work"
 )
 """What the page says when it waits for the person, or the game is over."""
+PENDING = "Your choice holds from the next game on."
+"""What stands under the board while a choice waits for the next game."""
 LONG = 120_000
 """Milliseconds that a training may take, on a busy machine."""
 SCRIPT = """

@@ -1,11 +1,15 @@
 """Learning: trainings are watched, steered, kept, and shared between tabs."""
 
+import contextlib
+import json
 import re
 
 import browsing
 import pytest
 from browsing import (
     LONG,
+    PENDING,
+    TABS,
     agree,
     announced,
     area,
@@ -14,6 +18,7 @@ from browsing import (
     expect,
     figures,
     hear,
+    legal,
     moves,
     play,
     play_to_the_end,
@@ -138,6 +143,131 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(
     expect(kept).to_have_count(2)
     other.bring_to_front()
     expect(training(other)).to_contain_text("Not started")
+
+
+def test_a_training_in_another_tab_leaves_a_game_as_it_is(page, open_page):
+    """Two tabs start it at once: there is one training, and both tabs show it."""
+    browsing.agent(page, "Shipped table")
+    browsing.play(page, 4)
+    line, title = moves(page), "Unbeatable (learned agent): Shipped table"
+    says(page, title)
+    other = open_page(page.url.partition("#")[0], context=page.context)
+    for one in (page, other):
+        tab(one, "Learning")
+        expect(training(one)).to_contain_text("Not started")
+        radio(one, "Table")
+    for one in (page, other):
+        button(one, "Start").evaluate("one => one.click()")
+    for one in (other, page):
+        one.bring_to_front()
+        expect(training(one)).to_contain_text("Training: update", timeout=LONG)
+        expect(button(one, "Start")).to_be_disabled()
+    assert moves(page) == line
+    says(page, title)
+    expect(area(page)).not_to_contain_text(PENDING)
+    expect(training(page)).to_contain_text(UNBEATABLE, timeout=LONG)
+    play_to_the_end(page)
+    assert status(page) == browsing.result("tic_tac_toe", moves(page), "x")
+    assert browsing.row_of(tab(page, "Statistics"), title)[0] == 1
+    reset(tab_of(page))
+    other.bring_to_front()
+    expect(training(other)).to_contain_text("Not started")
+
+
+@contextlib.contextmanager
+def held_replies(page, method, address):
+    """Hold the replies to requests; at the end they arrive, late."""
+    replies = []
+
+    def hold(route):
+        if route.request.method == method:
+            replies.append((route, route.fetch()))
+        else:
+            route.continue_()
+
+    page.route(address, hold)
+    yield replies
+    for route, response in replies:
+        route.fulfill(response=response)
+    page.unroute(address)
+
+
+def test_a_game_against_the_agent_of_a_training_outlives_the_server(
+    open_page, own_server, tmp_path
+):
+    """Until then: a late reply changes nothing, and each tab survives a reload."""
+    url, stop = own_server
+    page = open_page(url, expected="ERR_|Failed to load")
+    tab(page, "Learning")
+    start(page, "Table")
+    expect(training(page)).to_contain_text("Training: update", timeout=LONG)
+    with held_replies(page, "PATCH", "**/api/training/settings") as replies:
+        switch = page.get_by_role("checkbox", name="Learn from my games")
+        switch.click(force=True)
+        expect(training(page)).to_contain_text("Finished", timeout=LONG)
+        text = training(page).inner_text()
+        assert len(replies) == 1
+    page.wait_for_timeout(300)
+    assert training(page).inner_text() == text
+    training(page).get_by_role("button", name="Play against it").click()
+    wait_for_turn(page)
+    title = "Unbeatable (learned agent): In training: table"
+    says(page, title)
+    play(page, 4)
+    line = moves(page)
+    for name in TABS:
+        tab(page, name)
+        page.reload()
+        wait_for_turn(page)
+        assert moves(page) == line
+        chosen = page.get_by_role("tab", selected=True)
+        expect(chosen).to_have_text(name)
+        says(page, title)
+    stop()
+    hear(page, "The server does not answer")
+    play_to_the_end(page)
+    assert status(page) == browsing.result("tic_tac_toe", moves(page), "x")
+    assert browsing.row_of(tab(page, "Statistics"), title)[0] == 1
+    file = tmp_path / "all.json"
+    content = json.loads(browsing.download(button(page, "Export"), file))
+    assert len(content["games"]) == 1
+    text = "The file lacks an agent that the server did not send: In training: table."
+    expect(page.get_by_role("tabpanel")).to_contain_text(text)
+
+
+def test_the_opponent_in_training_is_deleted(open_page, page, training_url):
+    """The game goes on; after a reload it says what is missing, and is not stuck."""
+    page = open_page(training_url, expected="404")
+    tab(page, "Learning")
+    start(page, "Table")
+    expect(training(page)).to_contain_text("Training: update", timeout=LONG)
+    training(page).get_by_role("button", name="Play against it").click()
+    wait_for_turn(page)
+    play(page, 4)
+    reset(tab_of(page))
+    play(page, legal(page)[0])
+    assert len(moves(page)) == 4
+    page.reload()
+    wait_for_turn(page)
+    browsing.squares(page).nth(legal(page)[0]).click()
+    says(page, "That did not work")
+    line = moves(page)
+    button(page, "Try again").click()
+    says(page, "That did not work")
+    assert moves(page) == line
+    button(page, "New game").click()
+    wait_for_turn(page)
+    says(page, "Shipped network")
+    play(page, 4)
+    # The next training has an agent of its own.
+    start(tab_of(page), "Table")
+    expect(training(page)).to_contain_text("Training: update", timeout=LONG)
+    says(page, "Shipped network")
+    training(page).get_by_role("button", name="Play against it").click()
+    wait_for_turn(page)
+    says(page, "In training: table")
+    play(page, 4)
+    reset(tab_of(page))
 
 
 def test_a_training_pauses_and_goes_on(page):

@@ -10,6 +10,7 @@ import pytest
 import rules
 from browsing import (
     GAMES,
+    PENDING,
     SCREENS,
     announced,
     area,
@@ -50,8 +51,6 @@ LATE = {
     ],
 }
 """Games of Connect Four that are near their end, with the first player to move."""
-PENDING = "Your choice holds from the next game on."
-"""What stands under the board while a choice waits for the next game."""
 
 
 @pytest.fixture
