@@ -16,7 +16,7 @@ function withKind(name, kind) {
 const TITLES = {
   shipped: ({ kind }) => `Shipped ${kind}`,
   run: ({ name, kind }) => `Run ${name} (${kind})`,
-  live: ({ kind }) => `In training: ${kind}`,
+  live: ({ kind }) => `From training: ${kind}`,
   kept: ({ name, kind }) => `Kept on the server: ${withKind(name, kind)}`,
   browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };

@@ -5,7 +5,7 @@ import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { historyOf, ratesOf, seatOf } from "./grades.js";
 import { Rules, SIDES } from "./rules.js";
 import { LEARNERS } from "./training.js";
-import { Check, Radios, confirmed, number, say } from "./ui.js";
+import { Button, Check, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
 const NO_SERVER =
@@ -88,9 +88,7 @@ function Sliders({ training }) {
         (id) => html`<${Slider} key=${id} training=${training} id=${id} setting=${settings[id]} />`,
       )}
     <div class="bar">
-      <button type="button" disabled=${!isMoved} onClick=${() => training.setDefaults()}>
-        Defaults
-      </button>
+      <${Button} isDisabled=${!isMoved} onClick=${() => training.setDefaults()}>Defaults<//>
     </div>
     ${
       from_people &&
@@ -152,15 +150,19 @@ function AgentInTraining({ app }) {
         placeholder=${agents.nameFor(agents.live)}
       />
       <button type="submit">Save under a name</button>
-      <button type="button" onClick=${() => download(app, agents.live.id)}>Download</button>
-      <button type="button" onClick=${() => training.play()}>Play against it</button>
+      <button type="button" onClick=${() => download(app, agents.live.id)}>
+        Download<span class="unseen"> from training</span>
+      </button>
+      <button type="button" onClick=${() => training.play()}>
+        Play against it<span class="unseen"> from training</span>
+      </button>
     </form>
   `;
 }
 
 function Train({ app }) {
   const { training } = app;
-  const { learner, isBusy, status } = training;
+  const { learner, isBusy, isLost, status } = training;
   const isPaused = status?.status === "paused";
   const options = Object.entries(LEARNERS).map(([id, { name }]) => [id, name, isBusy]);
   return html`
@@ -174,28 +176,25 @@ function Train({ app }) {
       />
       <p class="note">${LEARNERS[learner].help} ${WORDS}</p>
       <div class="bar">
-        <button
-          type="button"
-          class="primary"
-          disabled=${!status || isBusy}
+        <${Button}
+          look="primary"
+          isDisabled=${isLost || !status || isBusy}
           onClick=${() => training.start()}
         >
           Start
-        </button>
-        <button
-          type="button"
-          disabled=${!isBusy}
+        <//>
+        <${Button}
+          isDisabled=${isLost || !isBusy}
           onClick=${() => training.send(isPaused ? "continue" : "pause")}
         >
           ${isPaused ? "Continue" : "Pause"}
-        </button>
-        <button
-          type="button"
-          disabled=${!status || status.status === "idle"}
+        <//>
+        <${Button}
+          isDisabled=${isLost || !status || status.status === "idle"}
           onClick=${() => training.reset()}
         >
           Reset
-        </button>
+        <//>
       </div>
       <div class="state-line">
         <p class="state">${training.stateText}</p>
@@ -270,13 +269,13 @@ function Rounds({ training, rows }) {
   `;
 }
 
-// Whose curves are shown: { title, rules, rows, update, reason, isTraining }.
+// Whose curves are shown: { title, rules, rows, update, reason, isTraining, isLoading }.
 function shownCurves(app) {
   const { training, rules, agent, update } = app;
   const isSelected = agent?.source === "live";
   if (isSelected || training.isShown) {
     return {
-      title: app.agents.live?.title ?? "In training",
+      title: app.agents.live?.title ?? "From training",
       rules: training.rules,
       rows: training.rows,
       update: isSelected ? update : null,
@@ -287,12 +286,13 @@ function shownCurves(app) {
   if (!agent) return { title: "", rules, rows: [], update: null, reason: "no agent" };
   const { rows, isLoading, error } = historyOf(app, rules, agent);
   const reason = isLoading ? "loading…" : error || "no history";
-  return { title: agent.title, rules, rows, update, reason, isTraining: false };
+  return { title: agent.title, rules, rows, update, reason, isTraining: false, isLoading };
 }
 
 function Curves({ app }) {
   const { training, agent } = app;
-  const { title, rules, rows, update, reason, isTraining } = shownCurves(app);
+  const { title, rules, rows, update, reason, isTraining, isLoading } = shownCurves(app);
+  const rounds = rows.filter((row) => hasRounds([row]));
   const isSampled = rows.some(({ grade }) => ratesOf(grade, "x")?.isExact === false);
   const method = isSampled ? "sampled games" : "exact results";
   const hasTraining = training.status && training.status.status !== "idle";
@@ -313,9 +313,12 @@ function Curves({ app }) {
           onChange=${(value) => training.show(value === "training")}
         />`
       }
-      <p class="note">${title && `${title}: ${method} against random play.`}</p>
+      <p class="note">
+        ${title && rows.length > 0 && `${title}: ${method} against random play.`}
+        ${isLoading && ` Computing the results of ${agent.snapshots.length} snapshots…`}
+      </p>
       ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
-      ${!isTraining && hasRounds(rows) && html`<${RoundCurves} rules=${rules} rows=${rows} />`}
+      ${!isTraining && rounds.length > 1 && html`<${RoundCurves} rules=${rules} rows=${rows} />`}
       <${LearningCurves} rules=${rules} rows=${rows} update=${update} reason=${reason} />
     </section>
   `;
@@ -359,9 +362,9 @@ function Timeline({ app }) {
         <button type="button" onClick=${() => app.playSelected()}>
           ${update === null ? "Play against it" : "Play against it as it was then"}
         </button>
-        <button type="button" disabled=${update === null} onClick=${() => app.select(id)}>
+        <${Button} isDisabled=${update === null} onClick=${() => app.select(id)}>
           Back to the latest
-        </button>
+        <//>
         <button type="button" onClick=${() => download(app, id, update)}>Download</button>
       </div>
     </section>

@@ -22,7 +22,7 @@ const SOURCES = {
   run: "Trained in a run on this computer",
   kept: "Kept by the server when it ended",
   browser: "Kept in this browser",
-  live: "Training now",
+  live: "From the training in Learning",
 };
 
 function depthText(depth) {

@@ -11,7 +11,7 @@ const COLUMNS = { games: "Games", won: "Won", drawn: "Drawn", lost: "Lost" };
 const NOT_KEPT = "This browser keeps nothing for this page. Export the statistics to keep them.";
 const KEPT =
   "Kept in this browser, for all games. The file holds the statistics and your agents. " +
-  "Games after Undo, from a link or from a set-up position do not count.";
+  "Games after Undo, from an earlier position, a link or a set-up position do not count.";
 
 let outcome = null; // { text, count } of the last command; count: the games it left
 

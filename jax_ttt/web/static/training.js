@@ -83,7 +83,8 @@ export class Training {
     if (!this.status) return "Waiting for the server…";
     const { status, update, num_updates } = this.status;
     const updates = `: update ${number(update)} of ${number(num_updates)}`;
-    return STATES[status] + (update ? updates : "");
+    const text = STATES[status] + (update ? updates : "");
+    return this.isLost ? `The server does not answer. Its last state: ${text}` : text;
   }
 
   // How much of the training is over, 0 to 1; a proof can end it early.
