@@ -332,6 +332,23 @@ def test_a_choice_before_the_first_move_holds_at_once(page):
     expect(area(page)).not_to_contain_text(PENDING)
 
 
+def test_a_move_that_failed_is_tried_again(open_page, served_url):
+    page = open_page(served_url, expected="ERR_|Failed to load")
+    files = "**/api/agents/file*weak*"
+    page.route(files, lambda route: route.abort())
+    browsing.agent(page, "Run weak (network)")
+    squares(page).nth(4).click()
+    says(page, "That did not work.")
+    says(page, "The server does not answer.")
+    assert moves(page) == [4]
+    page.unroute(files)
+    button(page, "Try again").click()
+    expect(move_list(page)).to_have_count(2)
+    expect(button(page, "Try again")).to_have_count(0)
+    play_to_the_end(page)
+    assert counted(page)["Games"] == 1
+
+
 # ---- what is remembered
 
 

@@ -5,8 +5,10 @@ import re
 import browsing
 import pytest
 from browsing import (
+    PENDING,
     announced,
     area,
+    board,
     button,
     counted,
     expect,
@@ -15,6 +17,7 @@ from browsing import (
     moves,
     play,
     says,
+    status,
     tab,
     wait_for_turn,
 )
@@ -125,15 +128,77 @@ def test_a_losing_line_of_tic_tac_toe_is_shown_and_the_agent_falls_for_it(page):
         expect(tab(page, "Review")).to_contain_text("beats the agent")
     assert counted(page)["Games"] == 0
     # The last line beats the agent as O; the person plays it.
-    tab(page, "Game")
-    browsing.radio(page, "X, you start")
     button(page, "New game").click()
     wait_for_turn(page)
+    assert status(page) == "Your turn: X"
     for move in line[::2]:
         play(page, move)
     assert moves(page) == line
     assert announced(page)[-1].endswith("You won.")
     assert counted(page)["You won"] == 1
+
+
+def test_a_new_game_after_a_shown_line_is_against_the_same_agent(page):
+    """Whatever level, side and look-ahead are chosen."""
+    browsing.game(page, "connect_5x4")
+    browsing.agent(page, "Run weak-5x4 (network)")
+    browsing.look_ahead(page, "4 moves")
+    browsing.level(page, "Casual")
+    tab(page, "Proof")
+    button(page, "Check again in this browser").click()
+    for letter, opener in (("Blue", "o"), ("Orange", "x")):
+        line = show_losing_line(page, letter)
+        button(page, "New game").click()
+        wait_for_turn(page)
+        says(page, "Learned agent at its best: Run weak-5x4 (network)")
+        assert len(moves(page)) == (letter == "Blue")
+        for move in line[letter == "Blue" :: 2]:
+            play(page, move)
+        assert moves(page) == line
+        assert status(page) == "You won."
+        assert browsing.result("connect_5x4", line, opener) == "You won."
+    assert counted(page)["You won"] == 2
+
+
+def test_a_game_that_a_shown_line_interrupts_goes_on(page):
+    browsing.agent(page, "Run weak (network)")
+    browsing.level(page, "Strong")
+    play(page, 4)
+    line, title = moves(page), "Strong: Run weak (network)"
+    stones = board(page)
+    for letter in ("O", "X"):  # one after the other, and back to the game once
+        show_losing_line(page, letter)
+        assert moves(page) != line
+    button(page, "Back to your game").click()
+    wait_for_turn(page)
+    assert moves(page) == line
+    assert board(page) == stones
+    says(page, title)
+    assert status(page) == "Your turn: X"
+    expect(button(page, "Back to your game")).to_have_count(0)
+    expect(area(page)).not_to_contain_text(PENDING)
+    # Also from the middle of a line, and after a reload.
+    tab(page, "Proof")
+    card(page, "X").get_by_role("button", name="Show me how to beat it").click()
+    says(page, "How to beat it: ")
+    button(page, "Back to your game").click()
+    page.wait_for_timeout(300)
+    assert moves(page) == line
+    page.reload()
+    wait_for_turn(page)
+    assert moves(page) == line
+    browsing.play_to_the_end(page)
+    assert counted(page)["Games"] == 1
+    assert browsing.row_of(tab(page, "Statistics"), title)[0] == 1
+
+
+def test_without_a_game_there_is_no_way_back_from_a_shown_line(page):
+    browsing.agent(page, "Run weak (network)")
+    show_losing_line(page, "X")
+    expect(button(page, "Back to your game")).to_have_count(0)
+    page.reload()
+    wait_for_turn(page)
+    assert moves(page) == []
 
 
 def test_a_losing_line_of_5x4_is_looked_for_and_shown(page):

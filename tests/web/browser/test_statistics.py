@@ -215,6 +215,43 @@ def test_a_file_that_is_no_agent_is_refused_with_a_reason(page, tmp_path):
     assert titles(page) == before
 
 
+def with_score(content, change):
+    """Return an agent's file whose score is changed."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    record = json.loads(header["__metadata__"]["jax_ttt"])
+    change(record["score"])
+    header["__metadata__"]["jax_ttt"] = json.dumps(record)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + content[8 + size :]
+
+
+BAD_SCORES = [
+    lambda score: score["first"].update(lines={}),
+    lambda score: score["first"].update(losing_line=[0, 0]),
+    lambda score: score["second"].update(win_rate="all"),
+    lambda score: score.update(unbeatable="yes"),
+]
+"""Changes of a score after which the page could not show it."""
+
+
+def test_an_agent_with_a_broken_score_is_refused_and_the_page_goes_on(page, tmp_path):
+    before = titles(page)
+    content = SHIPPED["network"].read_bytes()
+    file = tmp_path / "broken.safetensors"
+    for change in BAD_SCORES:
+        file.write_bytes(with_score(content, change))
+        tab(page, "Learning")
+        upload(page, "Add an agent's file", file)
+        hear(page, "broken.safetensors was not added: ")
+        page.evaluate("window.announced.length = 0")
+    assert titles(page) == before
+    file.write_bytes(with_score(content, lambda score: None))
+    add_agent(page, file)
+    play_to_the_end(page)
+
+
 def test_the_download_of_a_shipped_agent_is_its_file(page, tmp_path):
     panel = tab(page, "Learning")
     section = panel.get_by_role("region", name="Snapshots")
