@@ -128,7 +128,7 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(
     expect(entries.filter(has_text="my table")).to_have_count(1)
     training(page).get_by_role("button", name="Play against it").click()
     wait_for_turn(page)
-    says(page, "In training: table")
+    says(page, "From training: table")
     play(page, 4)
     # The next Start keeps the agent of the end, too, and overwrites none.
     tab(page, "Learning")
@@ -211,7 +211,7 @@ def test_a_game_against_the_agent_of_a_training_outlives_the_server(
     assert training(page).inner_text() == text
     training(page).get_by_role("button", name="Play against it").click()
     wait_for_turn(page)
-    title = "Unbeatable (learned agent): In training: table"
+    title = "Unbeatable (learned agent): From training: table"
     says(page, title)
     play(page, 4)
     line = moves(page)
@@ -223,6 +223,7 @@ def test_a_game_against_the_agent_of_a_training_outlives_the_server(
         chosen = page.get_by_role("tab", selected=True)
         expect(chosen).to_have_text(name)
         says(page, title)
+        expect(area(page)).not_to_contain_text(PENDING)
     stop()
     hear(page, "The server does not answer")
     play_to_the_end(page)
@@ -231,7 +232,7 @@ def test_a_game_against_the_agent_of_a_training_outlives_the_server(
     file = tmp_path / "all.json"
     content = json.loads(browsing.download(button(page, "Export"), file))
     assert len(content["games"]) == 1
-    text = "The file lacks an agent that the server did not send: In training: table."
+    text = "The file lacks an agent that the server did not send: From training: table."
     expect(page.get_by_role("tabpanel")).to_contain_text(text)
 
 
@@ -265,7 +266,7 @@ def test_the_opponent_in_training_is_deleted(open_page, page, training_url):
     says(page, "Shipped network")
     training(page).get_by_role("button", name="Play against it").click()
     wait_for_turn(page)
-    says(page, "In training: table")
+    says(page, "From training: table")
     play(page, 4)
     reset(tab_of(page))
 
@@ -405,7 +406,7 @@ def test_connect_four_4x4_is_learned_in_rounds_until_the_proof(page):
     hear(page, "Unbeatable, proven")
     training(page).get_by_role("button", name="Play against it").click()
     wait_for_turn(page)
-    says(page, "In training: network")
+    says(page, "From training: network")
     play_to_the_end(page)
     assert status(page) != "You won."
     assert len(browsing.names(page)) == 4
