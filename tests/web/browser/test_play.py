@@ -271,7 +271,10 @@ def test_a_choice_in_the_middle_of_a_game_offers_a_new_game(page, env_id):
 
 
 CHANGES = {
-    "level": (lambda page: radio(page, "Beginner"), lambda page: radio(page, "Unbeatable")),
+    "level": (
+        lambda page: radio(page, "Beginner"),
+        lambda page: radio(page, "Unbeatable"),
+    ),
     "side": (lambda page: radio(page, "Orange"), lambda page: radio(page, "Blue")),
     "look-ahead": (
         lambda page: browsing.look_ahead(page, "4 moves"),
@@ -551,6 +554,7 @@ def test_an_entry_of_the_list_shows_its_position(page, env_id):
     wait_for_turn(page)
     assert shown(page) == stones[1]
     assert button(page, "One move forward").is_disabled()
+    expect(button(page, "One move forward")).to_be_focused()
 
 
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_7x6"])
@@ -729,6 +733,18 @@ def test_keys_do_not_play_while_something_else_is_typed(page):
     assert marked(page, "hint") == []
 
 
+KEYS = {
+    "H": lambda page: says(page, "Hint: "),
+    "U": lambda page: expect(move_list(page)).to_have_count(0),
+    "h": lambda page: says(page, "Hint: "),
+    "1": lambda page: expect(move_list(page)).to_have_count(2),
+    "u": lambda page: expect(move_list(page)).to_have_count(0),
+    "9": lambda page: expect(move_list(page)).to_have_count(2),
+    "N": lambda page: expect(move_list(page)).to_have_count(0),
+}
+"""Keys, and what each does."""
+
+
 @pytest.mark.parametrize("role", ["radio", "checkbox"])
 def test_keys_work_on_a_radio_and_a_checkbox_in_either_case(page, role):
     names_of = {"radio": "Unbeatable", "checkbox": "Exact values"}
@@ -745,18 +761,6 @@ def test_keys_work_on_a_radio_and_a_checkbox_in_either_case(page, role):
     assert control.is_checked() == (role == "radio")
     page.keyboard.press("Space")
     assert control.is_checked()
-
-
-KEYS = {
-    "H": lambda page: says(page, "Hint: "),
-    "U": lambda page: expect(move_list(page)).to_have_count(0),
-    "h": lambda page: says(page, "Hint: "),
-    "1": lambda page: expect(move_list(page)).to_have_count(2),
-    "u": lambda page: expect(move_list(page)).to_have_count(0),
-    "9": lambda page: expect(move_list(page)).to_have_count(2),
-    "N": lambda page: expect(move_list(page)).to_have_count(0),
-}
-"""Keys, and what each does."""
 
 
 # ---- values on the board
@@ -805,6 +809,31 @@ def test_learned_values_have_a_sign_and_say_whose_they_are(page):
     expect(squares(page).first).to_have_accessible_name(re.compile(pattern))
 
 
+LOOKS = """(chips) => chips.map((one) => {
+  const { backgroundColor, boxShadow } = getComputedStyle(one);
+  return [backgroundColor, boxShadow !== "none"];
+})"""
+"""The colour of each value on the board, and whether it has a frame."""
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_learned_values_have_one_colour_and_the_agents_move_a_frame(page, env_id):
+    in_game(page, env_id)
+    show(page, "Network's values", "Exact values")
+    name = re.compile("exact .*network")
+    expect(squares(page).first).to_have_accessible_name(name)
+    own = marked(page, "the agent's move")
+    assert len(own) == 1
+    looks = page.locator(".chip.network").evaluate_all(LOOKS)
+    assert len({colour for colour, _ in looks}) == 1
+    assert [i for i, (_, is_framed) in enumerate(looks) if is_framed] == own
+    exact = page.locator(".chip.exact").evaluate_all(LOOKS)
+    results = {value for value, _ in exact_values(page).values()}
+    assert len({colour for colour, _ in exact}) == len(results)
+    assert not any(is_framed for _, is_framed in exact)
+    says(page, "the agent's own move has a frame")
+
+
 def test_the_agents_move_on_the_board_is_the_move_that_it_makes(page):
     in_game(page, "connect_7x6")
     show(page, "Network's values")
@@ -833,7 +862,10 @@ def test_the_agent_looks_six_moves_ahead(page):
 def test_the_exact_result_is_said_to_be_unknown_in_the_opening_of_7x6(page):
     in_game(page, "connect_7x6")
     show(page, "Exact values")
+    box = page.get_by_role("checkbox", name="Exact values")
+    expect(box).to_have_accessible_name("Exact values (searching)")
     says(page, "The exact result is not known here")
+    expect(box).to_have_accessible_name("Exact values (not known)")
     assert exact_values(page) == {}
     play(page, 3)
 
