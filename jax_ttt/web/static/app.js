@@ -140,6 +140,10 @@ export class App {
     const position = this.startOf(start);
     if (position === null || this.rules.positions(moves, position) === null) return false;
     this.analysis = isAnalysis ? new Analysis(this) : null;
+    // The choice of an agent in training is not kept, since the next one is another.
+    if (this.agents.get(opponent.agent)?.source === "live") {
+      this.settings.choose(this.rules.envId, { agent: opponent.agent });
+    }
     const options = { start: position, moves, original, notCounted, isCounted };
     this.begin({ side, opponent: new Opponent(this, opponent), ...options });
     return true;

@@ -44,7 +44,8 @@ export class BoardValues {
     this.answers = new Map();
   }
 
-  // The answer to the request that `send()` makes, or undefined until it arrives.
+  // The answer to the request that `send()` makes, undefined until it arrives, and null
+  // where there is none.
   answer(key, send) {
     if (!this.answers.has(key)) {
       keepNewest(this.answers, key, undefined);
@@ -52,7 +53,11 @@ export class BoardValues {
         this.answers.set(key, answer);
         this.changed();
       };
-      send().then(arrived, () => this.answers.delete(key));
+      send().then(arrived, (error) => {
+        // A replaced request is sent again when the position is shown again.
+        if (error.name === "AbortError") this.answers.delete(key);
+        else arrived(null);
+      });
     }
     return this.answers.get(key);
   }

@@ -112,7 +112,7 @@ export class Engine {
     return new Promise((resolve, reject) => {
       const request = { task: { name: "exact", envId, position, seconds }, resolve, reject };
       if (latest) {
-        this.latestExact?.reject(new Error("a later position was asked for"));
+        this.latestExact?.reject(new DOMException("A later position replaced it.", "AbortError"));
         this.latestExact = request;
       } else {
         this.exacts.push(request);

@@ -232,6 +232,7 @@ export class Training {
   // Show a line of play in which the agent in training loses; `side` is the agent's.
   demonstrate(line, side) {
     this.openGame();
+    if (this.status.agent) this.app.select(this.status.agent);
     this.app.demonstrate(line, side);
   }
 
