@@ -391,11 +391,22 @@ def test_connect_four_4x4_is_learned_in_rounds_until_the_proof(page):
     expect(panel).to_contain_text("it loses this game")
     show = page.get_by_role("button", name=re.compile("Show it on the board")).first
     as_first = "as Blue" in (show.text_content() or "")
+    # Whichever agent is selected, a new game is against the one that loses the line.
+    page.get_by_role("textbox", name="Name of the agent").fill("early")
+    button(page, "Save under a name").click()
+    links = page.get_by_role("navigation", name="Games")
+    links.get_by_role("button", name="Connect Four 4").click()
+    browsing.agent(page, "Kept: early (network)")
+    tab(page, "Learning")
     show.click()
     expect(area(page)).to_contain_text("try it yourself", timeout=LONG)
     line = moves(page)
     side = "x" if as_first else "o"
     assert browsing.result("connect_4x4", line, side) == "You lost."
+    button(page, "New game").click()
+    wait_for_turn(page)
+    says(page, "From training: network")
+    assert len(moves(page)) == (0 if side == "o" else 1)
     chart = page.get_by_role("img", name=re.compile("Losing ends"))
     expect(chart).to_be_visible(timeout=LONG)
     expect(training(page)).to_contain_text(UNBEATABLE, timeout=2 * LONG)

@@ -870,6 +870,29 @@ def test_the_exact_result_is_said_to_be_unknown_in_the_opening_of_7x6(page):
     play(page, 3)
 
 
+def test_the_page_says_so_where_nothing_computes_exact_values(
+    open_page, served_url, page
+):
+    """Its computing part does not start, for instance since the server has ended."""
+    workers = []
+
+    def refuse_all_but_the_first(route):
+        workers.append(route)
+        if len(workers) == 1:  # it computes the agents' moves
+            route.continue_()
+        else:
+            route.abort()
+
+    page.context.route("**/static/worker.js", refuse_all_but_the_first)
+    other = open_page(served_url, context=page.context, expected="ERR_|Failed to load")
+    show(other, "Exact values")
+    name = "Exact values (not known)"
+    expect(other.get_by_role("checkbox", name="Exact")).to_have_accessible_name(name)
+    play(other, 4)
+    expect(move_list(other)).to_have_count(2)
+    page.context.unroute("**/static/worker.js")
+
+
 # ---- mistakes and review
 
 
