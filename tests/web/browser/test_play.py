@@ -581,7 +581,8 @@ def test_copies_are_the_position_as_link_text_and_svg(open_page, served_url, env
 
 
 def test_the_link_of_an_earlier_position_holds_that_position(open_page, served_url):
-    page = open_page(served_url, permissions=["clipboard-read", "clipboard-write"])
+    allowed = ["clipboard-read", "clipboard-write"]
+    page = in_game(open_page(served_url, permissions=allowed), "tic_tac_toe")
     for _ in range(2):
         play(page, legal(page)[0])
     line = moves(page)
