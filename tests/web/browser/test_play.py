@@ -327,6 +327,17 @@ def test_a_snapshot_that_is_chosen_in_a_game_holds_from_the_next_one_on(page):
     button(page, "Start a new game now").click()
     wait_for_turn(page)
     says(page, "Shipped network at update 0")
+    # The game goes on against the snapshot, without a choice that waits.
+    play(page, 4)
+    line = moves(page)
+    in_game(page, "connect_5x4")
+    in_game(page, "tic_tac_toe")
+    for _ in range(2):
+        assert moves(page) == line
+        says(page, "Shipped network at update 0")
+        expect(area(page)).not_to_contain_text(PENDING)
+        page.reload()
+        wait_for_turn(page)
 
 
 def test_a_choice_before_the_first_move_holds_at_once(page):

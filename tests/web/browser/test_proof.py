@@ -192,6 +192,16 @@ def test_a_game_that_a_shown_line_interrupts_goes_on(page):
     assert browsing.row_of(tab(page, "Statistics"), title)[0] == 1
 
 
+def test_a_choice_while_a_line_is_shown_is_kept(page):
+    browsing.agent(page, "Run weak (network)")
+    show_losing_line(page, "X")
+    tab(page, "Game")
+    casual = page.get_by_role("radio", name="Casual")
+    casual.click(force=True)
+    page.wait_for_timeout(200)
+    assert casual.is_checked()
+
+
 def test_without_a_game_there_is_no_way_back_from_a_shown_line(page):
     browsing.agent(page, "Run weak (network)")
     show_losing_line(page, "X")
