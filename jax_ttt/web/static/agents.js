@@ -61,6 +61,7 @@ export class Agents {
     this.refused = [];
     this.served = []; // the agents of the source
     this.numRefreshes = 0;
+    this.newestReply = 0; // the number of the refresh that the list is of
     this.cache = new Map(); // promises of loaded agents: by version, and then by update
     storage.onChange((name) => {
       if (name.startsWith(NAMES)) this.relist();
@@ -73,7 +74,8 @@ export class Agents {
     const number = this.numRefreshes;
     try {
       const { agents, refused } = await this.source.agents();
-      if (number === this.numRefreshes) Object.assign(this, { served: agents, refused });
+      const isNewer = number > this.newestReply; // than what is there
+      if (isNewer) Object.assign(this, { served: agents, refused, newestReply: number });
     } finally {
       this.relist();
     }

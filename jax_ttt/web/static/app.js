@@ -212,16 +212,19 @@ export class App {
       this.beginAnalysis(this.rules.start);
       return;
     }
-    if (this.game.isDemo) this.chooseToTry();
     const chosen = this.choices.side;
     const side = chosen === "random" ? SIDES[Math.floor(2 * Math.random())] : chosen;
     this.begin({ side, opponent: this.nextOpponent() });
   }
 
-  // After a line that beats the agent, the person tries it against the same agent.
-  chooseToTry() {
-    const choices = { side: this.demoSide, level: "full", depth: 0 };
-    this.settings.choose(this.rules.envId, choices);
+  // Begin a game by the button or the key. After a line that beats the agent, the person
+  // tries it against the same agent.
+  startNewGame() {
+    if (this.game.isDemo) {
+      const choices = { side: this.demoSide, level: "full", depth: 0 };
+      this.settings.choose(this.rules.envId, choices);
+    }
+    this.newGame();
   }
 
   // Go on with the game that an analysis or a shown line interrupted.
@@ -304,7 +307,7 @@ export class App {
     this.settings.choose(this.rules.envId, choices);
     if ("agent" in choices) this.update = null;
     const isLost = this.game.hasBegun && !this.game.isOver;
-    if (!this.analysis && !isLost) this.newGame();
+    if (!this.analysis && !this.game.isDemo && !isLost) this.newGame();
     this.load();
     this.changed();
   }

@@ -107,7 +107,8 @@ export class Engine {
   // { value (-1, 0 or 1 to the mover), moves (to the end, 0 for a draw), best (actions:
   // the quickest wins or latest losses), actions: [{ action, value, moves }] }. With
   // `latest`, as for a board that is looked at, it waits for the calls without it, and a
-  // later call with it replaces it unless it has begun: then its promise is rejected.
+  // later call with it replaces it unless it has begun: then its promise is rejected
+  // with an "AbortError".
   exact({ envId, position, seconds = 2, latest = false }) {
     return new Promise((resolve, reject) => {
       const request = { task: { name: "exact", envId, position, seconds }, resolve, reject };

@@ -72,7 +72,7 @@ function Tools({ app }) {
   if (app.analysis?.setup) return html`<${SetupTools} app=${app} />`;
   return html`
     <div class="bar">
-      <button type="button" class="primary" onClick=${() => app.newGame()}>New game</button>
+      <button type="button" class="primary" onClick=${() => app.startNewGame()}>New game</button>
       <${Button} isDisabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo<//>
       <${Button} isDisabled=${!app.canHint} onClick=${() => app.showHint()}>Hint<//>
     </div>
@@ -203,7 +203,7 @@ function onKey(app, event) {
   if (key === "arrowleft" && !isInput) game.goTo(game.at - 1);
   else if (key === "arrowright" && !isInput) game.goTo(game.at + 1);
   else if (event.repeat || app.analysis?.setup) return;
-  else if (key === "n") app.newGame();
+  else if (key === "n") app.startNewGame();
   else if (key === "u") game.undo();
   else if (key === "h") app.showHint();
   else if (/^[1-9]$/.test(key) && Number(key) <= app.rules.numActions) app.act(Number(key) - 1);
