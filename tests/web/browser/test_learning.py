@@ -145,13 +145,17 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(
     expect(training(other)).to_contain_text("Not started")
 
 
-def test_a_training_in_another_tab_leaves_a_game_as_it_is(page, open_page):
+def test_a_training_in_another_tab_leaves_a_game_as_it_is(
+    open_page, page, training_url
+):
     """Two tabs start it at once: there is one training, and both tabs show it."""
+    refused = "409"  # what the server may answer to the later one
+    page = open_page(training_url, expected=refused)
     browsing.agent(page, "Shipped table")
     browsing.play(page, 4)
     line, title = moves(page), "Unbeatable (learned agent): Shipped table"
     says(page, title)
-    other = open_page(page.url.partition("#")[0], context=page.context)
+    other = open_page(training_url, context=page.context, expected=refused)
     for one in (page, other):
         tab(one, "Learning")
         expect(training(one)).to_contain_text("Not started")
