@@ -144,6 +144,7 @@ export class App {
     if (this.agents.get(opponent.agent)?.source === "live") {
       this.settings.choose(this.rules.envId, { agent: opponent.agent });
     }
+    if (opponent.agent === this.agent?.id) this.update = opponent.update ?? null;
     const options = { start: position, moves, original, notCounted, isCounted };
     this.begin({ side, opponent: new Opponent(this, opponent), ...options });
     return true;
