@@ -1,4 +1,4 @@
-"""Servers for tests, and a client that sends bytes as they are given."""
+"""A client of an application, servers for tests, and bytes over sockets."""
 
 import asyncio
 import contextlib
@@ -12,52 +12,11 @@ import threading
 import time
 import urllib.parse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import rules
-
-from jax_ttt.serving import server as servers
-from jax_ttt.serving.checks import Checked
+from jax_ttt.web import __main__ as web
 
 ROOT = Path(__file__).parents[1]
-
-
-class Training:
-    """Live training of which a test sets what it shows."""
-
-    def __init__(self):
-        self.learned, self.commands, self.settings = [], [], []
-        self.shown = {"positions_learned": None, "history": [], "run": 0}
-        self.trained: Any = None
-        self.boxes = []
-        self.closed = False
-
-    def command(self, name, learner=None):
-        self.commands.append((name, learner))
-
-    def change(self, settings):
-        self.settings.append(settings)
-
-    def status(self) -> Any:
-        return dict(self.shown)
-
-    def subscribe(self):
-        from jax_ttt.live.mailbox import Mailbox
-
-        self.boxes.append(Mailbox())
-        return self.boxes[-1]
-
-    def unsubscribe(self, box):
-        self.boxes.remove(box)
-
-    def agent(self, update=None):
-        return self.trained if update is None else None
-
-    def learn_game(self, moves):
-        self.learned.append(tuple(moves))
-
-    def close(self):
-        self.closed = True
 
 
 class Reply(NamedTuple):
@@ -66,7 +25,6 @@ class Reply(NamedTuple):
     status_code: int
     headers: dict
     content: bytes
-    path: str
 
     @property
     def text(self):
@@ -83,18 +41,14 @@ class Client:
         self.app, self.host = app, host
         self.runner = asyncio.Runner()
 
-    def request(self, method, url, headers=None, content=None, **body):
+    def request(self, method, url, headers=None, content=b"", **body):
         """Send a request, with `json=` as its body if given."""
-        about = {"host": self.host}
         if "json" in body:
             content = json.dumps(body["json"]).encode()
-            about["content-type"] = "application/json"
-        if content is not None:
-            about["content-length"] = str(len(content))
-        about |= headers or {}
-        return self.runner.run(self._asked(method, url, about, content or b""))
+        every = {"host": self.host, **(headers or {})}
+        return self.runner.run(self._answer(method, url, every, content))
 
-    async def _asked(self, method, url, headers, content):
+    async def _answer(self, method, url, headers, content):
         raw, _, query = url.partition("?")
         scope = {
             "type": "http",
@@ -106,17 +60,19 @@ class Client:
             "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
         }
         sent = []
+        parts = iter([{"type": "http.request", "body": content, "more_body": False}])
 
         async def receive():
-            return {"type": "http.request", "body": content, "more_body": False}
+            # The client goes away only after the reply.
+            return next(parts, None) or await asyncio.Future()
 
         async def send(message):
             sent.append(message)
 
         await self.app(scope, receive, send)
-        about = {k.decode(): v.decode() for k, v in sent[0]["headers"]}
-        parts = b"".join(message.get("body", b"") for message in sent[1:])
-        return Reply(sent[0]["status"], about, parts, scope["path"])
+        headers = {k.decode(): v.decode() for k, v in sent[0]["headers"]}
+        body = b"".join(message.get("body", b"") for message in sent[1:])
+        return Reply(sent[0]["status"], headers, body)
 
     def get(self, url, **more):
         return self.request("GET", url, **more)
@@ -135,34 +91,31 @@ class Client:
 
 
 @contextlib.contextmanager
-def serving(app, ending=lambda: None, large=(), **checks):
-    """Serve an application, with all checks, in a thread; yield its port."""
-    bound = servers.listening("127.0.0.1", 0)
-    port = bound.getsockname()[1]
-    server = servers.Server(Checked(app, port, **checks), ending, large)
-    thread = threading.Thread(target=servers.serve, args=(server, bound), daemon=True)
-    thread.start()
-    try:
-        yield port
-    finally:
-        server.stop()
-        thread.join(10)
-        bound.close()
+def serving(app):
+    """Serve an application, with the command's limits, in a thread; yield its port."""
+    server = web.make_server(app)
+    with web._bound("127.0.0.1", 0) as bound:
+        port = bound.getsockname()[1]
+        thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
+        thread.start()
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+            thread.join(10)
     assert not thread.is_alive()
 
 
 def exchange(port, request, timeout=5.0):
-    """Send bytes on a connection of their own; return all that comes back.
-
-    The reply may come before everything is sent.
-    """
+    """Send bytes on a connection of their own; return all that comes back."""
     with socket.create_connection(("127.0.0.1", port), timeout) as client:
+        reply = b""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             client.sendall(request)
-        found = b""
-        while part := client.recv(65536):
-            found += part
-    return found
+        with contextlib.suppress(ConnectionResetError):
+            while part := client.recv(65536):
+                reply += part
+    return reply
 
 
 def status_of(reply):
@@ -184,14 +137,21 @@ def body_of(reply):
 
 def request(port, method="GET", path="/", body=None, **headers):
     """Return a request as bytes; a header given as None is left out."""
-    about = {"Host": f"127.0.0.1:{port}"}
+    every = {"Host": f"127.0.0.1:{port}", "Connection": "close"}
     if body is not None:
         body = body if isinstance(body, bytes) else body.encode()
-        about |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
-    about |= {name.replace("_", "-"): value for name, value in headers.items()}
-    lines = [f"{name}: {value}" for name, value in about.items() if value is not None]
+        every |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    every |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"{name}: {value}" for name, value in every.items() if value is not None]
     head = "\r\n".join([f"{method} {path} HTTP/1.1", *lines]) + "\r\n\r\n"
     return head.encode("latin-1") + (body or b"")
+
+
+def get_json(port, path):
+    """Return what a server answers, as JSON."""
+    reply = exchange(port, request(port, path=path), 30)
+    assert status_of(reply) == 200, reply
+    return json.loads(body_of(reply))
 
 
 @contextlib.contextmanager
@@ -210,9 +170,9 @@ def command(*flags, folder):
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        found = re.search(r":(\d+)/", line)
-        assert found, (line, process.stderr and process.stderr.read())
-        yield process, int(found[1])
+        address = re.search(r":(\d+)/", line)
+        assert address, (line, process.stderr and process.stderr.read())
+        yield process, int(address[1])
     finally:
         process.kill()
         process.communicate()
@@ -225,26 +185,3 @@ def wait_until(happened, seconds=30.0):
         if time.monotonic() > end:
             raise TimeoutError
         time.sleep(0.02)
-
-
-def board_after(moves):
-    """Return the board after moves, each of which must be legal by the rules."""
-    board = "-" * 9
-    for move in moves:
-        assert move in rules.moves(board), (moves, board)
-        board = rules.after(board, move)
-    return board
-
-
-def check_game(game):
-    """Check a game as the server sends it against the rules."""
-    board = board_after(game["moves"])
-    letter = game["side"].upper()
-    if rules.moves(board):
-        assert game["result"] is None
-        assert game["to_move"] == rules.mover(board).lower() == game["side"]
-    else:
-        won = rules.winner(board)
-        result = "drawn" if won is None else "won" if won == letter else "lost"
-        assert (game["to_move"], game["result"]) == (None, result)
-    return board

@@ -1,7 +1,7 @@
 """Every way to ask how strong an agent is gives the same answer.
 
-The commands, the functions and the page's data are asked about a proven agent, about
-one that can be beaten, and about the shipped agent of 5 x 4 cells.
+The commands, the functions and the agent's file, which the page reads, are asked about
+a proven agent, about one that can be beaten, and about the shipped one of 5 x 4 cells.
 """
 
 import json
@@ -18,7 +18,6 @@ from jax_ttt.grading.grade import Grade
 from jax_ttt.players import agents
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.text import grade_text
-from jax_ttt.web import connect_four_data
 
 train = commands.module_of("train")
 
@@ -100,12 +99,6 @@ def of_agent(path, asked):
     lost = len(proof.losing_line) if proof.losing_line else None
     assert lost == said["prove"].length
     assert (grade.loss_rate == 0) == bool(grade.unbeatable)
-    data = connect_four_data.network_json("agent", agent)["grade"]
-    assert isinstance(data, dict)
-    on_page = records.from_dict(Grade, data)
-    assert on_page.unbeatable is said["prove"].unbeatable
-    for seat, size in zip(SEATS, said["prove"].positions, strict=True):
-        assert on_page.followed[seat].num_positions == size
     return said
 
 

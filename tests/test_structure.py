@@ -35,18 +35,9 @@ MAY_IMPORT = {
         *("players", "grading", "text"),
     ),
     "api": (*LOWER, "grading", "training", "text", "pictures"),
-    "live": (*LOWER, "grading", "training", "text", "pictures"),
-    "serving": ("files",),
-    "sessions": ("config", "runtime", "files", "games", "solver", "players", "serving"),
     "web": (
-        *LOWER,
-        "grading",
-        "training",
-        "text",
-        "api",
-        "live",
-        "serving",
-        "sessions",
+        *("config", "runtime", "files", "games", "solver", "dqn", "players"),
+        *("grading", "training", "pictures"),
     ),
 }
 """The folders that the modules of a folder may import, besides their own."""

@@ -68,7 +68,7 @@ again from the files. [players.md](players.md) explains the rows.
 {boards}
 
 [connect_four.md](connect_four.md) tells how they learn, and the
-[web page](web.md#connect-four) plays with them. The figures of the first agent
+[web page](web.md) plays with them. The figures of the first agent
 are exact, over all positions that it reaches against every opponent, mirror images
 counted once.
 

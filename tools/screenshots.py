@@ -6,28 +6,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jax_ttt.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
-    from jax_ttt.pictures.themes import Theme
-
-TIMEOUT = 120_000
+_TIMEOUT = 120_000
 """Milliseconds that a training or a busy machine may take."""
-SHORTER_PAUSES = """
-const wait = window.setTimeout;
-window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
-"""
-"""A script for the page: each of its timers takes a tenth of its time.
-
-Replies, demonstrations and messages pause to be seen.
-"""
-_WIDE, _NARROW = (1280, 800), (390, 844)
+_WIDTH, _HEIGHT = 1280, 920
+_LOST_GAME = (3, 3, 1, 2, 2, 4)
+"""Columns by which a person loses to the shipped agent of Connect Four 5 x 4."""
+_MISTAKE = "3. Blue, you"
+"""The move of it that gives the draw away."""
 
 
 def take(folder: Path) -> Iterator[Path]:
@@ -45,79 +39,53 @@ def take(folder: Path) -> Iterator[Path]:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )
-        page = _opened(browser, url, _WIDE)
-        yield from _states(page, folder)
-        yield from _connect_four(page, folder)
-        page = _opened(browser, url, _NARROW)
-        _show_values(page)
-        _play(page, 4)
-        yield from _shots(page, folder, "phone", ("dark",))
+        page = browser.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
+        page.set_default_timeout(_TIMEOUT)
+        page.goto(url)
+        _play_with_values(page)
+        yield from _shots(page, folder, "play")
+        _train_a_table(page)
+        yield from _shots(page, folder, "learning")
+        _review_connect_four(page)
+        yield from _shots(page, folder, "connect-four")
         browser.close()
 
 
-def _states(page: "Page", folder: Path) -> Iterator[Path]:
-    _show_values(page)
-    _play(page, 1)
-    _play(page, 8)
-    yield from _shots(page, folder, "play")
+def _play_with_values(page: "Page") -> None:
+    for layer in ("Exact values", "Network's values", "Table's values"):
+        page.get_by_role("checkbox", name=layer).check(force=True)
+    for square in ("Row 1, column 2", "Row 3, column 3"):
+        page.get_by_role("button", name=square).click()
+        _wait_for_the_reply(page)
+
+
+def _train_a_table(page: "Page") -> None:
     page.get_by_role("tab", name="Learning").click()
     page.get_by_role("radio", name="Table").check(force=True)
     page.get_by_role("button", name="Start", exact=True).click()
+    page.locator(".state", has_text="Finished").wait_for()
     page.locator(".verdict-live", has_text="Unbeatable").wait_for()
-    page.get_by_role("button", name="Pause").click()
-    page.locator(".state", has_text="Paused").wait_for()
-    yield from _shots(page, folder, "learning")
-    # An early snapshot, which can be beaten.
-    page.locator("#snapshot").press("Home")
-    page.get_by_role("tab", name="Proof").click()
-    page.get_by_role("button", name="Show me how to beat it").first.click()
-    page.locator("#status-more", has_text="try it yourself").wait_for()
-    yield from _shots(page, folder, "proof")
 
 
-def _connect_four(page: "Page", folder: Path) -> Iterator[Path]:
-    page.get_by_role("link", name="Connect Four").click()
-    page.get_by_role("radio", name="7").check(force=True)
-    page.locator("#values").check()
-    for column in (4, 3, 2, 6, 4, 2):
-        page.locator(".column").nth(column - 1).click()
-        page.locator("#status-main", has_text="Your turn").wait_for()
-    yield from _shots(page, folder, "connect-four")
+def _review_connect_four(page: "Page") -> None:
+    page.get_by_role("button", name="Connect Four 5").click()
+    for column in _LOST_GAME:
+        page.get_by_role("button", name=re.compile(f"^Column {column}")).click()
+        _wait_for_the_reply(page)
+    page.get_by_role("button", name="Review this game").click()
+    page.get_by_text("wins in 1 move").wait_for()  # the last move's verdict
+    page.get_by_role("button", name=_MISTAKE).click()
 
 
-def _opened(browser: "Browser", url: str, size: tuple[int, int]) -> "Page":
-    page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-    page.set_default_timeout(TIMEOUT)
-    page.add_init_script(SHORTER_PAUSES)
-    page.goto(url)
-    page.locator(".square.playable").first.wait_for()
-    return page
+def _wait_for_the_reply(page: "Page") -> None:
+    page.locator(".status-main", has_text=re.compile("Your turn|You|draw")).wait_for()
 
 
-def _show_values(page: "Page") -> None:
-    for layer in ("network", "table", "exact"):
-        page.locator(f"input[name={layer}]").check()
-
-
-def _play(page: "Page", cell: int) -> None:
-    """Play a cell and wait for the reply."""
-    frames = page.locator("button.frame")
-    before = frames.count()
-    page.locator(".square").nth(cell).click()
-    frames.nth(before + 1).wait_for()
-    page.locator("#status-main", has_text=re.compile("Your turn|You|draw")).wait_for()
-
-
-def _shots(
-    page: "Page",
-    folder: Path,
-    state: str,
-    themes: Iterable["Theme"] = ("light", "dark"),
-) -> Iterator[Path]:
+def _shots(page: "Page", folder: Path, state: str) -> Iterator[Path]:
     """Take a picture of the page as it is, in each theme; yield their paths."""
     page.mouse.move(0, 0)
     page.locator("h1").scroll_into_view_if_needed()
-    for theme in themes:
+    for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         page.wait_for_timeout(300)  # a stone that appears, a tooltip that goes
         path = folder / f"web-{state}-{theme}.png"
@@ -127,7 +95,7 @@ def _shots(
 
 @contextlib.contextmanager
 def _served() -> Iterator[str]:
-    """Serve the page at a free port, without runs and games; yield its address."""
+    """Serve the page at a free port, without runs; yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         flags = ("--port", "0", "--data-dir", folder, "--runs", f"{folder}/runs")
         process = subprocess.Popen(
@@ -136,14 +104,12 @@ def _served() -> Iterator[str]:
             stderr=subprocess.DEVNULL,
             text=True,
         )
+        assert process.stdout is not None
         try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if found := re.search(r"http://\S+", line):
-                    yield found[0]
-                    break
-            else:
+            address = re.search(r"http://\S+", process.stdout.readline())
+            if address is None:
                 raise UsageError("the server of the page did not start")
+            yield address[0]
         finally:
             process.terminate()
             process.wait()

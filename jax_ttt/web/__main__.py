@@ -1,11 +1,14 @@
-"""Serve the page to play on and to watch agents learn, or write it as static files.
+"""Serve the page to play on and to watch agents learn, or write it as one file.
 
 python -m jax_ttt.web --open
 python -m jax_ttt.web --export page
 """
 
+import contextlib
 import dataclasses
+import errno
 import os
+import signal
 import socket
 import sys
 import webbrowser
@@ -23,12 +26,16 @@ from jax_ttt.files.run_folder import RUNS
 from jax_ttt.runtime import streams
 
 if TYPE_CHECKING:
-    from jax_ttt.serving.checks import Checked
-    from jax_ttt.serving.loading import Loading
-    from jax_ttt.web.services import Services
+    import uvicorn
+    from starlette.types import ASGIApp
 
 PORTS = Range(int, 0, 2**16 - 1)
+MOST_PORTS = 100
+"""How many ports are tried, from the one that is asked for."""
+MOST_CONNECTIONS = 800
+"""Fewer than the 1,024 files that a process may usually open."""
 _LOCAL = ("127.0.0.1", "::1", "localhost")
+_EVERYWHERE = ("0.0.0.0", "::")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,85 +53,113 @@ class Args:
     open: tyro.conf.FlagCreatePairsOff[bool] = False
     """Open the page in a browser."""
     export: Path | None = None
-    """Write the pages as static files to this folder, and end: they need no server."""
+    """Write the page as one file to this folder, and end: it needs no server."""
     runs: Path = RUNS
     """The folder of the runs whose agents are offered."""
     data_dir: Path | None = None
-    """The folder of statistics and imported agents; by default one in the user's data
-    folder."""
+    """The folder where the agent in training is kept at the end; by default one in the
+    user's data folder."""
     machine: cli.Machine = field(default_factory=cli.Machine)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.export is not None:
-        return _export(args, args.export)
+        return _export(args.export)
     for module in ("starlette", "uvicorn"):
         cli.require(module, "web", "the page")
-    bound = _bound(args.host, args.port)
-    with bound:
-        signal_number = _serve(args, _data_folder(args.data_dir), bound)
-    return cli.interrupted(signal_number) if signal_number else 0
+    with _bound(args.host, args.port) as bound:
+        return _serve(args, _data_folder(args.data_dir), bound)
 
 
 def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
-    """Serve until the end, keep everything, and return the signal that ended it, or 0.
+    """Serve until a signal, and return the exit code."""
+    from jax_ttt.web.agents import AgentFiles
+    from jax_ttt.web.app import make_app
+    from jax_ttt.web.training import Training
 
-    Loading JAX can't be stopped, so an early end waits for the services.
-    """
-    from jax_ttt.serving import server as servers
-    from jax_ttt.serving.loading import Loading
-    from jax_ttt.web import app
+    files = AgentFiles(args.runs, data)
+    training = Training(files, lambda: _make_ready(args.machine))
+    server = make_server(make_app(files, training, _host_names(args.host)))
+    signals: list[int] = []
 
-    port = bound.getsockname()[1]
-    loading: Loading[Services] = Loading()
-    server = servers.Server(_checked(args, port, loading), loading.end, app.LARGE)
-    _announce(args.host, port)
-    loading.begin(lambda: _load(args, data), server.stop)
+    def end(number: int, frame: object) -> None:
+        del frame
+        signals.append(number)
+        server.should_exit = True
+
+    # uvicorn handles the first two while it serves, and then raises them again.
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows lacks the last one
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+    address = _address(args.host, bound.getsockname()[1])
+    _announce(args.host, address)
     if args.open:
-        webbrowser.open(_address(args.host, port))
+        webbrowser.open(address)
     try:
-        return servers.serve(server, bound)
+        server.run([bound])
     finally:
-        loading.made().close()
+        # A second signal ends the server without the end of the application.
+        has_ended = training.close()
+    code = cli.interrupted(signals[0]) if signals else 0
+    if not has_ended:
+        _end_at_once(signals[0] if signals else signal.SIGTERM)
+    return code
 
 
-def _checked(args: Args, port: int, loading: "Loading[Services]") -> "Checked":
-    """Return the page's application, which checks each request."""
-    from jax_ttt.serving import static_files
-    from jax_ttt.serving.checks import Checked
-    from jax_ttt.web import app
+def _end_at_once(number: int) -> None:
+    """End the process by a signal, for which a shell has the same exit code.
 
-    files = static_files.read_files(Path(__file__).parent / "static")
-    everywhere = args.host in ("0.0.0.0", "::", "")
-    names = (f"[{args.host}]" if ":" in args.host else args.host,)
-    if everywhere:
-        names = (socket.gethostname(),)
-    return Checked(app.make_app(loading, files), port, names, everywhere)
+    Python's own end fails while JAX compiles or computes in a thread.
+    """
+    sys.stdout.flush()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
 
 
-def _load(args: Args, data: Path | None) -> "Services":
-    """Import JAX and make the services, in a thread."""
-    from jax_ttt.runtime import devices
+def make_server(app: "ASGIApp") -> "uvicorn.Server":
+    """Return a server of an application, with uvicorn's limits."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        loop="asyncio",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",  # the application reports its own faults
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=2**16,
+    )
+    return uvicorn.Server(config)
+
+
+def _make_ready(machine: cli.Machine) -> None:
+    """Import JAX, and choose its device.
+
+    Raises:
+        UsageError: the device is not available.
+    """
+    from jax_ttt.runtime import compile_cache, devices
 
     try:
-        devices.choose_device(args.machine.device)
+        devices.choose_device(machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    from jax_ttt.runtime import compile_cache
-
-    compile_cache.use(not args.machine.no_compile_cache)
-    from jax_ttt.live.live_training import LiveTraining
-    from jax_ttt.web.services import make_services
-
-    return make_services(args.runs, data, LiveTraining())
+    compile_cache.use(not machine.no_compile_cache)
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    from jax_ttt.serving import server as servers
-
+    """Return a socket that listens; if the port is taken, at one of the next ports."""
     try:
-        return servers.listening(host, port)
+        return _listening(host, port)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
@@ -133,19 +168,67 @@ def _bound(host: str, port: int) -> socket.socket:
         ) from None
 
 
+def _listening(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    refused = OSError(errno.EADDRINUSE, "address in use")
+    for number in range(port, min(port + MOST_PORTS, 2**16)):
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        if sys.platform != "win32":  # there, it would share the port
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((address[0], number, *address[2:]))
+            bound.listen()  # a browser that is opened now waits a moment
+            return bound
+        except OSError as error:
+            bound.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            refused = error
+    raise refused
+
+
+def _host_names(host: str) -> list[str]:
+    """Return the names that the header Host may have, without the port."""
+    addresses = _own_addresses() if host in _EVERYWHERE else {host}
+    names = {f"[{name}]" if ":" in name else name for name in addresses}
+    return sorted({"127.0.0.1", "localhost", "[::1]", *names})
+
+
+def _own_addresses() -> set[str]:
+    """Return this machine's name and addresses, as far as they can be found."""
+    name = socket.gethostname()
+    own = {name}
+    with contextlib.suppress(OSError):
+        own |= {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
+    # The name may stand for this machine alone. An address for documentation, to which
+    # nothing is sent, chooses the one that the network knows.
+    for family, far in (
+        (socket.AF_INET, "192.0.2.1"),
+        (socket.AF_INET6, "2001:db8::1"),
+    ):
+        with (
+            contextlib.suppress(OSError),
+            socket.socket(family, socket.SOCK_DGRAM) as s,
+        ):
+            s.connect((far, 9))
+            own.add(s.getsockname()[0])
+    return own
+
+
 def _address(host: str, port: int) -> str:
-    shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
-    shown = "::1" if shown == "::" else shown
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
 
 
-def _announce(host: str, port: int) -> None:
+def _announce(host: str, address: str) -> None:
     if host not in _LOCAL:
         streams.tell(
             f"warning: --host {host} lets everyone who can reach this machine play, "
-            "train, and change the statistics"
+            "train, and delete agents that were kept"
         )
-    print(f"the page: {_address(host, port)}  (Ctrl-C ends it)", flush=True)
+    print(f"the page: {address}  (Ctrl-C ends it)", flush=True)
 
 
 def _data_folder(folder: Path | None) -> Path | None:
@@ -160,23 +243,20 @@ def _data_folder(folder: Path | None) -> Path | None:
     except OSError as error:
         if folder is not None:
             raise UsageError(f"--data-dir {folder}: {error.strerror}") from None
-        streams.tell(f"warning: statistics are not kept: {path}: {error.strerror}")
+        streams.tell(f"warning: no agent is kept: {path}: {error.strerror}")
         return None
     return path
 
 
-def _export(args: Args, folder: Path) -> int:
-    """Write the page with the shipped agents as static files."""
-    cli.set_up(args.machine)
-
+def _export(folder: Path) -> int:
+    """Write the page with the shipped agents as one file."""
     from jax_ttt.web import export
 
     try:
-        paths = export.write_page(folder), export.write_connect_four(folder)
+        path = export.write_page(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
-    for path in paths:
-        streams.tell_written(path)
+    streams.tell_written(path)
     return 0
 
 

@@ -7,11 +7,8 @@ import browsing
 import pytest
 import served
 
-STATES = ("play", "learning", "proof", "connect-four")
-NAMES = {
-    *(f"web-{state}-{theme}.png" for state in STATES for theme in ("light", "dark")),
-    "web-phone-dark.png",
-}
+STATES = ("play", "learning", "connect-four")
+NAMES = {f"web-{state}-{theme}.png" for state in STATES for theme in ("light", "dark")}
 
 
 @pytest.mark.slow

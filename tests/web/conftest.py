@@ -1,70 +1,65 @@
-"""The services of a page and a client of its application."""
+"""The application with small learners, a client of it, and a server of it."""
 
-from pathlib import Path
+import dataclasses
+import math
 
 import pytest
 import served
 
-from jax_ttt.serving import static_files
-from jax_ttt.serving.checks import Checked
-from jax_ttt.serving.loading import Loading
-from jax_ttt.web import app, services
+from jax_ttt.web import sliders
+from jax_ttt.web.agents import AgentFiles
+from jax_ttt.web.app import make_app
+from jax_ttt.web.sliders import LEARNERS, LEARNING
+from jax_ttt.web.training import Training
 
-STATIC = Path(app.__file__).parent / "static"
-
-
-@pytest.fixture
-def training():
-    return served.Training()
+HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
 
 @pytest.fixture
-def made(tmp_path, training):
-    """Return services that keep their files in the test's folder."""
+def small(monkeypatch):
+    """Let all learners be small and short."""
+    for learner in LEARNERS:
+        learning = LEARNING[learner]
+        config = learning.config.replace(num_envs=8, num_updates=20, eval_every=10)
+        if learner != "table":
+            config = config.replace(hidden_size=8)
+        if learner == "connect-4x4":
+            config = config.replace(eval_games=8)
+        changed = dataclasses.replace(learning, config=config)
+        monkeypatch.setitem(sliders.LEARNING, learner, changed)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return the agents of the test's folder, and the shipped ones."""
     data = tmp_path / "data"
     data.mkdir()
-    found = services.make_services(tmp_path / "runs", data, training)
-    yield found
-    found.close()
+    return AgentFiles(tmp_path / "runs", data)
 
 
 @pytest.fixture
-def loaded(made):
-    """Return these services as the application waits for them."""
-    loading = Loading()
-    loading.begin(lambda: made, lambda: None)
-    return loading
+def training(files, small):
+    """Return a training that computes as fast as it can, ended after the test."""
+    made = Training(files, speed=math.inf)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def page_app(loaded):
-    return app.make_app(loaded, static_files.read_files(STATIC))
+def page_app(files, training):
+    return make_app(files, training, HOSTS)
 
 
 @pytest.fixture
 def client(page_app):
-    """Return a client of the application with all checks, without sockets."""
-    checked = Checked(page_app, 8000)
-    found = served.Client(checked)
-    yield found
-    found.close()
+    """Return a client of the application, without sockets."""
+    made = served.Client(page_app)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def port(page_app, loaded):
+def port(page_app):
     """Return the port of a real server of the application."""
-    with served.serving(page_app, loaded.end, large=app.LARGE) as found:
-        yield found
-
-
-@pytest.fixture
-def started(client):
-    """Return a function that starts a game and returns it."""
-
-    def start(side="x", **opponent):
-        asked = {"opponent": opponent or {"level": "expert"}, "side": side}
-        reply = client.post("/api/games", json=asked)
-        assert reply.status_code == 201, reply.text
-        return reply.json()
-
-    return start
+    with served.serving(page_app) as number:
+        yield number

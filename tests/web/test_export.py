@@ -4,153 +4,152 @@ import base64
 import hashlib
 import json
 import re
-from typing import Any
 
-import numpy as np
 import pytest
-import tiny
 
-from jax_ttt.players import agents
-from jax_ttt.players.levels import BEGINNER_CHANCE
-from jax_ttt.players.shipped import SHIPPED, SNAPSHOTS
-from jax_ttt.sessions import backup
-from jax_ttt.web import agent_data, connect_four_data, export, tree_data
+from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
+from jax_ttt.web import agents, export
+from jax_ttt.web.agents import Listed
 
-SCRIPTS = sorted(export.STATIC.glob("*.js"))
+SCRIPTS = sorted(export.STATIC.rglob("*.js"))
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Return the exported page of a network, with a snapshot of it."""
+    """Return the exported page of an agent with a hostile name, and of a snapshot."""
     folder = tmp_path_factory.mktemp("export") / "made" / "here"
-    before = agents.load_agent(tiny.save_untrained(folder.parent / "agent.safetensors"))
-    network = agents.load_agent(SHIPPED["network"])
-    shown = export.Exported("a/b", "</script><b>", "run", network, {0: before})
-    return export.write_page(folder, [shown]).read_text("utf-8")
-
-
-@pytest.fixture(scope="module")
-def connect_four(tmp_path_factory):
-    """Return the exported page of Connect Four."""
-    path = export.write_connect_four(tmp_path_factory.mktemp("connect_four"))
-    assert path.name == "connect_four.html"
+    snapshots = {0: SNAPSHOTS["table"] / "00000.safetensors"}
+    listed = Listed("run/a", "</script><b>", "run", SHIPPED["table"], snapshots)
+    path = export.write_page(folder, [listed])
+    assert [*folder.iterdir()] == [path]
     return path.read_text("utf-8")
 
 
-@pytest.fixture(scope="module")
-def data(written):
-    (found,) = re.findall(r'id="data">(.*?)</script>', written, re.DOTALL)
-    return json.loads(found)
+def content_of(page, name):
+    (text,) = re.findall(rf'id="{name}">(.*?)</script>', page, re.DOTALL)
+    return text
 
 
-def test_the_numbers_of_the_page_are_those_of_the_server():
-    def constant(name, script):
-        text = (export.STATIC / script).read_text("utf-8")
-        (value,) = re.findall(rf"const {name} = (.*?);", text)
-        return json.loads(value)
-
-    assert constant("RANDOM_SHARE", "replies.js") == BEGINNER_CHANCE
-    assert constant("NOT_OVER", "tree.js") == tree_data.NOT_OVER
-    assert constant("FORMAT", "local_statistics.js") == backup.FORMAT
-    assert constant("VERSION", "local_statistics.js") == backup.VERSION
+def data_of(page):
+    return json.loads(content_of(page, "data"))
 
 
-@pytest.mark.parametrize("name", ["written", "connect_four"])
-def test_a_page_asks_for_nothing_from_elsewhere(name, request):
-    written = request.getfixturevalue(name)
-    links = re.findall(r'<a href="(\w+\.html)"', written)
-    assert links == ["index.html", "connect_four.html"], "to both pages"
-    assert len(re.findall(r'(?:src|href)="(?!#|data:)', written)) == len(links)
-    assert "http://" not in re.sub(r"http://www\.w3\.org/\S+", "", written)
+def module(url):
+    """Return the code of a `data:` URL."""
+    head, _, code = url.partition(";base64,")
+    assert head == "data:text/javascript;charset=utf-8"
+    return base64.b64decode(code).decode()
+
+
+def imports_of(code):
+    return re.findall(r'(?:from|import) "(.*?)"', code)
+
+
+def test_a_page_asks_for_nothing_from_elsewhere(written):
+    assert not re.search(r'(?:src|href)="(?!#|data:)', written)
     (policy,) = re.findall(r'Content-Security-Policy" content="(.*?)"', written)
-    assert "default-src 'none'" in policy
-    assert "connect-src" not in policy
-    for text in re.findall(
-        r"<(?:script|style)(?! type=.application)[^>]*>(.*?)</s", written, re.S
-    ):
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == rules["connect-src"] == "'none'"
+    assert rules["worker-src"] == "data:"
+    inline = re.findall(
+        r"<(?:script|style)(?! type=.(?:application|text))[^>]*>(.*?)</s", written, re.S
+    )
+    assert len(inline) == 3, "styles, the import map and the start"
+    for text in inline:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
 
 
-def test_every_module_is_in_an_import_map_with_its_imports(written, connect_four):
-    maps = []
-    codes = {f"page/{path.stem}": path.read_text("utf-8") for path in SCRIPTS}
-    for page in (written, connect_four):
-        (text,) = re.findall(r'<script type="importmap">(.*?)</script>', page)
-        maps.append(json.loads(text)["imports"])
-        for name, url in maps[-1].items():
-            code = base64.b64decode(url.partition("base64,")[2]).decode()
-            assert code == codes[name]
-            assert set(re.findall(r'from "(.*?)"', code)) <= maps[-1].keys(), name
-    assert maps[0].keys() | maps[1].keys() == codes.keys()
-    assert "page/line_game" not in maps[0]
-    assert "page/main" not in maps[1]
+def test_every_module_is_in_the_import_map_with_its_imports(written):
+    (text,) = re.findall(r'<script type="importmap">(.*?)</script>', written)
+    modules = json.loads(text)["imports"]
+    assert {"page/main", "page/rules", "page/vendor/htm-preact"} < modules.keys()
+    assert "page/worker" not in modules
+    for name, url in modules.items():
+        code = module(url)
+        assert set(imports_of(code)) <= modules.keys(), name
+        path = export.STATIC / f"{name.removeprefix('page/')}.js"
+        source = path.read_text("utf-8")
+        assert len(imports_of(code)) == len(imports_of(source))
+        if not imports_of(source):
+            assert code == source
+    assert '<script type="module">import "page/main";</script>' in written
 
 
-def test_the_agents_of_connect_four_are_in_their_page(connect_four):
-    (text,) = re.findall(r'id="data">(.*?)</script>', connect_four, re.DOTALL)
-    assert json.loads(text) == connect_four_data.connect_four_json()
+def test_the_worker_has_all_its_imports_inside(written):
+    def check(url, path):
+        code, source = module(url), path.read_text("utf-8")
+        inside, outside = imports_of(code), imports_of(source)
+        assert len(inside) == len(outside)
+        for url, name in zip(inside, outside, strict=True):
+            check(url, path.parent / name)
+
+    check(content_of(written, "worker"), export.STATIC / "worker.js")
 
 
-def test_no_text_ends_the_data_early(written, data):
-    assert written.count("</script>") == 3
-    assert data["agents"]["agents"][0]["name"] == "</script><b>"
+def test_the_styles_are_inside(written):
+    for name in ("style.css", "panels.css"):
+        assert (export.STATIC / name).read_text("utf-8") in written
 
 
-def test_the_values_are_those_of_the_legal_moves(data):
-    agent = agents.load_agent(SHIPPED["network"])
-    values = agent_data.action_values(agent)
-    sent = np.frombuffer(
-        base64.b64decode(data["values"][f"a/b@{agent.num_updates}"]), "<f4"
-    )
-    assert len(sent) == 16167
-    np.testing.assert_array_equal(sent, values[~np.isnan(values)])
+def test_no_text_ends_the_data_early(written):
+    assert written.count("</script>") == 4
+    assert data_of(written)["agents"][0]["name"] == "</script><b>"
 
 
-def test_each_snapshot_has_values_and_a_grade(data):
-    latest = agents.load_agent(SHIPPED["network"]).num_updates
-    (about,) = data["agents"]["agents"]
-    assert about["snapshots"] == [0, latest]
-    assert about["unbeatable"] == {"x": True, "o": True}
-    for part in ("values", "grades"):
-        assert data[part].keys() == {"a/b@0", f"a/b@{latest}"}
+def test_the_agents_files_are_inside_with_their_snapshots(written):
+    data = data_of(written)
+    files = {
+        "run/a@0": SNAPSHOTS["table"] / "00000.safetensors",
+        "run/a@400": SHIPPED["table"],
+    }
+    assert data["files"].keys() == files.keys()
+    for key, path in files.items():
+        assert base64.b64decode(data["files"][key]) == path.read_bytes()
+    (agent,) = data["agents"]
+    assert (agent["id"], agent["updates"], agent["snapshots"]) == ("run/a", 400, [0])
+    tree = json.loads((export.STATIC / "tic_tac_toe.json").read_text("utf-8"))
+    assert data["tree"] == tree
 
 
-@pytest.mark.slow
-def test_the_shipped_agents_are_exported_with_their_trainings(host_tree):
-    found = export.shipped()
-    ids = [one.agent_id for one in found]
-    assert ids == ["shipped/network", "shipped/table"]
-    for one in found:
-        assert len(one.past) >= 8
-        assert 0 in one.past
-        assert max(one.past) < one.agent.num_updates
-        last = agent_data.action_values(one.past[max(one.past)])
-        latest = agent_data.action_values(one.agent)
-        assert np.nanmean(abs(last - latest)) < 0.1, "of the same training"
-    grades: Any = export.page_data(found[1:])["grades"]
-    assert grades["shipped/table@0"]["unbeatable"] is False
-    kept = [path for folder in SNAPSHOTS.values() for path in folder.iterdir()]
-    assert sum(path.stat().st_size for path in kept) < 1_700_000
+def test_by_default_the_shipped_agents_are_exported_with_their_trainings(tmp_path):
+    path = export.write_page(tmp_path)
+    data = data_of(path.read_text("utf-8"))
+    assert [agent["id"] for agent in data["agents"]] == [f"shipped/{n}" for n in ALL]
+    listed, _ = agents.AgentFiles(tmp_path / "runs").as_json()
+    assert data["agents"] == listed, "as a server lists them"
+    for agent in data["agents"]:
+        for update in {*agent["snapshots"], agent["updates"]}:
+            assert f"{agent['id']}@{update}" in data["files"]
+    assert path.stat().st_size < 5_000_000
 
 
-def test_few_snapshots_are_kept_and_the_first_and_the_last_are_among_them():
-    agent = agents.load_agent(SHIPPED["network"])
-    kept = export.few_of(dict.fromkeys(range(0, 1000, 10), agent))
-    assert len(kept) == export.MOST_SNAPSHOTS
-    assert (min(kept), max(kept)) == (0, 990)
-    assert export.few_of({}) == {}
+def test_a_page_that_lacks_a_part_is_refused(tmp_path, monkeypatch):
+    for path in SCRIPTS:
+        target = tmp_path / path.relative_to(export.STATIC)
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    (tmp_path / "index.html").write_text("<meta charset=utf-8>")
+    (tmp_path / "tic_tac_toe.json").write_text("{}")
+    monkeypatch.setattr(export, "STATIC", tmp_path)
+    with pytest.raises(ValueError, match=r"index\.html has 0 parts"):
+        export.write_page(tmp_path / "out", [])
+
+
+def test_the_vendored_module_is_the_one_that_its_readme_names():
+    vendor = export.STATIC / "vendor"
+    (digest,) = re.findall(r"`([0-9a-f]{64})`", (vendor / "README.md").read_text())
+    content = (vendor / "htm-preact.js").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == digest
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_a_module_sets_text_as_text(path):
+    if path.parent.name == "vendor":
+        return
     code = path.read_text("utf-8")
     for unsafe in (
-        "innerHTML",
-        "outerHTML",
-        "insertAdjacent",
-        "document.write",
-        "eval(",
+        *("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval("),
+        *("new Function", "srcdoc", "javascript:"),
     ):
         assert unsafe not in code
-    assert not re.search(r'"style"|\bon[a-z]+ *=|new Function', code)

@@ -1,86 +1,239 @@
-// The learned agents: which one is selected, at which update, and its values.
+// The learned agents of the page: those of its source, and those kept in this browser.
 
-import { number } from "page/dom";
+import { readAgent } from "./agent_file.js";
+import { gameOf } from "./rules.js";
+import * as storage from "./storage.js";
+
+const NAMES = "agent."; // each agent has a name of its own in the storage
+const BROWSER = "browser/"; // how the id of an agent of this browser begins
+const FULL = "This browser has no room left: download or delete an agent.";
+
+// A name with the kind of agent, once.
+function withKind(name, kind) {
+  return name.includes(kind) ? name : `${name} (${kind})`;
+}
 
 const TITLES = {
-  shipped: (agent) => `Shipped ${agent.name}`,
-  run: (agent) => `Run ${agent.name}`,
-  live: (agent) => `In training: ${agent.kind}`,
-  imported: (agent) => `Imported ${agent.name}`,
+  shipped: ({ kind }) => `Shipped ${kind}`,
+  run: ({ name, kind }) => `Run ${name} (${kind})`,
+  live: ({ kind }) => `From training: ${kind}`,
+  kept: ({ name, kind }) => `Kept on the server: ${withKind(name, kind)}`,
+  browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };
 
-export class Agents extends EventTarget {
-  constructor(tree, source) {
-    super();
-    Object.assign(this, { tree, source });
+// What changes once an agent has another file; null of one that learns at the moment.
+export function versionOf(entry) {
+  return entry?.stamp ? `${entry.id}#${entry.stamp}` : null;
+}
+
+// A number that differs where the bytes differ (FNV-1a, 32 bits).
+function checksum(buffer) {
+  let sum = 0x811c9dc5;
+  for (const byte of new Uint8Array(buffer)) sum = Math.imul(sum ^ byte, 0x01000193);
+  return (sum >>> 0).toString(16);
+}
+
+function storedAgents() {
+  return storage.names(NAMES).flatMap((key) => {
+    const stored = storage.read(key);
+    if (typeof stored?.data !== "string") return []; // damaged
+    const { data, ...entry } = stored;
+    const name = key.slice(NAMES.length);
+    const stamp = entry.added;
+    return [{ ...entry, id: BROWSER + name, name, source: "browser", stamp, snapshots: [] }];
+  });
+}
+
+function readStored(id) {
+  const stored = storage.read(NAMES + id.slice(BROWSER.length));
+  if (!stored) throw new Error("This agent is not there any more.");
+  return storage.fromBase64(stored.data);
+}
+
+// The agents: `list` has { id, name, title, source, env_id, kind, updates,
+// stamp, snapshots } each, and `refused` { name, reason } of files that could not be read.
+export class Agents {
+  // `changed` is called after each change of the list.
+  constructor(source, changed) {
+    this.source = source;
+    this.changed = changed;
     this.list = [];
     this.refused = [];
-    this.id = null;
-    this.update = null; // null: the latest
-    this.cache = new Map(); // promises of action values
+    this.served = []; // the agents of the source
+    this.numRefreshes = 0;
+    this.newestReply = 0; // the number of the refresh that the list is of
+    this.cache = new Map(); // promises of loaded agents: by version, and then by update
+    storage.onChange((name) => {
+      if (name.startsWith(NAMES)) this.relist();
+    });
   }
 
+  // Ask the source for its agents. The list stays as it was where there is no answer.
   async refresh() {
-    const found = await this.source.agents();
-    this.list = found.agents.map((agent) => ({
-      ...agent,
-      title: TITLES[agent.source]?.(agent) ?? agent.name,
-    }));
-    this.refused = found.refused;
-    if (!this.get(this.id)) {
-      this.id = this.list[0]?.id ?? null;
-      this.update = null;
+    this.numRefreshes += 1;
+    const number = this.numRefreshes;
+    try {
+      const { agents, refused } = await this.source.agents();
+      const isNewer = number > this.newestReply; // than what is there
+      if (isNewer) Object.assign(this, { served: agents, refused, newestReply: number });
+    } finally {
+      this.relist();
     }
-    this.dispatchEvent(new CustomEvent("list"));
+  }
+
+  relist() {
+    const stored = storedAgents().sort((a, b) => a.added - b.added);
+    this.list = [...this.served, ...stored].map((entry) => ({
+      ...entry,
+      env_id: gameOf(entry.env_id),
+      title: TITLES[entry.source](entry),
+    }));
+    const versions = new Set(this.list.map(versionOf));
+    for (const version of this.cache.keys()) {
+      if (!versions.has(version)) this.cache.delete(version);
+    }
+    this.changed();
+  }
+
+  // The agents of a game.
+  for(envId) {
+    return this.list.filter((entry) => entry.env_id === envId);
   }
 
   get(id) {
-    return this.list.find((agent) => agent.id === id) ?? null;
+    return this.list.find((entry) => entry.id === id) ?? null;
   }
 
-  get selected() {
-    return this.get(this.id);
+  // The agent in training, or null.
+  get live() {
+    return this.list.find(({ source }) => source === "live") ?? null;
   }
 
-  // The selected agent with its update, in words.
-  get label() {
-    return this.name(this.id, this.update);
-  }
-
-  name(id, update) {
-    const agent = this.get(id);
-    if (!agent) return "no agent";
-    return update === null ? agent.title : `${agent.title} at update ${number(update)}`;
-  }
-
-  select(id, update = null) {
-    if (!this.get(id)) return;
-    this.id = id;
-    this.update = update;
-    this.dispatchEvent(new CustomEvent("select"));
-  }
-
-  // Action values; an agent that is still learning is asked for again.
-  values(id = this.id, update = this.update) {
-    if (id === null) return Promise.reject(new Error("There is no learned agent."));
-    const changes = this.get(id)?.source === "live" && update === null;
-    const key = `${id}@${update}`;
-    if (changes) this.cache.delete(key);
-    if (!this.cache.has(key)) {
-      const asked = this.source.values(this.tree, id, update);
-      asked.catch(() => this.cache.delete(key));
-      this.cache.set(key, asked);
+  // An agent as it is at an update; null is its latest. Resolves to { key, id, update,
+  // bytes, file }: `key` is the same where the bytes are the same.
+  load(id, update = null) {
+    const version = versionOf(this.get(id));
+    if (version === null) return this.read(id, update);
+    if (!this.cache.has(version)) this.cache.set(version, new Map());
+    const loaded = this.cache.get(version);
+    if (!loaded.has(update)) {
+      const loading = this.read(id, update);
+      loading.catch(() => loaded.delete(update));
+      loaded.set(update, loading);
     }
-    return this.cache.get(key);
+    return loaded.get(update);
   }
 
-  // A layer of values: the selected agent's if it is of this kind, else the first one's.
-  async layer(kind) {
-    const own = this.selected?.kind === kind;
-    const id = own ? this.id : this.list.find((agent) => agent.kind === kind)?.id;
-    if (id === undefined) return { layer: kind, values: null, name: "none" };
-    const update = own ? this.update : null;
-    const values = await this.values(id, update);
-    return { layer: kind, values, name: this.name(id, update) };
+  async read(id, update) {
+    const isStored = id.startsWith(BROWSER);
+    const bytes = isStored ? readStored(id) : await this.source.file(id, update);
+    const file = readAgent(bytes);
+    return { key: `${id}@${file.updates}#${checksum(bytes)}`, id, update, bytes, file };
+  }
+
+  // Load the shipped agents, so that the page can play on without its server.
+  async prefetch() {
+    const shipped = this.list.filter((entry) => entry.source === "shipped");
+    await Promise.allSettled(shipped.map((entry) => this.load(entry.id)));
+  }
+
+  // Note that an agent of the source has learned on.
+  grow(id, fields) {
+    for (const list of [this.served, this.list]) {
+      const entry = list.find((listed) => listed.id === id);
+      if (entry) Object.assign(entry, fields);
+    }
+  }
+
+  // A name for an agent: "table 1, 400 updates"; the numbers go up.
+  nameFor({ kind, updates }) {
+    const stored = storage.names(NAMES).map((key) => key.slice(NAMES.length));
+    let number = 1;
+    const isTaken = (name) => name === `${kind} ${number}` || name.startsWith(`${kind} ${number},`);
+    while (stored.some(isTaken)) number += 1;
+    return `${kind} ${number}, ${updates.toLocaleString("en-US")} updates`;
+  }
+
+  isTaken(name) {
+    return storage.names(NAMES).includes(NAMES + name);
+  }
+
+  // The name, with a number where another agent has it.
+  freeName(name) {
+    let free = name;
+    for (let number = 2; this.isTaken(free); number += 1) free = `${name} ${number}`;
+    return free;
+  }
+
+  // Keep the bytes of an agent's file in this browser. Nothing is overwritten. Returns
+  // the id. Throws where the file is not an agent's, or the browser is full.
+  keep(name, bytes) {
+    const { envId, kind, updates } = readAgent(bytes);
+    const free = this.freeName(name.trim() || this.nameFor({ kind, updates }));
+    const stored = { env_id: envId, kind, updates, added: Date.now() };
+    const isWritten = storage.write(NAMES + free, { ...stored, data: storage.toBase64(bytes) });
+    if (!isWritten && storage.isPersistent) {
+      storage.remove(NAMES + free);
+      throw new Error(FULL);
+    }
+    this.relist();
+    return BROWSER + free;
+  }
+
+  // The id of the agent in this browser with these bytes, or null.
+  keptAs(bytes) {
+    const data = storage.toBase64(bytes);
+    const key = storage.names(NAMES).find((name) => storage.read(name)?.data === data);
+    return key === undefined ? null : BROWSER + key.slice(NAMES.length);
+  }
+
+  // Delete an agent of this browser, or one that the server keeps.
+  async remove(id) {
+    const entry = this.get(id);
+    if (entry.source === "browser") storage.remove(NAMES + entry.name);
+    else {
+      await this.source.remove(id);
+      this.served = this.served.filter((served) => served.id !== id);
+    }
+    this.relist();
+  }
+
+  // Whether the agent is kept under a name that a person may delete.
+  canRemove(entry) {
+    return entry.source === "browser" || entry.source === "kept";
+  }
+
+  // Offer an agent's file to download: the file that `python -m jax_ttt.play` takes.
+  async download(id, update = null) {
+    const { bytes, file } = await this.load(id, update);
+    const entry = this.get(id);
+    const name = entry.source === "live" ? this.nameFor(file) : entry.name;
+    storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, bytes);
+  }
+
+  // The agents that neither the program nor a run has: { agents: [{ id, name, data }], in
+  // base64, missing: the titles of those that could not be read }.
+  async exported() {
+    const agents = [];
+    const missing = [];
+    for (const { id, name, title, source } of this.list) {
+      if (!["browser", "kept", "live"].includes(source)) continue;
+      try {
+        const { bytes, file } = await this.load(id);
+        const shown = source === "live" ? this.nameFor(file) : name;
+        agents.push({ id, name: shown, data: storage.toBase64(bytes) });
+      } catch {
+        missing.push(title); // of a server that has ended
+      }
+    }
+    return { agents, missing };
+  }
+
+  // Whether an agent of an exported file is here already, with the same bytes.
+  async isHere({ id, name, bytes }) {
+    const sum = checksum(bytes);
+    const alike = this.list.filter((entry) => entry.id === id || entry.id === BROWSER + name);
+    const keys = await Promise.allSettled(alike.map((entry) => this.load(entry.id)));
+    return keys.some(({ value }) => value && value.key.endsWith(`#${sum}`));
   }
 }

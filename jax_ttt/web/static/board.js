@@ -1,68 +1,254 @@
-// The board: a grid of buttons for mouse, touch and keyboard, with values on free squares.
+// The board of every game: a grid of buttons for mouse, touch and keyboard.
+//
+// A button stands for an action: a square, or a column where stones fall. Values lie over
+// the buttons, whose names say them in words.
 
-import { html, svg } from "page/dom";
-import { describe } from "page/values";
+import { html, render } from "./vendor/htm-preact.js";
+import { capital, isShortcut } from "./ui.js";
 
-export function stoneShape(side) {
-  if (side === "o") {
-    return svg("circle", { class: "stone o", cx: 50, cy: 50, r: 28 });
+const LAYER_NAMES = { network: "net", table: "table", exact: "exact" };
+
+const EMPTY = {
+  rules: null,
+  position: null,
+  playable: false,
+  moved: false,
+  owner: null,
+  layers: [],
+  hint: null,
+  marks: new Map(),
+  isSetup: false,
+};
+
+// A stone in a box of 100 x 100 SVG units: X or O, or a disc. The second player's disc has
+// a ring, so that the colours are not the only difference.
+export function stoneShape(rules, side) {
+  if (rules.falls) {
+    return html`
+      <g>
+        <circle class=${`disc ${side}`} cx="50" cy="50" r="46" />
+        ${side === "o" && html`<circle class="ring" cx="50" cy="50" r="30" />`}
+      </g>
+    `;
   }
-  return svg("path", { class: "stone x", d: "M24 24 L76 76 M76 24 L24 76" });
+  if (side === "x") return html`<path class="stone x" d="M25 25 L75 75 M75 25 L25 75" />`;
+  return html`<circle class="stone o" cx="50" cy="50" r="28" />`;
 }
 
-// A line through the centres of the first and the last cell of a won line.
-export function lineShape(tree, cells, margin = 26) {
-  const [from, to] = [cells[0], cells.at(-1)].map((cell) => [
-    (cell % tree.columns) * 100 + 50,
-    Math.floor(cell / tree.columns) * 100 + 50,
-  ]);
-  const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || 1;
-  const [dx, dy] = [0, 1].map((i) => ((to[i] - from[i]) / length) * margin);
-  return svg("line", {
-    class: "won-line",
-    x1: from[0] - dx,
-    y1: from[1] - dy,
-    x2: to[0] + dx,
-    y2: to[1] + dy,
+// A picture of a position for lists and curves; `last` is a cell or null.
+export function smallBoard(rules, position, last = null) {
+  const cells = Array.from({ length: rules.numCells }, (_, cell) => {
+    const stone = rules.stone(position, cell);
+    const [x, y] = [100 * (cell % rules.columns), 100 * Math.floor(cell / rules.columns)];
+    const look = cell === last ? "tile last" : "tile";
+    return html`
+      <g key=${cell} transform=${`translate(${x} ${y})`}>
+        <rect class=${look} x="4" y="4" width="92" height="92" rx=${rules.falls ? 46 : 14} />
+        ${stone && stoneShape(rules, stone)}
+      </g>
+    `;
   });
+  const size = `0 0 ${100 * rules.columns} ${100 * rules.rows}`;
+  return html`<svg class="small" viewBox=${size} aria-hidden="true">${cells}</svg>`;
 }
 
+// The board in an element of the page. `onPlay(action)` is called for a legal move (in a
+// set-up for any action) while the board is playable.
 export class Board {
-  constructor(element, tree, onPlay) {
-    Object.assign(this, { element, tree, onPlay });
-    this.focused = 0;
-    this.squares = [];
-    this.overs = []; // what is shown over each square
-    for (let row = 0; row < tree.rows; row += 1) {
-      const line = html("div", { role: "row", class: "row" });
-      for (let column = 0; column < tree.columns; column += 1) {
-        const cell = row * tree.columns + column;
-        const square = html("button", {
-          type: "button",
-          class: "square",
-          on: {
-            click: () => this.onPlay(cell),
-            focus: () => this.rove(cell, false),
-            keydown: (event) => this.key(event, cell),
-          },
-        });
-        // Values lie over the button, whose name says them in words.
-        const over = html("div", { class: "values", "aria-hidden": "true" });
-        this.squares.push(square);
-        this.overs.push(over);
-        line.append(html("div", { role: "gridcell", class: "cell" }, square, over));
-      }
-      element.append(line);
-    }
-    const size = `0 0 ${100 * tree.columns} ${100 * tree.rows}`;
-    this.over = svg("svg", { class: "over", viewBox: size, "aria-hidden": "true" });
-    element.append(this.over);
-    this.rove(0, false);
+  constructor(element, { onPlay }) {
+    Object.assign(this, { element, onPlay });
+    this.state = EMPTY;
+    this.cursor = 0; // the action that the tab key reaches
+    this.fresh = null; // the cell whose stone appears with a movement
   }
 
-  key(event, cell) {
-    const { rows, columns } = this.tree;
-    const [row, column] = [Math.floor(cell / columns), cell % columns];
+  // Show a position. What is left out has its default.
+  //   rules, position   Rules and Position
+  //   playable          whether the person may play now
+  //   moved             whether the latest stone was set just now
+  //   owner             the person's side, or null where there is none (analysis)
+  //   layers            [{ layer: "network" | "table" | "exact", values }]: `values` is a
+  //                     Map by action of { text, tone: "good" | "even" | "bad" | "own", spoken }
+  //   hint              the action that is marked, or null
+  //   marks             Map of cell -> { sign, text } of stones, such as mistakes
+  //   isSetup           whether a position is set up: every action may be chosen
+  set(state) {
+    const before = this.state;
+    this.state = { ...EMPTY, ...state };
+    const { rules, position, moved } = this.state;
+    const isNewGame = before.rules !== rules;
+    if (isNewGame) this.cursor = rules.falls ? Math.floor(rules.columns / 2) : 0;
+    // A position is often shown again before its stone has come to rest.
+    if (isNewGame || rules.key(before.position) !== rules.key(position)) {
+      this.fresh = moved ? position.last : null;
+    }
+    this.render();
+  }
+
+  // Move the focus to the board.
+  focus() {
+    this.buttons()[this.cursor]?.focus();
+  }
+
+  // Bring the board into view, which lies above the panels on a phone.
+  reveal() {
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  buttons() {
+    return this.element.querySelectorAll("button");
+  }
+
+  render() {
+    const { rules } = this.state;
+    const { rows, columns, falls } = rules;
+    const lines = Array.from({ length: falls ? 1 : rows }, (_, row) =>
+      Array.from({ length: columns }, (_, column) => this.target(row * columns + column)),
+    );
+    const size = falls ? `${columns} columns of ${rows}` : `${rows} rows of ${columns}`;
+    const style = { "--columns": columns, "--rows": rows };
+    const decided = this.state.position.row.length > 0 ? "decided" : "";
+    const view = html`
+      <div
+        key=${rules.envId}
+        class=${`board ${falls ? "falls" : "squares"} ${decided}`}
+        style=${style}
+      >
+        ${!falls && html`<div class="edge rows" aria-hidden="true">${numbers(rows)}</div>`}
+        <div class="grid" role="grid" aria-label=${`Board, ${size}`}>
+          ${lines.map(
+            (targets, row) => html`<div key=${row} class="row" role="row">${targets}</div>`,
+          )}
+        </div>
+        <div class="edge columns" aria-hidden="true">${numbers(columns)}</div>
+      </div>
+    `;
+    render(view, this.element);
+  }
+
+  target(action) {
+    const { rules, position, playable, isSetup } = this.state;
+    const target = {
+      action,
+      landing: rules.cell(position, action), // null if the move is illegal
+      values: this.values(action),
+      isHint: this.state.hint === action,
+    };
+    const isPlayable = playable && (isSetup || target.landing !== null);
+    const look = [rules.falls ? "column" : "square"];
+    if (isPlayable) look.push("playable");
+    if (target.isHint) look.push("hint");
+    const name = rules.falls ? this.columnName(target) : this.squareName(target);
+    if (!rules.falls && action === position.last) look.push("last");
+    if (!rules.falls && position.row.includes(action)) look.push("won");
+    return html`
+      <div key=${action} class="target" role="gridcell">
+        <button
+          type="button"
+          class=${look.join(" ")}
+          aria-label=${name}
+          aria-disabled=${String(!isPlayable)}
+          tabindex=${action === this.cursor ? 0 : -1}
+          onClick=${() => isPlayable && this.onPlay(action)}
+          onFocus=${() => this.moveCursor(action)}
+          onKeyDown=${(event) => this.onKey(event, action)}
+        >
+          ${rules.falls ? this.holes(target) : this.glyph(action)}
+        </button>
+        ${target.values.length > 0 && chips(target.values)}
+      </div>
+    `;
+  }
+
+  // What the layers say of an action: { layer, text, tone, spoken }.
+  values(action) {
+    return this.state.layers.flatMap(({ layer, values }) => {
+      const value = values.get(action);
+      return value ? [{ layer, ...value }] : [];
+    });
+  }
+
+  squareName({ action, values, isHint }) {
+    const { rules, position, marks } = this.state;
+    const stone = rules.stone(position, action);
+    const parts = [capital(rules.cellName(action)), stone ? rules.letters[stone] : "empty"];
+    if (marks.has(action)) parts.push(marks.get(action).text);
+    parts.push(...values.map((value) => value.spoken));
+    if (isHint) parts.push("hint");
+    if (position.row.includes(action)) parts.push("in the winning line");
+    return parts.join(", ");
+  }
+
+  columnName({ action, values, isHint }) {
+    const { rules, position, marks, owner } = this.state;
+    const cells = columnCells(rules, action);
+    const stones = cells
+      .map((cell) => rules.stone(position, cell))
+      .filter((stone) => stone !== null)
+      .map((stone) => {
+        if (owner === null) return rules.letters[stone].toLowerCase();
+        return stone === owner ? "yours" : "the agent's";
+      });
+    const free = rules.rows - stones.length;
+    const content = stones.length
+      ? `from below ${stones.join(", ")}; ${free ? `${free} free` : "full"}`
+      : "empty";
+    const parts = [capital(rules.actionName(action)), content];
+    cells.forEach((cell, height) => {
+      if (marks.has(cell)) parts.push(`stone ${height + 1}, ${marks.get(cell).text}`);
+    });
+    parts.push(...values.map((value) => value.spoken));
+    if (isHint) parts.push("hint");
+    if (cells.some((cell) => position.row.includes(cell))) parts.push("in the winning row");
+    return parts.join(", ");
+  }
+
+  // The content of a square.
+  glyph(cell) {
+    const { rules, position, marks } = this.state;
+    const stone = rules.stone(position, cell);
+    if (!stone) return null;
+    return html`${this.stone(cell, stone)}${sign(marks.get(cell))}`;
+  }
+
+  // The content of a column, from the top.
+  holes({ action, landing }) {
+    const { rules, position, playable, isSetup, marks } = this.state;
+    const cells = columnCells(rules, action).reverse();
+    return html`
+      <span class="holes">
+        ${cells.map((cell, row) => {
+          const stone = rules.stone(position, cell);
+          const isLanding = playable && !isSetup && cell === landing;
+          const look = isLanding ? "hole landing" : "hole";
+          return html`
+            <span key=${cell} class=${look} style=${{ "--fall": row + 1 }}>
+              ${stone && this.stone(cell, stone)}
+              ${isLanding && this.stone(cell, rules.toMove(position))} ${sign(marks.get(cell))}
+            </span>
+          `;
+        })}
+      </span>
+    `;
+  }
+
+  stone(cell, side) {
+    const { rules, position } = this.state;
+    const look = ["glyph"];
+    if (cell === this.fresh) look.push("fresh");
+    if (position.row.includes(cell)) look.push("won");
+    const isLast = rules.falls && cell === position.last;
+    return html`
+      <svg key=${side} class=${look.join(" ")} viewBox="0 0 100 100" aria-hidden="true">
+        ${stoneShape(rules, side)}
+        ${isLast && html`<circle class="last-dot" cx="50" cy="50" r="11" />`}
+      </svg>
+    `;
+  }
+
+  onKey(event, action) {
+    const { rows, columns, falls } = this.state.rules;
+    const [row, column] = [Math.floor(action / columns), action % columns];
     const to = {
       ArrowUp: [row - 1, column],
       ArrowDown: [row + 1, column],
@@ -71,76 +257,48 @@ export class Board {
       Home: [row, 0],
       End: [row, columns - 1],
     }[event.key];
-    if (!to || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!to || isShortcut(event)) return;
     event.preventDefault();
-    const inside = ([y, x]) => y >= 0 && y < rows && x >= 0 && x < columns;
-    if (inside(to)) this.rove(to[0] * columns + to[1], true);
+    const [toRow, toColumn] = to;
+    const lastRow = falls ? 0 : rows - 1;
+    if (toRow < 0 || toRow > lastRow || toColumn < 0 || toColumn >= columns) return;
+    this.buttons()[toRow * columns + toColumn].focus();
   }
 
-  // Let the tab key reach this square alone; move the focus there if asked.
-  rove(cell, focus) {
-    this.focused = cell;
-    this.squares.forEach((square, i) => {
-      square.tabIndex = i === cell ? 0 : -1;
-    });
-    if (focus) this.squares[cell].focus();
-  }
-
-  // `view`: position, last (the latest move or null), marks (by square), playable,
-  // moved (whether a move has just been made), layers, hints.
-  show(view) {
-    const { tree } = this;
-    const won = tree.wonLines(view.position);
-    const wonCells = new Set(won.flat());
-    this.squares.forEach((square, cell) => {
-      const stone = tree.stone(view.position, cell);
-      const hint = stone === null && view.hints.includes(cell);
-      const spoken = [capital(tree.squareName(cell)), stone ? tree.letters[stone] : "empty"];
-      const parts = [];
-      const over = [];
-      if (stone) {
-        const fresh = cell === view.last && view.moved ? " fresh" : "";
-        const shape = svg("svg", { class: `glyph${fresh}`, viewBox: "0 0 100 100" });
-        shape.setAttribute("aria-hidden", "true");
-        shape.append(stoneShape(stone));
-        parts.push(shape);
-        const mark = view.marks.get(cell);
-        if (mark) {
-          over.push(html("span", { class: "mark", text: mark.sign }));
-          spoken.push(mark.text);
-        }
-      } else if (!tree.isOver(view.position)) {
-        const shown = describe(tree, view.layers, view.position, cell);
-        if (shown.length) over.push(chips(shown));
-        spoken.push(...shown.map((one) => one.spoken));
-      }
-      if (hint) spoken.push("a perfect move");
-      if (wonCells.has(cell)) spoken.push("in the winning line");
-      square.replaceChildren(...parts);
-      this.overs[cell].replaceChildren(...over);
-      square.setAttribute("aria-label", spoken.join(", "));
-      square.setAttribute("aria-disabled", String(!(view.playable && stone === null)));
-      square.classList.toggle("playable", view.playable && stone === null);
-      square.classList.toggle("last", cell === view.last);
-      square.classList.toggle("hint", hint);
-      square.classList.toggle("won", wonCells.has(cell));
-    });
-    this.over.replaceChildren(...won.map((cells) => lineShape(tree, cells)));
+  moveCursor(action) {
+    if (action === this.cursor) return;
+    this.cursor = action;
+    this.render();
   }
 }
 
-function chips(shown) {
-  const rows = shown.map((one) =>
-    html(
-      "span",
-      { class: `chip ${one.tone}` },
-      html("span", { class: "layer", text: one.layer === "network" ? "net" : one.layer }),
-      html("span", { class: "value", text: one.text }),
-    ),
+// The cells of a column from below.
+function columnCells(rules, column) {
+  return Array.from(
+    { length: rules.rows },
+    (_, height) => (rules.rows - 1 - height) * rules.columns + column,
   );
-  return html("span", { class: "chips" }, ...rows);
 }
 
-function capital(text) {
-  return text[0].toUpperCase() + text.slice(1);
+function numbers(count) {
+  return Array.from({ length: count }, (_, i) => html`<span key=${i}>${i + 1}</span>`);
+}
+
+function sign(mark) {
+  return mark && html`<span class="mark" aria-hidden="true">${mark.sign}</span>`;
+}
+
+function chips(values) {
+  return html`
+    <div class="chips" aria-hidden="true">
+      ${values.map(
+        ({ layer, text, tone }) => html`
+          <span key=${layer} class=${`chip ${layer} ${tone}`}>
+            <span class="layer">${LAYER_NAMES[layer]}</span>
+            <span class="value">${text}</span>
+          </span>
+        `,
+      )}
+    </div>
+  `;
 }

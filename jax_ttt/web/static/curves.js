@@ -1,17 +1,17 @@
-// Curves of learning by side: wins, draws, losses and best moves, and the proof's moment.
+// Curves of learning as SVG: results against random play, and the rounds of a training.
 
-import { html, number, percent, svg } from "page/dom";
-import { ofSide } from "page/grade";
-import { SIDES } from "page/tree";
+import { isUnbeatable, ratesOf, seatOf } from "./grades.js";
+import { SIDES } from "./rules.js";
+import { number, percent } from "./ui.js";
+import { html, useState } from "./vendor/htm-preact.js";
 
 const WIDTH = 300;
 const HEIGHT = 170;
-const LEFT = 34;
+const LEFT = 40;
 const BOTTOM = 24;
 const TOP = 12;
 const RIGHT = 8;
-const PARTS = ["wins", "draws", "losses"];
-const RATES = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
+const PARTS = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
 const NAMES = {
   wins: "wins",
   draws: "draws",
@@ -20,28 +20,19 @@ const NAMES = {
   proof: "proven from here on",
 };
 
-// The share of wins, draws or losses of a row on a side.
-function shareOf(row, side, part) {
-  return ofSide(row.grade, side)[RATES[part]];
-}
-
-// The share of best moves, or undefined where it is not known.
-function bestOf(row, side) {
-  return ofSide(row.grade, side).optimal_move_rate;
-}
-
 // The first row of the last unbroken stretch of proven rows, or null.
-export function provenFrom(rows) {
+function provenFrom(rows) {
   let from = null;
-  for (const row of rows) {
-    if (!row.grade.unbeatable) from = null;
-    else if (from === null) from = row.update;
+  for (const { update, grade } of rows) {
+    if (!isUnbeatable(grade)) from = null;
+    else if (from === null) from = update;
   }
   return from;
 }
 
-function scales(rows) {
-  const end = Math.max(rows.at(-1).update, 1);
+// Positions in the picture: of an update, and of a share (0 to 1) of the height.
+function scaleOf(rows) {
+  const end = Math.max(rows.at(-1)?.update ?? 0, 1);
   return {
     end,
     x: (update) => LEFT + (update / end) * (WIDTH - LEFT - RIGHT),
@@ -49,112 +40,255 @@ function scales(rows) {
   };
 }
 
-// The areas of wins, draws and losses, one above the other from the bottom.
-function areas(rows, side, { x, y }) {
-  let below = rows.map(() => 0);
-  return PARTS.map((part) => {
-    const above = rows.map((row, i) => below[i] + shareOf(row, side, part));
-    const over = rows.map((row, i) => `${x(row.update)},${y(above[i])}`);
-    const under = rows.map((row, i) => `${x(row.update)},${y(below[i])}`).reverse();
-    below = above;
-    return svg("polygon", { class: `area ${part}`, points: [...over, ...under].join(" ") });
-  });
+function pointsOf(pairs) {
+  return pairs.map((pair) => pair.join(",")).join(" ");
 }
 
-function bestLine(rows, side, { x, y }) {
-  const known = rows.filter((row) => typeof bestOf(row, side) === "number");
-  const points = known.map((row) => `${x(row.update)},${y(bestOf(row, side))}`).join(" ");
-  return [
-    svg("polyline", { class: "best-back", points }),
-    svg("polyline", { class: "best", points }),
-  ];
+function Upright({ scale, update, look }) {
+  const x = scale.x(Math.min(update, scale.end));
+  return html`<line class=${look} x1=${x} x2=${x} y1=${scale.y(1) - 6} y2=${scale.y(0)} />`;
 }
 
-function axes({ x, y, end }, known = true) {
-  const text = (at, label, anchor) =>
-    svg("text", { ...at, "text-anchor": anchor, class: "tick", text: label });
-  const marks = [0, 0.5, 1].flatMap((share) => [
-    svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(share), y2: y(share) }),
-    text({ x: LEFT - 5, y: y(share) + 4 }, `${100 * share}`, "end"),
-  ]);
-  if (!known) return marks;
-  return [
-    ...marks,
-    text({ x: x(0), y: HEIGHT - 8 }, "0", "middle"),
-    text({ x: x(end), y: HEIGHT - 8 }, number(end), "end"),
-    text({ x: (LEFT + WIDTH) / 2, y: HEIGHT - 8 }, "updates", "middle"),
-  ];
-}
-
-function upright(update, { x, y }, name) {
-  return svg("line", { class: name, x1: x(update), x2: x(update), y1: y(1) - 6, y2: y(0) });
-}
-
-function inWords(letter, rows, side, proven) {
-  const last = rows.at(-1);
-  const parts = PARTS.map((part) => `${NAMES[part]} ${percent(shareOf(last, side, part))}`);
-  const best = bestOf(last, side);
-  if (typeof best === "number") parts.push(`best moves ${percent(best)}`);
-  const proof = proven === null ? "Not proven." : `Proven from update ${number(proven)} on.`;
-  const at = `at update ${number(last.update)}`;
-  return `As ${letter} against random play ${at}: ${parts.join(", ")}. ${proof}`;
-}
-
-function chart(letter, rows, side, update) {
-  const scale = scales(rows);
-  const proven = provenFrom(rows);
-  const said = inWords(letter, rows, side, proven);
-  return html(
-    "figure",
-    { class: "chart" },
-    html("figcaption", { text: `As ${letter}` }),
-    svg(
-      "svg",
-      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": said },
-      ...areas(rows, side, scale),
-      ...axes(scale),
-      ...bestLine(rows, side, scale),
-      proven === null ? null : upright(proven, scale, "proven-line"),
-      update === null ? null : upright(Math.min(update, scale.end), scale, "now-line"),
-    ),
-    html("p", { class: "figures", text: shortly(rows, side, update) }),
+// Lines across at `marks`, [share, text] each, and the updates below.
+function Axes({ scale, marks, isEmpty = false }) {
+  const { x, y, end } = scale;
+  const lines = marks.map(
+    ([share, text]) => html`
+      <line class="mark-line" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(share)} y2=${y(share)} />
+      <text class="tick" x=${LEFT - 5} y=${y(share) + 4} text-anchor="end">${text}</text>
+    `,
   );
+  if (isEmpty) return lines;
+  return html`
+    ${lines}
+    <text class="tick" x=${x(0)} y=${HEIGHT - 8} text-anchor="middle">0</text>
+    <text class="tick" x=${(LEFT + WIDTH) / 2} y=${HEIGHT - 8} text-anchor="middle">updates</text>
+    <text class="tick" x=${x(end)} y=${HEIGHT - 8} text-anchor="end">${number(end)}</text>
+  `;
+}
+
+// A chart with its caption. The row under the pointer, or the one that the arrow keys
+// reach, is passed to `readout(row)`, which is the line below.
+function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout, children }) {
+  const scale = scaleOf(rows);
+  const nearest = (at) =>
+    rows.reduce((best, row) =>
+      Math.abs(row.update - at) < Math.abs(best.update - at) ? row : best,
+    );
+  const current = pointed ?? update;
+  const row = current === null ? rows.at(-1) : nearest(current);
+
+  function follow(event) {
+    const box = event.currentTarget.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * WIDTH;
+    const at = ((x - LEFT) / (WIDTH - LEFT - RIGHT)) * scale.end;
+    onPoint(nearest(at).update);
+  }
+
+  function step(event) {
+    const i = rows.indexOf(row);
+    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    onPoint(rows[Math.min(Math.max(to, 0), rows.length - 1)].update);
+  }
+
+  return html`
+    <figure class="chart">
+      <figcaption>${caption}</figcaption>
+      <svg
+        viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
+        role="img"
+        aria-label=${`${label} The left and right arrow keys read the values.`}
+        tabindex="0"
+        onPointerMove=${follow}
+        onPointerDown=${follow}
+        onPointerLeave=${() => onPoint(null)}
+        onKeyDown=${step}
+        onBlur=${() => onPoint(null)}
+      >
+        ${children}
+        <${Axes} scale=${scale} marks=${marks} />
+        ${update !== null && html`<${Upright} scale=${scale} update=${update} look="now-line" />`}
+        ${
+          pointed !== null &&
+          html`<${Upright} scale=${scale} update=${pointed} look="point-line" />`
+        }
+      </svg>
+      <p class="figures" aria-live=${pointed === null ? "off" : "polite"}>${readout(row)}</p>
+    </figure>
+  `;
 }
 
 // As large as a chart, so that nothing moves once there is one.
-function emptyChart(letter, why) {
-  const scale = scales([{ update: 0 }]);
-  const [x, y] = [(LEFT + WIDTH) / 2, scale.y(0.5) - 8];
-  const text = svg("text", { x, y, "text-anchor": "middle", class: "tick", text: why });
-  const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" };
-  return html(
-    "figure",
-    { class: "chart" },
-    html("figcaption", { text: `As ${letter}` }),
-    svg("svg", { ...look, "aria-label": `As ${letter}: ${why}` }, ...axes(scale, false), text),
-    html("p", { class: "figures" }),
-  );
+function EmptyChart({ caption, reason }) {
+  const scale = scaleOf([]);
+  const marks = [0, 0.5, 1].map((share) => [share, ""]);
+  return html`
+    <figure class="chart">
+      <figcaption>${caption}</figcaption>
+      <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${`${caption}: ${reason}`}>
+        <${Axes} scale=${scale} marks=${marks} isEmpty=${true} />
+        <text class="tick" x=${(LEFT + WIDTH) / 2} y=${scale.y(0.5) - 8} text-anchor="middle">
+          ${reason}
+        </text>
+      </svg>
+      <p class="figures"></p>
+    </figure>
+  `;
 }
 
-function shortly(rows, side, update) {
-  const row = (update !== null && rows.findLast((one) => one.update <= update)) || rows.at(-1);
-  const parts = PARTS.map((part) => `${percent(shareOf(row, side, part))} ${NAMES[part]}`);
-  return parts.join(" · ");
-}
-
-function legend() {
-  const items = Object.entries(NAMES).map(([name, text]) =>
-    html("li", {}, html("span", { class: `key ${name}` }), text),
-  );
-  return html("ul", { class: "legend" }, ...items);
-}
-
-// Draw the curves of rows of a history; `update` is marked, null for none. `why` stands
-// where there are no curves.
-export function showCurves(element, tree, rows, update, why = "no history") {
-  const charts = SIDES.map((side) => {
-    const letter = tree.letters[side];
-    return rows.length > 1 ? chart(letter, rows, side, update) : emptyChart(letter, why);
+// The areas of wins, draws and losses, one above the other from the bottom.
+function Areas({ rows, side, scale }) {
+  let below = rows.map(() => 0);
+  return Object.entries(PARTS).map(([part, rate]) => {
+    const above = rows.map(({ grade }, i) => below[i] + ratesOf(grade, side)[rate]);
+    const upper = rows.map(({ update }, i) => [scale.x(update), scale.y(above[i])]);
+    const lower = rows.map(({ update }, i) => [scale.x(update), scale.y(below[i])]);
+    below = above;
+    return html`<polygon
+      class=${`area ${part}`}
+      points=${pointsOf([...upper, ...lower.reverse()])}
+    />`;
   });
-  element.replaceChildren(...charts, legend());
+}
+
+// How often the agent's move is a best one, 0 to 1, where it is known.
+function bestOf(grade, side) {
+  return seatOf(grade, side)?.optimal_move_rate;
+}
+
+function BestMoves({ rows, side, scale }) {
+  const points = pointsOf(
+    rows
+      .map(({ update, grade }) => [update, bestOf(grade, side)])
+      .filter(([, rate]) => typeof rate === "number")
+      .map(([update, rate]) => [scale.x(update), scale.y(rate)]),
+  );
+  if (!points) return null;
+  return html`
+    <polyline class="best-back" points=${points} />
+    <polyline class="best" points=${points} />
+  `;
+}
+
+function ratesText({ update, grade }, side) {
+  const rates = ratesOf(grade, side);
+  const texts = Object.entries(PARTS).map(([part, rate]) => `${percent(rates[rate])} ${part}`);
+  const best = bestOf(grade, side);
+  if (typeof best === "number") texts.push(`${percent(best, 0)} best moves`);
+  return `update ${number(update)}: ${texts.join(" · ")}`;
+}
+
+function proofText(proven) {
+  return proven === null ? "Not proven." : `Proven from update ${number(proven)} on.`;
+}
+
+// The results against random play by side. `rows` are { update, grade }; `update` is
+// marked, null for none; `reason` stands where there are no curves.
+export function LearningCurves({ rules, rows, update, reason }) {
+  const [pointed, onPoint] = useState(null);
+  const proven = provenFrom(rows);
+  const charts = SIDES.map((side) => {
+    const caption = `As ${rules.letters[side]}`;
+    const graded = rows.filter(({ grade }) => ratesOf(grade, side));
+    if (graded.length < 2) {
+      return html`<${EmptyChart} key=${side} caption=${caption} reason=${reason} />`;
+    }
+    const scale = scaleOf(graded);
+    const text = ratesText(graded.at(-1), side);
+    return html`
+      <${Chart}
+        key=${side}
+        caption=${caption}
+        label=${`${caption} against random play, ${text}. ${proofText(proven)}`}
+        rows=${graded}
+        marks=${[0, 0.5, 1].map((share) => [share, `${100 * share} %`])}
+        update=${update}
+        pointed=${pointed}
+        onPoint=${onPoint}
+        readout=${(row) => ratesText(row, side)}
+      >
+        <${Areas} rows=${graded} side=${side} scale=${scale} />
+        <${BestMoves} rows=${graded} side=${side} scale=${scale} />
+        ${
+          proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`
+        }
+      <//>
+    `;
+  });
+  const hasBest = rows.some(({ grade }) => typeof bestOf(grade, "x") === "number");
+  const names = Object.entries(NAMES).filter(([name]) => name !== "optimal" || hasBest);
+  const keys = names.map(
+    ([name, text]) => html`<li key=${name}><span class=${`key ${name}`}></span>${text}</li>`,
+  );
+  return html`
+    <div class="curves">
+      ${charts}
+      <ul class="legend">
+        ${keys}
+      </ul>
+    </div>
+  `;
+}
+
+function endsOf({ grade }, side) {
+  return seatOf(grade, side)?.losing_ends;
+}
+
+// Whether the rows are the rounds of a training that searches for lost positions.
+export function hasRounds(rows) {
+  return rows.some((row) => SIDES.some((side) => typeof endsOf(row, side) === "number"));
+}
+
+// How many positions with a move that loses were left after each round, by side; the
+// height is logarithmic.
+export function RoundCurves({ rules, rows }) {
+  const [pointed, onPoint] = useState(null);
+  const rounds = rows.filter((row) => hasRounds([row]));
+  if (rounds.length < 2) {
+    return html`<${EmptyChart} caption="Losing ends" reason="the first rounds are not over" />`;
+  }
+  const scale = scaleOf(rounds);
+  const counts = rounds.flatMap((row) => SIDES.map((side) => endsOf(row, side) ?? 0));
+  const digits = Math.max(1, Math.ceil(Math.log10(Math.max(...counts) + 1)));
+  const height = (count) => Math.log10(count + 1) / digits;
+  const marks = [0, ...Array.from({ length: digits }, (_, i) => 10 ** (i + 1))];
+  const proven = provenFrom(rounds);
+  const lines = SIDES.map((side) => {
+    const graded = rounds.filter((row) => typeof endsOf(row, side) === "number");
+    const points = graded.map((row) => [scale.x(row.update), scale.y(height(endsOf(row, side)))]);
+    return html`<polyline key=${side} class=${`ends ${side}`} points=${pointsOf(points)} />`;
+  });
+  const read = (row) => {
+    const ends = SIDES.map((side) => `${number(endsOf(row, side) ?? 0)} as ${rules.letters[side]}`);
+    return `update ${number(row.update)}: losing ends ${ends.join(" · ")}`;
+  };
+  const keys = SIDES.map(
+    (side) =>
+      html`<li key=${side}><span class=${`key ends ${side}`}></span>as ${rules.letters[side]}</li>`,
+  );
+  return html`
+    <div class="curves one">
+      <${Chart}
+        caption="Losing ends: positions with a move of the agent after which it loses"
+        label=${`Losing ends, ${read(rounds.at(-1))}. ${proofText(proven)}`}
+        rows=${rounds}
+        marks=${marks.map((count) => [height(count), number(count)])}
+        update=${null}
+        pointed=${pointed}
+        onPoint=${onPoint}
+        readout=${read}
+      >
+        ${lines}
+        ${
+          proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`
+        }
+      <//>
+      <ul class="legend">
+        ${keys}
+        <li><span class="key proof"></span>${NAMES.proof}</li>
+      </ul>
+    </div>
+  `;
 }

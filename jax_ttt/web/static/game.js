@@ -1,40 +1,38 @@
-// The game on the board: its moves, the position that is shown, and who replies.
+// A game on the board: its moves, the position that is shown, and who moves for each side.
 
-import { START, other } from "page/tree";
-import { REPLY_DELAY, pause } from "page/pause";
-import { reply } from "page/replies";
+import { SIDES } from "./rules.js";
 
-const KEPT = "jax_ttt.game"; // the name of the server's game in this tab
-const DEMO_DELAY = 900; // ms between the moves of a demonstration
+const REPLY_DELAY = 300; // ms, so that a reply is seen as a move of its own
+const DEMO_DELAY = 900; // ms between the moves of a line that is shown
 
-export class Game extends EventTarget {
-  // `learned()` resolves to the action values of the learned agent that is selected.
-  constructor(tree, source, learned) {
-    super();
-    Object.assign(this, { tree, source, learned });
-    this.token = 0; // of the latest action: a late reply to an earlier one is ignored
-    this.reset("x", { level: "medium" });
-  }
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
-  reset(side, opponent) {
-    this.side = side; // the person's
-    this.opponent = opponent; // { level, agent, update }
+export class Game {
+  // `players` has for each side a function that resolves to the move in a position, or
+  // null where the person moves. `changed()` is called after each change, with
+  // { moved, ended, started, undone } where that holds.
+  constructor({ rules, players, changed, start = rules.start, moves = [] }) {
+    Object.assign(this, { rules, players, changed, start });
     this.moves = [];
-    this.positions = [START];
-    this.at = 0; // moves before the position that is shown
-    this.id = null; // of the server's game
-    this.counted = true; // whether it enters the statistics
-    this.demo = false; // whether the page plays both sides, to show a line
-    this.waiting = false;
+    this.positions = [start];
+    for (const action of moves) this.put(action);
+    this.at = this.moves.length; // moves before the position that is shown
+    this.original = null; // { moves, notCounted } before the person branched off, or null
+    this.notCounted = null; // why the game does not enter the statistics, or null
+    this.isCounted = false; // whether it is in the statistics
+    this.isDemo = false; // whether a line is shown, that nobody plays
+    this.waiting = false; // for a player's move
     this.error = null;
-    this.token += 1;
+    this.turn = 0; // of the latest action: a late reply to an earlier one is dropped
   }
 
   get position() {
     return this.positions[this.at];
   }
 
-  get last() {
+  get latest() {
     return this.positions.at(-1);
   }
 
@@ -42,97 +40,113 @@ export class Game extends EventTarget {
     return this.at === this.moves.length;
   }
 
-  get result() {
-    return this.tree.result(this.last, this.side);
-  }
-
   get isOver() {
-    return this.tree.isOver(this.last);
+    return this.rules.isOver(this.latest);
   }
 
-  // Whether the person may put a stone into the position that is shown.
+  // The sides that the person moves.
+  get personSides() {
+    return this.isDemo ? [] : SIDES.filter((side) => this.players[side] === null);
+  }
+
+  // The one side of the person, or null where they move both or none.
+  get side() {
+    const sides = this.personSides;
+    return sides.length === 1 ? sides[0] : null;
+  }
+
+  // "won", "drawn" or "lost" for the person, or null before the end.
+  get result() {
+    return this.side === null ? null : this.rules.result(this.latest, this.side);
+  }
+
+  // Whether the person may move in the position that is shown.
   get isPersonsTurn() {
-    if (this.demo || this.waiting) return false;
-    return this.tree.toMove(this.position) === this.side;
+    if (this.waiting && this.isLatest) return false;
+    return this.personSides.includes(this.rules.toMove(this.position));
   }
 
-  changed(detail = {}) {
-    this.dispatchEvent(new CustomEvent("change", { detail }));
+  // Whether the person has made a move.
+  get hasBegun() {
+    return this.lastOwn !== null;
   }
 
-  async start(side, opponent) {
-    this.reset(side, opponent);
-    const token = this.token;
-    this.changed({ started: true });
-    if (this.source.games) {
-      await this.asked(token, () => this.source.games.start(opponent, side));
-    } else await this.answer(token);
-  }
-
-  // Set up the position of a link, and return whether there is one. If it is no game of
-  // the server's, it is played on without being counted.
-  async open({ moves, side }, opponent) {
-    const positions = this.tree.walk(moves);
-    if (positions === null) return false;
-    if (moves.length === 0) {
-      await this.start(side, opponent);
-      return true;
+  // The number of moves before the person's latest one, or null.
+  get lastOwn() {
+    for (let count = this.moves.length - 1; count >= 0; count -= 1) {
+      if (this.personSides.includes(this.rules.toMove(this.positions[count]))) return count;
     }
-    const found = await this.kept(moves, side);
-    this.reset(side, opponent);
-    Object.assign(this, { moves, positions, at: moves.length, counted: false });
-    this.id = found?.id ?? null;
-    const token = this.token;
-    this.changed({ started: true });
-    if (this.id === null && !this.isOver) await this.answer(token);
-    return true;
+    return null;
   }
 
-  // The server's game of this tab, if it has these moves.
-  async kept(moves, side) {
-    try {
-      const id = sessionStorage.getItem(KEPT);
-      const found = this.source.games && id && (await this.source.games.get(id));
-      const same = found && found.side === side && found.moves.join() === moves.join();
-      return same ? found : null;
-    } catch {
-      return null;
+  // Let the players move until it is the person's turn, or the game is over.
+  async proceed(detail = {}) {
+    this.turn += 1;
+    const { turn } = this;
+    let details = detail;
+    for (;;) {
+      const player = this.isDemo ? null : this.players[this.rules.toMove(this.latest)];
+      this.waiting = Boolean(player);
+      this.changed({ ...details, ended: this.isOver && Boolean(details.moved) });
+      if (!player) return;
+      try {
+        const [action] = await Promise.all([player(this.latest), pause(REPLY_DELAY)]);
+        if (turn !== this.turn) return;
+        this.put(action);
+        this.error = null;
+      } catch (error) {
+        if (turn !== this.turn) return;
+        this.waiting = false;
+        this.error = error.message;
+        this.changed({});
+        return;
+      }
+      this.waiting = false;
+      details = { moved: true };
     }
   }
 
-  keep() {
-    try {
-      sessionStorage.setItem(KEPT, this.id);
-    } catch {
-      // a reload then continues without the server
-    }
+  // Stop the players, for instance before another game is shown.
+  stop() {
+    this.turn += 1;
+    this.waiting = false;
   }
 
-  async play(square) {
-    if (!this.isPersonsTurn || this.tree.after(this.position, square) === null) return;
-    this.token += 1;
-    const token = this.token;
+  // Play the person's move in the position that is shown; an illegal one does nothing.
+  async play(action) {
+    if (!this.isPersonsTurn || this.rules.after(this.position, action) === null) return;
     if (!this.isLatest) this.branch();
-    const before = this.moves.length;
-    this.put(square);
-    this.changed({ moved: true });
-    if (this.id !== null) {
-      await this.asked(token, () => this.source.games.move(this.id, before, square), before);
-    } else await this.answer(token);
-  }
-
-  // Play on from an earlier position: what follows is not counted.
-  branch() {
-    this.cut(this.at);
-    this.id = null;
-    this.counted = false;
-  }
-
-  put(square) {
-    this.moves = [...this.moves, square];
-    this.positions = [...this.positions, this.tree.after(this.last, square)];
-    this.at = this.moves.length;
+    this.put(action);
     this.error = null;
+    await this.proceed({ moved: true });
+  }
+
+  // Play on from an earlier position. The first line is kept.
+  branch() {
+    const { moves, notCounted } = this;
+    this.original ??= { moves, notCounted };
+    this.notCounted = "you played on from an earlier position";
+    this.cut(this.at);
+  }
+
+  // Show the line again from which the person branched off.
+  restore() {
+    this.stop();
+    const { moves, notCounted } = this.original;
+    this.original = null;
+    this.notCounted = notCounted;
+    this.cut(0);
+    for (const action of moves) this.put(action);
+    return this.proceed({});
+  }
+
+  put(action) {
+    const after = this.rules.after(this.latest, action);
+    if (after === null) throw new Error("This move is not possible.");
+    const follows = this.at === this.moves.length;
+    this.moves = [...this.moves, action];
+    this.positions = [...this.positions, after];
+    if (follows) this.at = this.moves.length;
   }
 
   cut(count) {
@@ -141,102 +155,35 @@ export class Game extends EventTarget {
     this.at = count;
   }
 
-  // Take the state of the server's game.
-  take(found) {
-    this.id = found.id;
-    this.moves = found.moves;
-    this.positions = this.tree.walk(found.moves);
-    this.at = found.moves.length;
-    this.keep();
+  undo() {
+    if (!this.hasBegun) return;
+    this.stop();
+    this.cut(this.lastOwn);
+    this.error = null;
+    this.notCounted ??= "a move was taken back";
+    this.changed({ undone: true });
   }
 
-  async asked(token, ask, back = this.moves.length) {
-    this.waiting = true;
-    this.changed();
-    try {
-      const found = await ask();
-      if (token !== this.token) return;
-      this.take(found);
-      this.error = null;
-    } catch (error) {
-      if (token !== this.token) return;
-      this.cut(back);
-      this.error = error.message;
-    }
-    this.waiting = false;
-    this.changed({ moved: true, ended: this.isOver });
-  }
-
-  async answer(token) {
-    if (this.isOver) return this.ended();
-    if (this.tree.toMove(this.last) === this.side) return null;
-    this.waiting = true;
-    this.changed();
-    try {
-      const [values] = await Promise.all([this.learned(), pause(REPLY_DELAY)]);
-      if (token !== this.token) return null;
-      this.put(reply(this.tree, this.opponent.level, values, this.last));
-    } catch (error) {
-      if (token !== this.token) return null;
-      this.error = error.message;
-    }
-    this.waiting = false;
-    if (this.isOver) return this.ended();
-    return this.changed({ moved: true });
-  }
-
-  ended() {
-    if (this.counted && !this.source.games) {
-      this.source.statistics.record(this.result, this.side, this.opponent, this.moves);
-      this.counted = false; // once, also if moves are undone afterwards
-    }
-    this.changed({ moved: true, ended: true });
-  }
-
-  get canUndo() {
-    return !this.demo && this.before !== null;
-  }
-
-  // The number of moves before the person's latest one, or null.
-  get before() {
-    for (let count = this.moves.length - 1; count >= 0; count -= 1) {
-      if (this.tree.toMove(this.positions[count]) === this.side) return count;
-    }
-    return null;
-  }
-
-  async undo() {
-    if (!this.canUndo) return;
-    this.token += 1;
-    const token = this.token;
-    this.waiting = false;
-    if (this.id !== null) {
-      const ply = this.moves.length;
-      await this.asked(token, () => this.source.games.undo(this.id, ply));
-    } else {
-      this.cut(this.before);
-      this.error = null;
-      this.changed({ undone: true });
-    }
-  }
-
+  // Show the position after this many moves.
   goTo(count) {
-    this.at = Math.max(0, Math.min(count, this.moves.length));
-    this.token += this.demo ? 1 : 0; // a demonstration stops where the person looks
-    this.changed({ moved: true, replayed: true });
+    const shown = Math.max(0, Math.min(count, this.moves.length));
+    if (shown === this.at) return;
+    const isForward = shown > this.at;
+    this.at = shown;
+    if (this.isDemo) this.stop();
+    this.changed({ moved: isForward, stepped: true });
   }
 
-  // Show a line of play, move by move; `side` is the agent's.
-  async demonstrate(line, side) {
-    this.reset(other(side), this.opponent);
-    Object.assign(this, { demo: true, counted: false });
-    this.moves = line;
-    this.positions = this.tree.walk(line);
-    const token = this.token;
+  // Show the moves of this game one after another; nobody plays.
+  async demonstrate() {
+    this.isDemo = true;
+    this.at = 0;
+    this.turn += 1;
+    const { turn } = this;
     this.changed({ started: true });
     while (!this.isLatest) {
       await pause(DEMO_DELAY);
-      if (token !== this.token) return;
+      if (turn !== this.turn) return;
       this.at += 1;
       this.changed({ moved: true });
     }

@@ -1,171 +1,252 @@
-// The page: its parts, and what happens when one of them changes.
+// The page: a board with its tools, and the panels beside it.
 
-import { announce, byId, revealBoard, setText, showFailure } from "page/dom";
-import { Agents } from "page/agents";
-import { Board } from "page/board";
-import { Game } from "page/game";
-import { Learning } from "page/learning";
-import { ProofPanel } from "page/proof_panel";
-import { judge, markOf, showReview, showStrip } from "page/review";
-import { Settings } from "page/settings";
-import { fromHash, startSharing, toHash } from "page/share";
-import { openSource } from "page/source";
-import { StatisticsPanel } from "page/statistics";
-import { statusOf } from "page/status";
-import { startTabs } from "page/tabs";
-import { startTheme } from "page/theme";
-import { say } from "page/toast";
-import { Tree } from "page/tree";
+import { html, render } from "./vendor/htm-preact.js";
+import { SetupTools } from "./analysis.js";
+import { App } from "./app.js";
+import { Board } from "./board.js";
+import { LearningPanel } from "./learning_panel.js";
+import { MoveList } from "./moves.js";
+import { PlayPanel } from "./play_panel.js";
+import { ProofPanel } from "./proof_panel.js";
+import { ReviewPanel } from "./review_panel.js";
+import { asSvg, copy } from "./share.js";
+import { LAYERS } from "./settings.js";
+import { openSource } from "./source.js";
+import { StatisticsPanel } from "./statistics_panel.js";
+import { statusOf } from "./status.js";
+import { Button, Check, Tabs, ThemeButton, isShortcut, say } from "./ui.js";
 
+const PANELS = {
+  game: ["Game", PlayPanel],
+  review: ["Review", ReviewPanel],
+  learning: ["Learning", LearningPanel],
+  proof: ["Proof", ProofPanel],
+  statistics: ["Statistics", StatisticsPanel],
+};
 const WITHOUT_SERVER =
-  "This page works without a server. Play, values, review, proof and timeline are all here; " +
-  "training is missing.";
+  "This page works without a server. Only training is missing: with the program installed, " +
+  "python -m jax_ttt.web trains agents.";
+const LEARNED =
+  "Learned values go from −1, a loss, to +1, a win; the agent's own move has a frame.";
+const TREMBLING =
+  "They assume that whoever plays against the agent makes mistakes, so a drawn position can be " +
+  "above 0.";
 
-class Page {
-  constructor(source, tree) {
-    Object.assign(this, { source, tree });
-    this.agents = new Agents(tree, source);
-    this.settings = new Settings(this.agents);
-    this.game = new Game(tree, source, () => this.repliesOf(this.game.opponent));
-    this.board = new Board(byId("board"), tree, (square) => this.game.play(square));
-    this.proof = new ProofPanel(tree, source, this.agents, this.game);
-    this.learning = new Learning(tree, source, this.agents, () => this.playSelected());
-    this.statistics = new StatisticsPanel(tree, source, this.agents);
-    this.hints = false;
-    this.layers = [];
-    this.marked = [];
+function GameLinks({ app }) {
+  const games = app.games().map(({ envId, title }) => {
+    const isOpen = envId === app.rules.envId;
+    const open = () => app.openGame(envId);
+    return html`<button
+      key=${envId}
+      type="button"
+      aria-current=${isOpen ? "page" : undefined}
+      onClick=${open}
+    >
+      ${title}
+    </button>`;
+  });
+  return html`<nav aria-label="Games">${games}</nav>`;
+}
+
+function Status({ app }) {
+  const { main, more, tone } = statusOf(app);
+  const { game } = app;
+  const isFinished = game.isOver && game.isLatest && !game.isDemo;
+  const openReview = () => app.openPanel("review");
+  let button = null;
+  if (isFinished) button = ["Review this game", openReview];
+  if (game.error) button = ["Try again", () => game.proceed({})];
+  if (game.isDemo && app.interrupted) button = ["Back to your game", () => app.goBack()];
+  return html`
+    <div class="status" id="status" data-tone=${tone}>
+      <p class="status-main">${main}</p>
+      <p class="status-more">${app.hintText ?? more}</p>
+      ${button && html`<button type="button" onClick=${button[1]}>${button[0]}</button>`}
+    </div>
+  `;
+}
+
+// The buttons under the board.
+function Tools({ app }) {
+  const { game } = app;
+  if (app.analysis?.setup) return html`<${SetupTools} app=${app} />`;
+  return html`
+    <div class="bar">
+      <button type="button" class="primary" onClick=${() => app.startNewGame()}>New game</button>
+      <${Button} isDisabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo<//>
+      <${Button} isDisabled=${!app.canHint} onClick=${() => app.showHint()}>Hint<//>
+    </div>
+  `;
+}
+
+// A choice that holds from the next game on only.
+function PendingChoice({ app }) {
+  if (!app.isChoicePending) return null;
+  return html`<p class="notice">
+    Your choice holds from the next game on.${" "}
+    <button type="button" onClick=${() => app.newGame()}>Start a new game now</button>
+  </p>`;
+}
+
+// What is shown on the board.
+function Layers({ app }) {
+  const { layers } = app;
+  const names = [...app.kinds, "exact", "mistakes"];
+  const state = layers.has("exact") ? app.exactState : "known";
+  const checks = names.map((layer) => {
+    const change = (isShown) => app.showLayer(layer, isShown);
+    const note = layer === "exact" && state !== "known" ? ` (${state})` : "";
+    return html`<${Check}
+      key=${layer}
+      label=${LAYERS[layer] + note}
+      checked=${layers.has(layer)}
+      onChange=${change}
+    />`;
+  });
+  return html`<div class="switches" role="group" aria-label="Show on the board">${checks}</div>`;
+}
+
+// What the values on the board are. It stands last, so that nothing moves when it appears.
+function LayerNotes({ app }) {
+  const { rules, game, layers } = app;
+  const notes = [];
+  if (layers.has("exact") && app.exactState === "not known") {
+    notes.push("The exact result is not known here: too many moves are left.");
   }
-
-  // An expert needs no learned agent.
-  repliesOf({ level, agent, update }) {
-    return level === "expert" ? null : this.agents.values(agent, update);
+  if (rules.isOver(game.position)) return null;
+  const shown = app.kinds.filter((kind) => layers.has(kind)).map((kind) => app.agentOfKind(kind));
+  if (shown.length) {
+    const titles = shown.map(({ entry }) => entry.title).join(", ");
+    notes.push(`Values of: ${titles}.`, LEARNED);
+    if (shown.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
   }
+  return notes.length ? html`<p class="note">${notes.join(" ")}</p>` : null;
+}
 
-  newGame() {
-    if (this.game.demo) {
-      this.settings.setSide(this.game.side);
-      this.settings.setLevel("medium");
-    }
-    return this.game.start(this.settings.nextSide, this.settings.opponent);
-  }
+function Sharing({ app }) {
+  const { rules, game } = app;
+  const copied = async (name, text) => {
+    const isCopied = await copy(text);
+    say(isCopied ? `${name} copied.` : "This browser does not let the page copy.");
+  };
+  return html`
+    <div class="bar quiet">
+      <button type="button" onClick=${() => copied("Link", app.link)}>Copy link</button>
+      <button type="button" onClick=${() => copied("Text", rules.text(game.position))}>
+        Copy as text
+      </button>
+      <button type="button" onClick=${() => copied("SVG", asSvg(rules, game.position))}>
+        Copy as SVG
+      </button>
+    </div>
+  `;
+}
 
-  playSelected() {
-    revealBoard();
-    if (this.settings.level === "expert") this.settings.setLevel("medium");
-    return this.newGame();
-  }
+function Panels({ app }) {
+  const tabs = Object.entries(PANELS).map(([id, [title, Panel]]) => ({
+    id,
+    title,
+    panel: () => html`<${Panel} app=${app} />`,
+  }));
+  const chosen = app.settings.page.panel;
+  const selected = chosen in PANELS ? chosen : "game";
+  return html`
+    <section class="panels" aria-label="Settings, review, learning, proof and statistics">
+      <${Tabs}
+        label="Panels"
+        tabs=${tabs}
+        selected=${selected}
+        onSelect=${(id) => app.openPanel(id)}
+      />
+    </section>
+  `;
+}
 
-  // A new choice holds at once, unless a game would be lost by it.
-  chosen() {
-    const begun = this.game.canUndo && !this.game.isOver && !this.game.demo;
-    if (begun) say("This holds from the next game on.");
-    else this.newGame();
-  }
+function Page({ app, placeBoard }) {
+  return html`
+    <a class="skip" href="#board" onClick=${app.focusBoard}>Skip to the board</a>
+    <header>
+      <h1>jax_ttt</h1>
+      <${GameLinks} app=${app} />
+      <${ThemeButton} />
+    </header>
+    <main>
+      <section class="play" aria-labelledby="play-title">
+        <h2 id="play-title" class="unseen">Game</h2>
+        <${Status} app=${app} />
+        <div id="board" ref=${placeBoard}></div>
+        <${Tools} app=${app} />
+        <${PendingChoice} app=${app} />
+        <${Layers} app=${app} />
+        <${MoveList} rules=${app.rules} game=${app.game} marks=${app.marks()} />
+        <${Sharing} app=${app} />
+        <${LayerNotes} app=${app} />
+      </section>
+      <${Panels} app=${app} />
+    </main>
+    <footer>
+      <p>Learned by self-play, checked by proof. ${app.source.live ? "" : WITHOUT_SERVER}</p>
+    </footer>
+  `;
+}
 
-  listen() {
-    const on = (id, listener) => byId(id).addEventListener("click", listener);
-    on("new-game", () => this.newGame());
-    on("undo", () => this.game.undo());
-    on("back", () => this.game.goTo(this.game.at - 1));
-    on("forward", () => this.game.goTo(this.game.at + 1));
-    on("hint", () => {
-      this.hints = !this.hints;
-      this.show();
-    });
-    this.game.addEventListener("change", (event) => this.show(event.detail));
-    this.agents.addEventListener("select", () => this.loadLayers());
-    this.agents.addEventListener("progress", () => this.loadLayers());
-    this.settings.addEventListener("layers", () => this.loadLayers());
-    for (const name of ["opponent", "agent", "side"]) {
-      this.settings.addEventListener(name, () => this.chosen());
-    }
-    window.addEventListener("hashchange", () => this.open(fromHash(location.hash)));
-    startSharing(this.tree, this.game);
-  }
+// Keys of the whole page; a field, a tab or a board that uses a key itself keeps it.
+function onKey(app, event) {
+  if (isShortcut(event) || event.defaultPrevented) return;
+  const { target } = event;
+  if (target.closest("select, textarea, [role=tablist], dialog")) return;
+  const isField = target.matches("input:not([type=radio], [type=checkbox])");
+  if (isField) return;
+  const isInput = target.matches("input"); // the arrows are its own
+  const key = event.key.toLowerCase();
+  const { game } = app;
+  if (key === "arrowleft" && !isInput) game.goTo(game.at - 1);
+  else if (key === "arrowright" && !isInput) game.goTo(game.at + 1);
+  else if (event.repeat || app.analysis?.setup) return;
+  else if (key === "n") app.startNewGame();
+  else if (key === "u") game.undo();
+  else if (key === "h") app.showHint();
+  else if (/^[1-9]$/.test(key) && Number(key) <= app.rules.numActions) app.act(Number(key) - 1);
+  else return;
+  event.preventDefault();
+}
 
-  // Show the game of a link (see `fromHash`), or a new one.
-  async open(link) {
-    if (!link) return this.newGame();
-    this.agents.select(link.agent ?? this.agents.id, link.update);
-    this.settings.setLevel(link.level);
-    this.settings.setSide(link.side);
-    const opened = await this.game.open(link, this.settings.opponent);
-    if (opened) return null;
-    say("The link holds no position of this game.");
-    return this.newGame();
-  }
-
-  async loadLayers() {
-    this.asked = (this.asked ?? 0) + 1;
-    const { asked, agents, settings } = this;
-    const wanted = ["network", "table"].filter((kind) => settings.layers.has(kind));
-    let layers = [];
+function openPage() {
+  const root = document.getElementById("page");
+  let board = null;
+  const placeBoard = (element) => {
+    if (element && !board) board = new Board(element, { onPlay: (action) => app.act(action) });
+  };
+  const draw = () => {
+    if (!board) root.replaceChildren();
     try {
-      layers = await Promise.all(wanted.map((kind) => agents.layer(kind)));
-    } catch (error) {
-      say(error.message);
+      render(html`<${Page} app=${app} placeBoard=${placeBoard} />`, root);
+    } finally {
+      board?.set(app.boardState()); // also where a panel failed
     }
-    if (asked !== this.asked) return;
-    if (settings.layers.has("exact")) layers.push({ layer: "exact" });
-    this.layers = layers;
-    settings.showLayers(layers);
-    this.show();
-  }
-
-  show(detail = {}) {
-    const { tree, game, settings } = this;
-    const judged = judge(tree, game.moves, game.positions);
-    const marking = settings.layers.has("mistakes") || game.isOver;
-    // Of a line that beats the agent, the agent's mistakes alone.
-    const shown = (one) => marking && !(game.demo && one.side === game.side);
-    const marks = judged.map((one) => (shown(one) ? markOf(one) : null));
-    const reviewing = !game.isLatest && game.isOver && !game.demo;
-    this.board.show({
-      position: game.position,
-      last: game.at ? game.moves[game.at - 1] : null,
-      marks: new Map(judged.slice(0, game.at).map((one, i) => [one.square, marks[i]])),
-      playable: game.isPersonsTurn,
-      moved: detail.moved,
-      layers: this.layers,
-      hints: this.hints || reviewing ? tree.perfectMoves(game.position) : [],
-    });
-    this.showStatus(judged, marks, detail);
-    showStrip(byId("strip"), tree, game, marks, tree.numCells);
-    showReview(byId("review"), tree, game, judged, marking);
-    byId("undo").disabled = !game.canUndo;
-    byId("back").disabled = game.at === 0;
-    byId("forward").disabled = game.isLatest;
-    byId("hint").setAttribute("aria-pressed", String(this.hints));
-    if (detail.ended) this.statistics.refresh();
-    const link = toHash({ ...game.opponent, moves: game.moves, side: game.side });
-    if (!game.demo && location.hash !== link) history.replaceState(null, "", link);
-  }
-
-  showStatus(judged, marks, detail) {
-    const status = statusOf(this.tree, this.game, judged, marks);
-    setText(byId("status-main"), status.main);
-    setText(byId("status-more"), status.more);
-    byId("status").dataset.tone = status.tone;
-    if (detail.moved || detail.started || detail.undone) announce(status.spoken);
-  }
+  };
+  const app = new App({
+    source: openSource(),
+    render: draw,
+    reveal: () => {
+      board.reveal();
+      document.getElementById("status").scrollIntoView({ block: "nearest" });
+    },
+    focusBoard: (event) => {
+      event.preventDefault();
+      board.focus();
+    },
+  });
+  document.addEventListener("keydown", (event) => onKey(app, event));
+  window.addEventListener("hashchange", () => {
+    app.openLinkOf(location.hash);
+  });
+  return app.start();
 }
 
-async function start() {
-  const link = fromHash(location.hash); // before the page writes there
-  const source = openSource();
-  const tree = new Tree(await source.tree());
-  source.statistics.open?.(tree);
-  const page = new Page(source, tree);
-  await page.agents.refresh();
-  page.listen();
-  page.proof.load();
-  page.statistics.refresh();
-  page.learning.listen();
-  await page.loadLayers();
-  await page.open(link);
-  setText(byId("mode"), source.live ? "" : WITHOUT_SERVER);
-}
-
-startTheme(byId("theme"));
-startTabs(byId("tabs"));
-start().catch(showFailure);
+openPage().catch((error) => {
+  const text = document.createElement("p");
+  text.textContent = `The page could not start. ${error.message}`;
+  document.getElementById("page").replaceChildren(text);
+  throw error;
+});

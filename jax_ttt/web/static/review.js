@@ -1,132 +1,133 @@
-// Each move against exact play: mistakes, the strip of small boards, and the review.
+// Each move of a game compared with exact play, or with the agent's own search where a
+// position is not solved in time.
 
-import { html, revealBoard, svg } from "page/dom";
-import { stoneShape } from "page/board";
-import { outcomeWord } from "page/words";
+import { signed } from "./ui.js";
 
-// Judge every move: { side, square, loss (how much of the value it gave away), best }.
-export function judge(tree, moves, positions) {
-  return moves.map((square, ply) => {
-    const position = positions[ply];
-    const side = tree.toMove(position);
-    const before = tree.value(position, side);
-    const after = tree.exact(position, square);
-    const best = tree.perfectMoves(position);
-    return { ply, side, square, before, after, loss: before - after, best };
-  });
+const SECONDS = 1; // for the exact result of one position
+const DEPTH = 4; // moves that the agent's search looks ahead
+const MISTAKE = 0.3; // how much of the searched value a move gives away
+const BLUNDER = 1;
+const WORDS = ["loss", "draw", "win"];
+const MOST_KEPT = 1000; // answers of the engine
+
+export function outcomeWord(value) {
+  return WORDS[value + 1];
 }
 
-// The mark of a move that gave something away, or null.
-export function markOf(judged) {
-  if (!judged || judged.loss === 0) return null;
-  const from = outcomeWord(judged.before);
-  const text = `mistake: from a ${from} to a ${outcomeWord(judged.after)}`;
-  return { sign: judged.loss === 2 ? "??" : "?", text };
+// A number of moves of both players in words.
+export function inMoves(moves) {
+  return moves === 1 ? "1 move" : `${moves} moves`;
 }
 
-export function smallBoard(tree, position, last) {
-  const size = `0 0 ${100 * tree.columns} ${100 * tree.rows}`;
-  const board = svg("svg", { class: "small", viewBox: size, "aria-hidden": "true" });
-  for (let cell = 0; cell < tree.numCells; cell += 1) {
-    const at = [(cell % tree.columns) * 100, Math.floor(cell / tree.columns) * 100];
-    const tile = { x: at[0] + 4, y: at[1] + 4, width: 92, height: 92, rx: 14 };
-    board.append(svg("rect", { class: cell === last ? "tile last" : "tile", ...tile }));
-    const stone = tree.stone(position, cell);
-    if (stone) {
-      board.append(svg("g", { transform: `translate(${at})` }, stoneShape(stone)));
-    }
-  }
-  return board;
-}
-
-// The moves as small boards; there is room for the longest game from the start.
-export function showStrip(element, tree, game, marks, longest) {
-  const shown = [];
-  for (let count = 1; count <= longest; count += 1) {
-    if (count > game.moves.length) {
-      shown.push(html("span", { class: "frame none" }));
-      continue;
-    }
-    const square = game.moves[count - 1];
-    const side = tree.toMove(game.positions[count - 1]);
-    const mark = marks[count - 1];
-    const name = `Move ${count}: ${tree.letters[side]}, ${tree.squareName(square)}`;
-    shown.push(
-      html(
-        "button",
-        {
-          type: "button",
-          class: "frame",
-          "aria-label": mark ? `${name}, ${mark.text}` : name,
-          "aria-current": count === game.at ? "step" : null,
-          on: { click: () => game.goTo(count) },
-        },
-        smallBoard(tree, game.positions[count], square),
-        mark ? html("span", { class: "mark", text: mark.sign }) : null,
-      ),
-    );
-  }
-  const focused = [...element.children].indexOf(document.activeElement);
-  element.replaceChildren(...shown);
-  if (focused >= 0) element.children[focused].focus?.();
-}
-
-function bestText(tree, judged) {
-  const names = judged.best.map((square) => tree.squareName(square));
-  if (names.length > 2) return `${names[0]} and ${names.length - 1} more`;
-  return names.join(" or ");
-}
-
-function kept(value) {
-  return value < 0 ? "lost already" : `keeps the ${outcomeWord(value)}`;
-}
-
-function row(tree, game, judged, marking) {
-  const own = !(game.demo && judged.side === game.side);
-  const mark = marking && own ? markOf(judged) : null;
-  const person = game.demo ? "opponent" : "you";
-  const who = judged.side === game.side ? person : "agent";
-  const letter = tree.letters[judged.side];
-  const show = () => {
-    revealBoard();
-    game.goTo(judged.ply);
+function judgeExactly(exact, action) {
+  const own = exact.actions.find((one) => one.action === action);
+  return {
+    isExact: true,
+    before: exact.value,
+    after: own.value,
+    moves: own.moves,
+    bestMoves: exact.moves,
+    best: exact.best,
+    loss: exact.value - own.value,
   };
-  let verdict = "";
-  if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(tree, judged)}`;
-  else if (marking && judged.loss === 0) verdict = kept(judged.after);
-  return html(
-    "li",
-    { class: mark ? "wrong" : "right" },
-    html("button", {
-      type: "button",
-      class: "link",
-      text: `${judged.ply + 1}. ${letter}, ${who}: ${tree.squareName(judged.square)}`,
-      on: { click: show },
-    }),
-    html("span", { class: "verdict", text: verdict }),
-  );
 }
 
-// How many of a side's moves kept the value of their position.
-export function summary(judged, side) {
-  const own = judged.filter((one) => one.side === side);
-  const right = own.filter((one) => one.loss === 0).length;
-  return `${right} of your ${own.length} moves were best`;
+function judgeBySearch({ values, move }, action) {
+  const loss = values[move] - values[action];
+  return { isExact: false, before: values[move], after: values[action], best: [move], loss };
 }
 
-function heading(game, judged) {
-  if (game.demo) return "The line of play that beats the agent.";
-  if (game.isOver) return `${summary(judged, game.side)}.`;
-  return "The moves of this game, compared with exact play.";
+// Keep a value in a map; the oldest one goes where there are too many.
+export function keepNewest(map, key, value) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MOST_KEPT) map.delete(map.keys().next().value);
 }
 
-// The moves so far, each compared with exact play if mistakes are to be marked.
-export function showReview(element, tree, game, judged, marking) {
-  const about = "Click a move to see the position before it; after the game, with its best moves.";
-  const rows = judged.map((one) => row(tree, game, one, marking));
-  element.replaceChildren(
-    html("h3", { text: heading(game, judged) }),
-    html("p", { class: "note", text: about }),
-    html("ol", { class: "moves" }, ...rows),
-  );
+// The mark of a move that gave something away: { sign, text }, or null.
+export function markOf(judged) {
+  if (!judged) return null;
+  const { isExact, before, after, loss } = judged;
+  if (isExact) {
+    if (loss === 0) return null;
+    const text = `mistake: from a ${outcomeWord(before)} to a ${outcomeWord(after)}`;
+    return { sign: loss === 2 ? "??" : "?", text };
+  }
+  if (loss < MISTAKE) return null;
+  const text = `mistake by the agent's search: from ${signed(before)} to ${signed(after)}`;
+  return { sign: loss < BLUNDER ? "?" : "??", text };
+}
+
+// What a move without a mark did, in words.
+export function verdictOf(judged, action) {
+  if (!judged) return "";
+  const { isExact, after, moves, bestMoves, best } = judged;
+  if (!isExact) return `worth ${signed(after)} by the agent's search`;
+  if (after === 0) return "keeps the draw";
+  const isBest = best.includes(action);
+  if (after > 0) return isBest ? `wins in ${inMoves(moves)}` : `still wins, in ${inMoves(moves)}`;
+  if (isBest) return `every move loses; this one lasts longest, ${inMoves(moves)}`;
+  return `loses in ${inMoves(moves)}; ${inMoves(bestMoves)} were possible`;
+}
+
+// How many of a side's moves were best. In a lost position no move is best, so these are
+// not counted. `sides` has the mover of each move.
+export function summary(judgements, sides, side) {
+  if (judgements.includes(null)) return "Comparing the moves…";
+  const own = judgements.filter((_, ply) => sides[ply] === side);
+  const open = own.filter(({ isExact, before }) => !isExact || before >= 0);
+  const best = open.filter(({ isExact, loss }) => (isExact ? loss === 0 : loss < MISTAKE));
+  const lost = own.length - open.length;
+  const text = `Best moves: ${best.length} of your ${open.length}`;
+  return lost ? `${text}, and ${lost} more in a lost position.` : `${text}.`;
+}
+
+// The judgements of moves. They arrive one by one.
+export class Review {
+  constructor({ engine, changed }) {
+    Object.assign(this, { engine, changed });
+    this.judgements = new Map(); // by move, and where they are not exact also by agent
+    this.requested = new Set(); // moves without an answer
+    this.queue = Promise.resolve();
+  }
+
+  // The judgements of a game's moves: one for each, null where it has not arrived. `agent`
+  // is the loaded agent that searches where a position is not solved; null for none.
+  judgementsOf(game, agent) {
+    return game.moves.map((action, ply) => this.judgement(game, ply, action, agent));
+  }
+
+  judgement(game, ply, action, agent) {
+    const { rules, positions } = game;
+    const move = [rules.envId, rules.key(positions[ply]), action].join("|");
+    const key = `${move}|${agent?.key}`;
+    const judged = this.judgements.get(move) ?? this.judgements.get(key) ?? null;
+    if (judged === null && !this.requested.has(key)) {
+      this.requested.add(key);
+      this.queue = this.queue.then(() => this.request(rules, positions[ply], action, agent, move));
+    }
+    return judged;
+  }
+
+  async request(rules, position, action, agent, move) {
+    const key = `${move}|${agent?.key}`;
+    try {
+      const judged = await this.judge(rules, position, action, agent);
+      if (judged) keepNewest(this.judgements, judged.isExact ? move : key, judged);
+      this.changed();
+    } catch {
+      // The move stays without a judgement until it is shown again.
+    } finally {
+      this.requested.delete(key);
+    }
+  }
+
+  async judge(rules, position, action, agent) {
+    const { envId } = rules;
+    const exact = await this.engine.exact({ envId, position, seconds: SECONDS });
+    if (exact !== null) return judgeExactly(exact, action);
+    if (agent === null) return null;
+    const values = await this.engine.values({ envId, agent, position, depth: DEPTH });
+    return judgeBySearch(values, action);
+  }
 }

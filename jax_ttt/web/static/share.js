@@ -1,90 +1,77 @@
-// A position to pass on: in the URL, as text, and as SVG.
+// A game to pass on: as a link, as text and as a picture.
 
-import { byId, svg } from "page/dom";
-import { lineShape } from "page/board";
-import { say } from "page/toast";
+import { Rules } from "./rules.js";
 
-const COLOURS = { x: "#0072b2", o: "#d55e00", tile: "#eef1f4", line: "#1f2630" };
+const COLOURS = { x: "#0072b2", o: "#d55e00", tile: "#eef1f4", ring: "#ffffff", row: "#1f2630" };
+const LONGEST_START = 200; // characters of a set-up position in a link
 
-export function toHash({ moves, side, level, agent, update }) {
-  const found = new URLSearchParams({ moves: moves.join(""), side, level });
-  if (agent !== null) found.set("agent", agent);
-  if (update !== null) found.set("update", update);
-  return `#${found}`;
+// The part of a link after the page's address. `start` is the key of the first position
+// if it was set up, else null; `update` is a number of updates or null for the latest.
+export function toHash({ envId, moves, start = null, side, level, agent = null, update = null }) {
+  const fields = new URLSearchParams({ game: envId, moves: moves.join("."), side, level });
+  if (start !== null) fields.set("start", start);
+  if (agent !== null) fields.set("agent", agent);
+  if (update !== null) fields.set("update", update);
+  return `#${fields}`;
 }
 
-// What a link says, or null if it says nothing of a game. Every part is checked later.
+// What a link says of a game, or null if it says nothing that the page knows. The moves,
+// the level and the agent are checked by who uses them.
 export function fromHash(hash) {
-  const found = new URLSearchParams(hash.replace(/^#/, ""));
-  const text = found.get("moves") ?? "";
-  if (!found.has("moves") || !/^\d*$/.test(text)) return null;
-  const update = found.get("update") ?? "";
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const envId = fields.get("game");
+  const moves = fields.get("moves") ?? "";
+  if (envId === null || !Rules.knows(envId) || !/^(\d{1,3}(\.\d{1,3})*)?$/.test(moves)) return null;
+  const start = fields.get("start");
+  const update = fields.get("update") ?? "";
   return {
-    moves: [...text].map(Number),
-    side: found.get("side") === "o" ? "o" : "x",
-    level: found.get("level"),
-    agent: found.get("agent"),
+    envId,
+    moves: moves === "" ? [] : moves.split(".").map(Number),
+    start: start !== null && start.length <= LONGEST_START ? start : null,
+    side: fields.get("side") === "o" ? "o" : "x",
+    level: fields.get("level"),
+    agent: fields.get("agent"),
     update: /^\d{1,9}$/.test(update) ? Number(update) : null,
   };
 }
 
-export function asText(tree, position) {
-  const rows = [];
-  for (let row = 0; row < tree.rows; row += 1) {
-    const cells = [];
-    for (let column = 0; column < tree.columns; column += 1) {
-      const stone = tree.stone(position, row * tree.columns + column);
-      cells.push(stone ? tree.letters[stone] : "-");
-    }
-    rows.push(cells.join(" "));
-  }
-  return rows.join("\n");
-}
-
-function stone(side, x, y) {
-  const look = { fill: "none", stroke: COLOURS[side], "stroke-width": 11 };
-  if (side === "o") return svg("circle", { cx: x + 50, cy: y + 50, r: 28, ...look });
-  const d = `M${x + 24} ${y + 24} l52 52 M${x + 76} ${y + 24} l-52 52`;
-  return svg("path", { d, "stroke-linecap": "round", ...look });
-}
-
 // The position as a picture of its own, without the page's style sheet.
-export function asSvg(tree, position) {
-  const [width, height] = [100 * tree.columns, 100 * tree.rows];
-  const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-  for (let cell = 0; cell < tree.numCells; cell += 1) {
-    const x = (cell % tree.columns) * 100;
-    const y = Math.floor(cell / tree.columns) * 100;
-    const place = { x: x + 4, y: y + 4, width: 92, height: 92, rx: 10 };
-    picture.append(svg("rect", { ...place, fill: COLOURS.tile }));
-    const side = tree.stone(position, cell);
-    if (side) picture.append(stone(side, x, y));
-  }
-  for (const cells of tree.wonLines(position)) {
-    const line = lineShape(tree, cells);
-    line.removeAttribute("class");
-    line.setAttribute("stroke", COLOURS.line);
-    line.setAttribute("stroke-width", "6");
-    line.setAttribute("stroke-linecap", "round");
-    picture.append(line);
-  }
-  return new XMLSerializer().serializeToString(picture);
+export function asSvg(rules, position) {
+  const cells = Array.from({ length: rules.numCells }, (_, cell) => {
+    const isWon = position.row.includes(cell);
+    const shapes = rules.falls ? discShapes : squareShapes;
+    const [x, y] = [100 * (cell % rules.columns), 100 * Math.floor(cell / rules.columns)];
+    const content = shapes(rules.stone(position, cell), isWon);
+    return `<g transform="translate(${x} ${y})">${content}</g>`;
+  });
+  const [width, height] = [100 * rules.columns, 100 * rules.rows];
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
+    `viewBox="0 0 ${width} ${height}">${cells.join("")}</svg>`
+  );
 }
 
-// The buttons that copy the game's link and its position.
-export function startSharing(tree, game) {
-  const copied = async (what, text) => {
-    const done = await copy(text);
-    say(done ? `${what} copied.` : "This browser does not let the page copy.");
-  };
-  const on = (id, listener) => byId(id).addEventListener("click", listener);
-  on("copy-link", () => copied("Link", location.href));
-  on("copy-text", () => copied("Text", asText(tree, game.position)));
-  on("copy-svg", () => copied("SVG", asSvg(tree, game.position)));
+function squareShapes(stone, isWon) {
+  const edge = isWon ? ` stroke="${COLOURS.row}" stroke-width="5"` : "";
+  const tile = `<rect x="4" y="4" width="92" height="92" rx="10" fill="${COLOURS.tile}"${edge}/>`;
+  const look = `fill="none" stroke="${COLOURS[stone]}" stroke-width="11" stroke-linecap="round"`;
+  if (stone === "x") return `${tile}<path d="M25 25 L75 75 M75 25 L25 75" ${look}/>`;
+  if (stone === "o") return `${tile}<circle cx="50" cy="50" r="28" ${look}/>`;
+  return tile;
 }
 
-// Copy a text; where the browser has no clipboard for this page, by a selection.
-async function copy(text) {
+function discShapes(stone, isWon) {
+  const circle = (r, look) => `<circle cx="50" cy="50" r="${r}" ${look}/>`;
+  if (stone === null) return circle(46, `fill="${COLOURS.tile}"`);
+  const disc = circle(46, `fill="${COLOURS[stone]}"`);
+  const ring = circle(30, `fill="none" stroke="${COLOURS.ring}" stroke-width="7"`);
+  const won = circle(44, `fill="none" stroke="${COLOURS.row}" stroke-width="8"`);
+  return [disc, stone === "o" && ring, isWon && won].filter(Boolean).join("");
+}
+
+// Copy a text; where the browser gives this page no clipboard, by a selection. Resolves to
+// whether it was copied.
+export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -94,8 +81,8 @@ async function copy(text) {
     area.className = "unseen";
     document.body.append(area);
     area.select();
-    const done = document.execCommand("copy");
+    const isCopied = document.execCommand("copy");
     area.remove();
-    return done;
+    return isCopied;
   }
 }

@@ -1,31 +1,30 @@
-// Where the page's data come from: a server, or the data in an exported page.
+// Where the page's files come from: a server, or the exported page itself.
 
-import { byId } from "page/dom";
-import { fromLegal } from "page/values";
-import { openServer } from "page/server";
-import { LocalStatistics } from "page/local_statistics";
+import { openServer } from "./server.js";
+import { fromBase64 } from "./storage.js";
 
+// The source of agents, histories and training: { live, agents(), file(id, update),
+// history(id), remove(id), tree(), training }. An update of null is the latest one.
 export function openSource() {
-  const data = byId("data");
+  const data = document.getElementById("data");
   return data ? openEmbedded(JSON.parse(data.textContent)) : openServer();
 }
 
 function openEmbedded(data) {
-  const about = (id) => data.agents.agents.find((agent) => agent.id === id);
-  const key = (id, update) => `${id}@${update ?? about(id).updates}`;
-  const row = (id, update) => ({ update, grade: data.grades[key(id, update)] });
+  const entry = (id) => data.agents.find((agent) => agent.id === id);
   return {
     live: false,
-    games: null, // the page replies by itself
-    training: null,
-    statistics: new LocalStatistics(),
-    tree: async () => data.tree,
-    agents: async () => data.agents,
-    values: async (tree, id, update) => {
-      const of = key(id, update);
-      return fromLegal(tree, data.values[of], data.moves[of]);
+    agents: async () => ({ agents: data.agents, refused: [] }),
+    file: async (id, update = null) => {
+      const text = data.files[`${id}@${update ?? entry(id)?.updates}`];
+      if (text === undefined) throw new Error("This page does not have that agent.");
+      return fromBase64(text);
     },
-    history: async (id) => ({ rows: about(id).snapshots.map((update) => row(id, update)) }),
-    grade: async (id, update) => data.grades[key(id, update)],
+    history: async () => [],
+    remove: async () => {
+      throw new Error("This agent is part of the page.");
+    },
+    tree: async () => data.tree,
+    training: null,
   };
 }

@@ -1,156 +1,188 @@
-// Statistics of the person's games, and everything kept as one file.
+// The games of a person, kept in this browser; with the agents, they are one file.
 
-import { button, byId, confirmed, html, number, percent, setText } from "page/dom";
-import { LEVELS } from "page/replies";
+import { readAgent } from "./agent_file.js";
+import { Rules, SIDES } from "./rules.js";
+import * as storage from "./storage.js";
 
-const CARDS = {
-  games: "Games",
-  wins: "You won",
-  draws: "Draws",
-  losses: "You lost",
-  win_rate: "Win rate",
-  positions_learned: "Positions learned",
-};
-const COLUMNS = { games: "Games", wins: "Won", draws: "Drawn", losses: "Lost" };
+const NAME = "statistics";
+const FORMAT = "jax_ttt statistics";
+const VERSION = 1;
+const MOST_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
+const RESULTS = ["won", "drawn", "lost"];
 
-function table(caption, head, rows) {
-  const cells = ["", ...Object.values(COLUMNS)].map((text, i) =>
-    i === 0 ? html("th", { scope: "col", text: head }) : html("th", { scope: "col", text }),
-  );
-  const lines = rows.map(([name, part]) =>
-    html(
-      "tr",
-      {},
-      html("th", { scope: "row", text: name }),
-      ...Object.keys(COLUMNS).map((key) => html("td", { text: number(part[key]) })),
-    ),
-  );
-  return html(
-    "table",
-    {},
-    html("caption", { text: caption }),
-    html("thead", {}, html("tr", {}, ...cells)),
-    html("tbody", {}, ...lines),
-  );
+// Numbers of games by result.
+function countResults(games) {
+  const counts = { games: games.length, won: 0, drawn: 0, lost: 0 };
+  for (const { result } of games) counts[result] += 1;
+  return counts;
 }
 
-export class StatisticsPanel {
-  constructor(tree, source, agents) {
-    Object.assign(this, { tree, source: source.statistics, live: source.live, agents });
-    this.cards = {};
-    const cards = Object.entries(CARDS).map(([name, text]) => {
-      this.cards[name] = html("dd", { text: "0" });
-      return html("div", {}, html("dt", { text }), this.cards[name]);
+function isText(value) {
+  return typeof value === "string";
+}
+
+// A game with its fields alone. Throws where one is missing or has the wrong type.
+function checkFields(game) {
+  const { id, finished, env_id, opponent, side, result, moves } = game ?? {};
+  const { level, title = null } = opponent ?? {};
+  const isValid =
+    [id, env_id, level].every(isText) &&
+    (title === null || isText(title)) &&
+    Number.isFinite(finished) &&
+    SIDES.includes(side) &&
+    RESULTS.includes(result) &&
+    Array.isArray(moves) &&
+    moves.every(Number.isInteger);
+  if (!isValid) throw new Error("a game lacks a field, or one is not of the right type");
+  return { id, finished, env_id, opponent: { level, title }, side, result, moves };
+}
+
+// Play the moves of games again. Throws where the rules do not allow one.
+function checkRules(games) {
+  const rulesOf = new Map();
+  for (const { env_id, side, result, moves } of games) {
+    if (!Rules.knows(env_id)) throw new Error("one of its games is not known here");
+    if (!rulesOf.has(env_id)) rulesOf.set(env_id, new Rules(env_id));
+    const rules = rulesOf.get(env_id);
+    const positions = rules.positions(moves);
+    if (positions === null) throw new Error("the moves of a game are not possible");
+    if (rules.result(positions.at(-1), side) !== result) {
+      throw new Error("the result of a game is not that of its moves");
+    }
+  }
+}
+
+function checkAgent(agent) {
+  const { id, name, data } = agent ?? {};
+  if (![id, name, data].every(isText)) throw new Error("an agent lacks a field");
+  try {
+    const bytes = storage.fromBase64(data);
+    readAgent(bytes);
+    return { id, name, bytes };
+  } catch (error) {
+    throw new Error(`an agent could not be read: ${error.message}`);
+  }
+}
+
+// The games and agents of a file; throws unless all of it is valid.
+function parse(text) {
+  let file;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    throw new Error("it is not JSON");
+  }
+  if (file?.format !== FORMAT) throw new Error("it is not a file of this page");
+  if (file.version !== VERSION) throw new Error("it is not of a version that this page reads");
+  if (!Array.isArray(file.games) || !Array.isArray(file.agents)) {
+    throw new Error("it does not have lists of games and agents");
+  }
+  const games = file.games.map(checkFields);
+  checkRules(games);
+  return { games, agents: file.agents.map(checkAgent) };
+}
+
+// The counted games: [{ id, finished (seconds since 1970), env_id, opponent: { level,
+// title }, side, result, moves }].
+export class Statistics {
+  // `changed` is called after each change.
+  constructor(agents, changed) {
+    this.agents = agents;
+    this.changed = changed;
+    this.isPersistent = storage.isPersistent;
+    this.games = [];
+    this.open();
+    storage.onChange((name) => {
+      if (name !== NAME) return;
+      this.open();
+      changed();
     });
-    this.tables = html("div", { class: "tables" });
-    this.note = html("p", { class: "note", role: "status" });
-    this.file = html("input", {
-      type: "file",
-      id: "import-file",
-      class: "unseen",
-      accept: ".json,application/json",
-      "aria-label": "File to import",
-      tabindex: -1,
-      on: { change: () => this.restore() },
-    });
-    this.clear = button("Clear the statistics", () => this.askClear(), { class: "danger" });
-    byId("statistics").append(
-      html("dl", { class: "cards" }, ...cards),
-      this.tables,
-      html(
-        "div",
-        { class: "bar" },
-        button("Export", () => this.backup()),
-        button("Import…", () => this.file.click()),
-        this.clear,
-      ),
-      this.file,
-      this.note,
-    );
-    this.say();
   }
 
-  say(text = "") {
-    const where = this.live
-      ? "Kept on this computer by the server. The file holds the statistics and agents."
-      : this.source.persistent
-        ? "Kept in this browser. The file holds the statistics."
-        : "This browser keeps nothing for this page: export the statistics to keep them.";
-    setText(this.note, text || where);
-  }
-
-  async refresh() {
+  open() {
     try {
-      this.show(await this.source.read());
-    } catch (error) {
-      this.say(error.message);
+      const games = storage.names(NAME).includes(NAME) ? storage.read(NAME).games : [];
+      this.games = games.map(checkFields);
+    } catch {
+      storage.setAside(NAME); // damaged: the next game would replace it
+      storage.remove(NAME);
+      this.games = [];
     }
   }
 
-  show(found) {
-    const { letters } = this.tree;
-    const texts = {
-      games: number(found.games),
-      wins: number(found.wins),
-      draws: number(found.draws),
-      losses: number(found.losses),
-      win_rate: typeof found.win_rate === "number" && found.games ? percent(found.win_rate) : "–",
-      positions_learned:
-        typeof found.positions_learned === "number" ? number(found.positions_learned) : "–",
+  // Keep what `change(games)` returns. They are read again, since another tab may have
+  // counted a game whose event is still to come.
+  update(change) {
+    this.open();
+    this.games = change(this.games).slice(-MOST_GAMES);
+    this.isPersistent = storage.write(NAME, { games: this.games });
+    this.changed();
+  }
+
+  // Count a finished game.
+  record({ env_id, opponent, side, result, moves }) {
+    const { level, title = null } = opponent;
+    const game = {
+      id: crypto.getRandomValues(new Uint32Array(3)).join("-"),
+      finished: Math.round(Date.now() / 1000),
+      env_id,
+      opponent: { level, title },
+      side,
+      result,
+      moves: [...moves],
     };
-    for (const [name, text] of Object.entries(texts)) setText(this.cards[name], text);
-    this.clear.disabled = found.games === 0;
-    const sides = ["x", "o"].map((side) => [`As ${letters[side]}`, withGames(found[side])]);
-    const opponents = (found.by_opponent ?? []).map((part) => [this.named(part.opponent), withGames(part)]);
-    const none = [["No games yet", { games: 0, wins: 0, draws: 0, losses: 0 }]];
-    this.tables.replaceChildren(
-      table("By side", "Your side", sides),
-      table("By opponent", "Opponent", opponents.length ? opponents : none),
-    );
+    this.update((games) => [...games, game]);
   }
 
-  // A level, or an agent.
-  named(opponent) {
-    return LEVELS[opponent]?.name ?? this.agents.get(opponent)?.title ?? opponent;
-  }
-
-  async backup() {
-    try {
-      const url = URL.createObjectURL(await this.source.backup());
-      const link = html("a", { href: url, download: "jax_ttt-backup.json" });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    } catch (error) {
-      this.say(error.message);
+  // The counts of a game: { all, sides: { x, o }, opponents: [{ level, title, counts }] }.
+  of(envId) {
+    const games = this.games.filter((game) => game.env_id === envId);
+    const opponents = new Map();
+    for (const game of games) {
+      const key = JSON.stringify(game.opponent);
+      opponents.set(key, [...(opponents.get(key) ?? []), game]);
     }
+    const ofSide = (side) => countResults(games.filter((game) => game.side === side));
+    return {
+      all: countResults(games),
+      sides: { x: ofSide("x"), o: ofSide("o") },
+      opponents: [...opponents.values()].map((group) => ({
+        ...group[0].opponent,
+        counts: countResults(group),
+      })),
+    };
   }
 
-  async restore() {
-    const [file] = this.file.files;
-    if (!file) return;
-    this.file.value = "";
+  // Forget the games of all boards.
+  clear() {
+    this.update(() => []);
+  }
+
+  // All of it as a file: { text, missing: the titles of agents that it lacks }.
+  async file() {
+    const { agents, missing } = await this.agents.exported();
+    const { games } = this;
+    return { text: JSON.stringify({ format: FORMAT, version: VERSION, games, agents }), missing };
+  }
+
+  // Add the games and agents of a file. What is here already is not added again. Throws,
+  // and changes nothing, where a part of the file is not valid.
+  async addFile(text) {
+    const { games, agents } = parse(text);
+    const added = [];
     try {
-      await this.source.restore(await file.text());
-      await this.refresh();
-      this.say(`Imported ${file.name}.`);
-      await this.agents.refresh();
+      for (const agent of agents) {
+        if (!(await this.agents.isHere(agent))) {
+          added.push(this.agents.keep(agent.name, agent.bytes));
+        }
+      }
     } catch (error) {
-      this.say(`${file.name} was not imported: ${error.message}. Nothing was changed.`);
+      for (const id of added) await this.agents.remove(id);
+      throw error;
     }
+    this.update((counted) => {
+      const byId = new Map([...games, ...counted].map((game) => [game.id, game]));
+      return [...byId.values()].sort((a, b) => a.finished - b.finished);
+    });
   }
-
-  async askClear() {
-    if (!(await confirmed("Clear the statistics of all your games?", "Clear"))) return;
-    try {
-      await this.source.clear();
-      await this.refresh();
-      this.say("Cleared.");
-    } catch (error) {
-      this.say(error.message);
-    }
-  }
-}
-
-function withGames(part) {
-  return { ...part, games: part.games ?? part.wins + part.draws + part.losses };
 }

@@ -1,44 +1,79 @@
 // The status line: whose turn it is, how the game ended, and what is being shown.
 
-import { summary } from "page/review";
-import { RESULTS } from "page/words";
+import { markOf, summary } from "./review.js";
 
-function move(tree, game, count) {
-  const side = tree.toMove(game.positions[count - 1]);
-  return `${tree.letters[side]} at ${tree.squareName(game.moves[count - 1])}`;
+const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
+
+function lastMove({ rules, game }) {
+  const count = game.at;
+  const side = rules.toMove(game.positions[count - 1]);
+  let who = rules.letters[side];
+  if (game.side !== null) who += side === game.side ? " (you)" : " (the agent)";
+  return `${who}: ${rules.actionName(game.moves[count - 1])}.`;
 }
 
-// { main, more, tone, spoken } of the game; `judged` and `marks` are of its moves.
-export function statusOf(tree, game, judged, marks) {
-  const status = inWords(tree, game, judged);
-  const last = game.at ? `${move(tree, game, game.at)}. ` : "";
-  const mark = game.at && marks[game.at - 1] ? `A ${marks[game.at - 1].text}. ` : "";
-  return { ...status, spoken: status.spoken ?? `${last}${mark}${status.main}` };
+function endOfMatch({ rules, game }) {
+  const result = rules.result(game.latest, "x");
+  if (result === "drawn") return "A draw.";
+  return `${rules.letters[result === "won" ? "x" : "o"]} won.`;
 }
 
-function inWords(tree, game, judged) {
-  const { letters } = tree;
+// What a line of play that beats the agent shows; the person's side wins it.
+function inDemo({ rules, game, demoSide }) {
+  const main = `How to beat it: ${game.at} of ${game.moves.length}`;
+  const winner = rules.letters[demoSide];
+  const more = game.isLatest
+    ? `${winner} wins. New game: try it yourself.`
+    : `${winner} beats the agent.`;
+  return { main, more, tone: "" };
+}
+
+function atTheEnd(app) {
+  const { rules, game } = app;
+  if (game.side === null) return { main: endOfMatch(app), more: "", tone: "" };
+  const sides = game.positions.map((position) => rules.toMove(position));
+  const notes = [summary(app.judgements(), sides, game.side)];
+  if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
+  return { main: RESULTS[game.result], more: notes.join(" "), tone: game.result };
+}
+
+// { main, more, tone } of what the board shows.
+export function statusOf(app) {
+  const { rules, game, opponent } = app;
   if (game.error) return { main: "That did not work.", more: game.error, tone: "bad" };
-  const step = `Move ${game.at} of ${game.moves.length}`;
-  if (game.demo) {
-    const more = game.isLatest
-      ? `${letters[game.side]} wins. New game: try it yourself.`
-      : `${letters[game.side]} beats the agent.`;
-    return { main: `How to beat it: ${game.at} of ${game.moves.length}`, more, tone: "" };
+  if (app.analysis?.setup) {
+    return { main: "Setting up a position", more: "Click the board to set stones.", tone: "" };
   }
+  if (game.isDemo) return inDemo(app);
   if (!game.isLatest) {
+    const main = `Move ${game.at} of ${game.moves.length}`;
     const more = game.isPersonsTurn
       ? "Play on from here, or go forward again."
       : "Go forward to return to the game.";
-    return { main: step, more, tone: "" };
+    return { main, more, tone: "" };
   }
-  const { result } = game;
-  if (result) {
-    const more = `${summary(judged, game.side)}.`;
-    return { main: RESULTS[result], more, tone: result };
+  if (game.isOver) return atTheEnd(app);
+  const letter = rules.letters[rules.toMove(game.latest)];
+  if (app.analysis) {
+    let more = "Analysis: you move both sides.";
+    if (app.analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
+    return { main: `${letter} to move`, more, tone: "" };
   }
-  if (game.isPersonsTurn) {
-    return { main: `Your turn: ${letters[game.side]}`, more: game.opponent.label ?? "", tone: "" };
+  const notes = [opponent.title];
+  if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
+  const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
+  return { main, more: notes.join(". "), tone: "" };
+}
+
+// What a screen reader hears after a move: the move, its mistake, and the status.
+export function spokenStatus(app, status) {
+  const { game } = app;
+  const parts = [];
+  if (game.at) {
+    parts.push(lastMove(app));
+    const mark = app.isReviewed ? markOf(app.judgements()[game.at - 1]) : null;
+    if (mark) parts.push(`A ${mark.text}.`);
   }
-  return { main: "The agent is choosing a move…", more: game.opponent.label ?? "", tone: "" };
+  parts.push(status.main);
+  return parts.join(" ");
 }

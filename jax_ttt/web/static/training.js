@@ -1,8 +1,28 @@
-// Live training in the server: its commands, its sliders, and what streams in.
+// Live training in the server: its state, its commands, and what streams in.
 
-import { announce, button, byId, confirmed, html, number, setText } from "page/dom";
-import { SLIDERS, Slider } from "page/slider";
+import { Rules } from "./rules.js";
+import { PLACE } from "./storage.js";
+import { announce, confirmed, number, say } from "./ui.js";
 
+// What can learn, in words; the keys are those of the server.
+export const LEARNERS = {
+  table: {
+    name: "Table",
+    help: "A table keeps one value for each position of tic-tac-toe.",
+  },
+  network: {
+    name: "Network",
+    help:
+      "A network computes the value of each move from the board, so what it learns in one " +
+      "position changes its values in others.",
+  },
+  "connect-4x4": {
+    name: "Connect Four 4 × 4",
+    help:
+      "A network learns Connect Four on 4 × 4 in rounds. After each round, a search lists the " +
+      "positions where it loses, and half of the next games start there. It takes up to a minute.",
+  },
+};
 const STATES = {
   idle: "Not started",
   compiling: "Compiling the program…",
@@ -11,203 +31,257 @@ const STATES = {
   finished: "Finished",
   failed: "Failed",
 };
-const FIGURES = {
-  games: "Games",
-  x: "X won",
-  o: "O won",
-  draws: "Draws",
-  loss: "Loss",
-  positions: "Positions learned",
-};
+const LEARNING_STATES = ["running", "paused", "finished"]; // states in which a game can be learned
+const BUSY = ["compiling", "running", "paused"];
+const LOST = "The server does not answer; you can play on, training waits.";
+const DELETE =
+  "Delete this training? Its agent and curves are lost. To keep the agent, save it first.";
 
-export class Training extends EventTarget {
-  constructor(source) {
-    super();
-    this.source = source.training;
-    this.root = byId("training");
-    this.status = null;
-    this.rows = [];
-    if (this.source) this.build();
-    else this.explain();
+// The rows of two lists, in the order of their updates. An update that was evaluated again,
+// after games of people, has the row of the later list.
+function merged(rows, laterRows) {
+  const byUpdate = new Map([...rows, ...laterRows].map((row) => [row.update, row]));
+  return [...byUpdate.values()].sort((a, b) => a.update - b.update);
+}
+
+export class Training {
+  // Reads `app.source` and `app.agents`, and calls `app.changed()`.
+  constructor(app) {
+    this.app = app;
+    this.source = app.source.training; // null: this page can't train
+    this.status = null; // the newest status of the server; see `status` in training.py
+    this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
+    this.problem = ""; // why the last command failed
+    this.isLost = false; // whether the server does not answer
+    this.positions = {}; // of the sliders that are being moved
+    this.changes = 0; // of settings, which the server has not answered
+    this.isShown = false; // whether the curves are this training's, not the selected agent's
+    this.chosen = null; // what the person chose to learn next; null: what the server has
   }
 
-  explain() {
-    byId("train").hidden = true;
-    byId("training-details").append(html("p", { class: "note", text: NO_SERVER }));
+  get isBusy() {
+    return BUSY.includes(this.status?.status);
   }
 
-  build() {
-    const learners = ["table", "network"].map((name) => {
-      const input = html("input", {
-        type: "radio",
-        name: "learner",
-        value: name,
-        checked: name === "table",
-      });
-      const text = name === "table" ? "Table" : "Network";
-      return html("label", { class: "choice" }, input, html("span", { text }));
-    });
-    this.start = button("Start", () => this.send("start"), { class: "primary" });
-    this.pause = button("Pause", () => this.send(this.pause.dataset.command));
-    this.reset = button("Reset", () => this.askReset());
-    this.state = html("p", { class: "state" });
-    this.proof = html("p", { class: "verdict-live" });
-    this.bar = html("progress", { max: 1, value: 0, "aria-label": "Updates done" });
-    this.figures = {};
-    const cards = Object.entries(FIGURES).map(([name, text]) => {
-      this.figures[name] = html("dd", { text: "–" });
-      return html("div", {}, html("dt", { text }), this.figures[name]);
-    });
-    this.sliders = SLIDERS.map((name) => new Slider(name, (moved) => this.change(moved)));
-    this.people = html("input", {
-      type: "checkbox",
-      id: "people",
-      on: { change: () => this.change({ learn_from_people: this.people.checked }) },
-    });
-    this.changing = 0; // changes that the server has not answered yet
-    this.peopleGames = html("span", { class: "note" });
-    this.error = html("p", { class: "problem", role: "alert" });
-    this.root.append(
-      html(
-        "div",
-        { class: "controls" },
-        html("div", { class: "choices", role: "group", "aria-label": "What learns" }, ...learners),
-        html("div", { class: "bar" }, this.start, this.pause, this.reset),
-      ),
-      html("div", { class: "line" }, this.state, this.proof),
-      this.bar,
-      this.error,
-    );
-    byId("training-details").append(
-      html("dl", { class: "cards" }, ...cards),
-      ...this.sliders.map((slider) => slider.element),
-      html(
-        "label",
-        { class: "choice switch" },
-        this.people,
-        html("span", { text: "Learn from my games, too" }),
-        this.peopleGames,
-      ),
-    );
+  // Whether there is an agent that can be saved.
+  get hasAgent() {
+    return this.status?.update > 0 && this.app.agents.live !== null;
   }
 
   get learner() {
-    return this.root.querySelector("input[name=learner]:checked").value;
+    const { learner = "table" } = this.status ?? {};
+    return this.isBusy ? learner : (this.chosen ?? learner);
+  }
+
+  get isProven() {
+    const { unbeatable } = this.status ?? {};
+    return Boolean(unbeatable?.x && unbeatable.o);
+  }
+
+  // The state in words: "Training: update 50 of 400".
+  get stateText() {
+    if (!this.status) return "Waiting for the server…";
+    const { status, update, num_updates } = this.status;
+    const updates = `: update ${number(update)} of ${number(num_updates)}`;
+    const text = STATES[status] + (update ? updates : "");
+    return this.isLost ? `The server does not answer. Its last state: ${text}` : text;
+  }
+
+  // How much of the training is over, 0 to 1; a proof can end it early.
+  get share() {
+    const { status, update = 0, num_updates = 1 } = this.status ?? {};
+    return status === "finished" ? 1 : update / num_updates;
+  }
+
+  get proofText() {
+    const { unbeatable, proven_at } = this.status ?? {};
+    if (!unbeatable) return "";
+    if (!this.isProven) return "Can still be beaten";
+    const since = proven_at === null ? "" : ` from update ${number(proven_at)} on`;
+    return `Unbeatable, proven${since}`;
+  }
+
+  // Whether the figures and sliders of the server are those of the chosen learner.
+  get hasSettings() {
+    return this.status?.learner === this.learner;
+  }
+
+  // Choose what learns next. While there is no training, the server follows, so that its
+  // sliders are those of the learner.
+  async choose(learner) {
+    this.chosen = learner;
+    this.app.changed();
+    if (this.status?.status === "idle") await this.send("reset", learner);
   }
 
   // Show the state now, then whatever the server sends.
   async listen() {
     if (!this.source) return;
-    await this.refresh();
-    this.events = this.source.events();
-    this.events.addEventListener("training", (event) => this.receive(JSON.parse(event.data)));
-    // After a lost connection, rows may be missing.
-    this.events.addEventListener("open", () => this.refresh());
-    this.events.addEventListener("error", () => {
-      setText(this.error, "The connection to the server is lost; trying again.");
+    this.source.listen(
+      (message) => this.receive(message),
+      (isConnected) => this.connect(isConnected),
+    );
+    await this.request(() => this.source.status());
+  }
+
+  // Take over the status that `answer()` resolves to, or show why there is none.
+  async request(answer) {
+    try {
+      this.receive(await answer());
+      this.problem = "";
+    } catch (error) {
+      this.problem = error.message;
+    }
+    this.app.changed();
+  }
+
+  connect(isConnected) {
+    if (isConnected === !this.isLost) return;
+    this.isLost = !isConnected;
+    if (this.isLost) say(LOST);
+    else {
+      this.problem = "";
+      announce("The server answers again.");
+      this.app.agents.refresh().catch(() => {}); // the next event tries again
+    }
+    this.app.changed();
+  }
+
+  // Take over a status, all or the new rows of which are in `rows`. Replies and events may
+  // arrive in another order than they were sent: the newest status counts.
+  receive({ rows, ...status }) {
+    const before = this.status;
+    const isSameServer = status.server === before?.server;
+    const isSameRun = isSameServer && status.run === before.run;
+    if (isSameServer && status.version < before.version) {
+      if (isSameRun) this.rows = merged(rows, this.rows);
+      return;
+    }
+    this.rows = merged(isSameRun ? this.rows : [], rows);
+    const wasProven = this.isProven;
+    this.status = status;
+    if (status.status === "idle") this.isShown = false;
+    else if (this.isBusy && !isSameRun) this.isShown = true;
+    if (this.isBusy) this.chosen = null;
+    if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
+    if (before && this.isProven && !wasProven) announce(`${this.proofText}.`);
+    this.followAgent(before);
+    this.app.changed();
+  }
+
+  // Bring the agent in training up to date in the list, and the selected one where it was
+  // evaluated. It never becomes the opponent by itself.
+  followAgent(before) {
+    const { app } = this;
+    const { agent, update, snapshots, evaluations } = this.status;
+    if ((app.agents.live?.id ?? null) !== agent) app.agents.refresh().catch(() => {});
+    else if (agent !== null) app.agents.grow(agent, { updates: update, snapshots });
+    const isEvaluated = evaluations !== before?.evaluations;
+    if (agent !== null && isEvaluated && app.agent?.id === agent) app.load();
+  }
+
+  // Send a command: "start", "pause", "continue" or "reset".
+  send(command, learner) {
+    return this.request(() => this.source.command(command, learner));
+  }
+
+  // Start a training. The agent of the one before is kept first: without that, nothing is
+  // started. Another tab may have started one meanwhile, which the server then says.
+  start() {
+    return this.request(async () => {
+      this.receive(await this.source.status());
+      if (!this.isBusy) await this.keepBefore();
+      return this.source.command("start", this.learner);
     });
   }
 
-  async refresh() {
+  async keepBefore() {
+    const { agent, update } = this.status;
+    if (agent === null || update === 0) return;
+    const { agents } = this.app;
+    const { bytes, file } = await agents.load(agent);
+    let id = agents.keptAs(bytes);
+    if (id === null) {
+      const name = agents.nameFor(file);
+      id = agents.keep(name, bytes);
+      say(`The agent of the training before is kept ${PLACE} as "${name}".`);
+    }
+    // Whoever plays against it goes on with it, not with the next one.
+    this.app.replaceAgent(agent, id);
+  }
+
+  // Keep the agent in training in this browser, under a name.
+  async save(name) {
+    const { agents } = this.app;
     try {
-      const found = await this.source.status();
-      this.rows = found.history;
-      this.show(found);
-      setText(this.error, found.error ?? "");
+      const { bytes, file } = await agents.load(this.status.agent);
+      const id = agents.keep(name.trim() || agents.nameFor(file), bytes);
+      say(`Saved ${PLACE} as "${agents.get(id).name}".`);
     } catch (error) {
-      setText(this.error, error.message);
+      say(error.message);
     }
   }
 
-  receive(found) {
-    if (found.run !== this.status?.run || found.status === "idle") this.rows = [];
-    // An update that was evaluated again, after games of people, replaces its row.
-    const rows = [...this.rows, ...found.rows].map((row) => [row.update, row]);
-    this.rows = [...new Map(rows).values()];
-    this.show(found);
-    setText(this.error, found.error ?? "");
+  // Start a game against the agent in training.
+  play() {
+    this.openGame();
+    this.app.select(this.app.agents.live.id);
+    this.app.playSelected();
   }
 
-  async send(command) {
-    try {
-      await this.source.command(command, command === "start" ? this.learner : undefined);
-      setText(this.error, "");
-    } catch (error) {
-      setText(this.error, error.message);
-    }
+  // Show a line of play in which the agent in training loses; `side` is the agent's.
+  demonstrate(line, side) {
+    this.openGame();
+    if (this.status.agent) this.app.select(this.status.agent);
+    this.app.demonstrate(line, side);
   }
 
-  async askReset() {
-    const question = "Forget this training? The agent and its curves are lost.";
-    if (await confirmed(question, "Forget it")) await this.send("reset");
+  openGame() {
+    if (this.app.rules.envId !== this.rules.envId) this.app.openGame(this.rules.envId);
   }
 
+  // Show the curves of this training, or those of the selected agent.
+  show(isShown) {
+    this.isShown = isShown;
+    this.app.changed();
+  }
+
+  async reset() {
+    if (await confirmed(DELETE, "Delete the training")) await this.send("reset");
+  }
+
+  // Move a slider, which takes effect when it is let go.
+  move(name, position) {
+    this.positions[name] = position;
+    this.app.changed();
+  }
+
+  // Change sliders, of which null is the default, or whether games of people are learned.
   async change(settings) {
-    this.changing += 1;
-    let problem = "";
-    try {
-      await this.source.change(settings);
-    } catch (error) {
-      problem = error.message;
-    } finally {
-      this.changing -= 1;
-    }
-    if (problem) await this.refresh();
-    setText(this.error, problem);
+    this.changes += 1;
+    await this.request(() => this.source.change(settings));
+    this.changes -= 1;
+    if (this.changes === 0) this.positions = {};
   }
 
-  show(found) {
-    const before = this.status;
-    this.status = found;
-    const busy = ["compiling", "running", "paused"].includes(found.status);
-    const paused = found.status === "paused";
-    for (const input of this.root.querySelectorAll("input[name=learner]")) {
-      input.disabled = busy;
-      if (busy || before === null) input.checked = input.value === found.learner;
-    }
-    this.start.disabled = busy;
-    setText(this.pause, paused ? "Continue" : "Pause");
-    this.pause.dataset.command = paused ? "continue" : "pause";
-    this.pause.disabled = !busy;
-    this.reset.disabled = found.status === "idle";
-    const done = `: update ${number(found.update)} of ${number(found.num_updates)}`;
-    setText(this.state, STATES[found.status] + (found.update ? done : ""));
-    this.bar.value = found.num_updates ? found.update / found.num_updates : 0;
-    this.showProof(found, before);
-    const loss = found.loss === null ? "–" : found.loss.toPrecision(3);
-    const positions = found.positions_learned;
-    const figures = {
-      games: number(found.games),
-      x: number(found.wins.x),
-      o: number(found.wins.o),
-      draws: number(found.draws),
-      loss,
-      positions: typeof positions === "number" ? number(positions) : "–",
-    };
-    for (const [name, text] of Object.entries(figures)) setText(this.figures[name], text);
-    for (const slider of this.sliders) slider.show(found.settings[slider.name]);
-    // What the server sent before it knew of a change must not undo it here.
-    if (!this.changing) this.people.checked = found.learn_from_people;
-    const idle = found.status === "idle"; // no agent is there to learn
-    const learned = `${number(found.people_games)} so far`;
-    setText(this.peopleGames, idle ? "once training has begun" : learned);
-    if (before?.status !== found.status) announce(`Training: ${STATES[found.status]}`);
-    this.dispatchEvent(new CustomEvent("progress"));
+  // Move all sliders back: the settings follow their schedules again.
+  setDefaults() {
+    const names = Object.keys(this.status.settings);
+    return this.change(Object.fromEntries(names.map((name) => [name, null])));
   }
 
-  showProof(found, before) {
-    const proven = found.unbeatable && found.unbeatable.x && found.unbeatable.o;
-    const since = found.proven_at === null ? "" : ` from update ${number(found.proven_at)} on`;
-    let text = "";
-    if (proven) text = `Unbeatable, proven${since}`;
-    else if (found.unbeatable) text = "Can still be beaten";
-    setText(this.proof, text);
-    this.proof.classList.toggle("proven", Boolean(proven));
-    const was = before?.unbeatable && before.unbeatable.x && before.unbeatable.o;
-    if (proven && !was) announce(`The agent is now proven unbeatable${since}.`);
+  // Let the agent in training learn from a finished game of the person.
+  async learnFrom({ envId, moves }) {
+    const { learn_from_people, from_people, env_id, status } = this.status ?? {};
+    const canLearn = from_people && LEARNING_STATES.includes(status);
+    if (!learn_from_people || env_id !== envId || !canLearn) return;
+    await this.request(() => this.source.learn([...moves]));
+  }
+
+  // The rules of the game that is learned; before that is known, of the one that is open.
+  get rules() {
+    const envId = this.status?.env_id ?? this.app.rules.envId;
+    if (this.ownRules?.envId !== envId) this.ownRules = new Rules(envId);
+    return this.ownRules;
   }
 }
-
-const NO_SERVER =
-  "Training is missing in this page, since it works without a server. " +
-  "With the program installed, python -m jax_ttt.web trains agents here.";

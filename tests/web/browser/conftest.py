@@ -1,14 +1,14 @@
 """A browser, the exported page and the served page."""
 
+import contextlib
 import re
+import shutil
 
 import browsing
 import pytest
 import tiny
 
-from jax_ttt.players import agents
-from jax_ttt.web import export
-from tools import screenshots
+from jax_ttt.web import agents, export
 
 TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""
@@ -22,8 +22,9 @@ def browser():
     tests run loops of their own.
     """
     path = browsing.chromium()
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox"]
@@ -32,53 +33,116 @@ def browser():
         started.close()
 
 
-@pytest.fixture
-def open_page(browser):
-    """Return a function that opens a page.
+@pytest.fixture(scope="module")
+def contexts(browser):
+    """Return a function that makes a context, and one that returns a kept one.
 
-    At the end, no page has had an error, besides those that match `expected`.
+    `is_changed` is whether the browser's timers and random numbers are the tests' own.
+    A kept context has loaded the page's files before, so that pages open sooner.
     """
-    problems, opened = [], []
+    kept = {}
 
-    def noted(message, expected):
+    def make_context(*, is_changed=True, **options):
+        context = browser.new_context(
+            accept_downloads=True, **(browsing.WIDE | options)
+        )
+        context.set_default_timeout(TIMEOUT)
+        if is_changed:
+            context.add_init_script(browsing.SCRIPT)
+        return context
+
+    def kept_context(**options):
+        key = repr(sorted(options.items()))
+        if key not in kept:
+            kept[key] = make_context(**options)
+        return kept[key]
+
+    yield make_context, kept_context
+    for context in kept.values():
+        context.close()
+
+
+@pytest.fixture
+def open_page(contexts):
+    """Return a function that opens a page, alone in its context unless one is given.
+
+    At the end, no page has had an error or a warning, besides those that match
+    `expected`.
+    """
+    make_context, kept_context = contexts
+    problems, used, own = [], [], []
+
+    def note(message, expected):
         known = expected and re.search(expected, message.text)
         if message.type in ("error", "warning") and not known:
             problems.append(message.text)
 
-    def open_page(url, *, selector=".square", expected=None, **options):
-        options = {"viewport": {"width": 1280, "height": 800}} | options
-        context = browser.new_context(accept_downloads=True, **options)
-        context.set_default_timeout(TIMEOUT)
-        context.add_init_script(screenshots.SHORTER_PAUSES)
-        opened.append(context)
-        page = context.new_page()
+    def free_context(options):
+        context = kept_context(**options)
+        if context in used:
+            context = make_context(**options)
+            own.append(context)
+        used.append(context)
+        return context
+
+    def open_page(url, *, context=None, expected=None, **options):
+        page = (context or free_context(options)).new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda message: noted(message, expected))
+        page.on("console", lambda message: note(message, expected))
         page.goto(url)
-        page.locator(selector).first.wait_for()
+        browsing.wait_for_turn(page)
         return page
 
     yield open_page
-    for context in opened:
+    for context in used:
+        for page in context.pages:
+            if context not in own and page.url != "about:blank":
+                page.evaluate("try { localStorage.clear(); } catch {}")
+            page.close()
+    for context in own:
         context.close()
     assert problems == []
 
 
 @pytest.fixture(scope="session")
 def weak(tmp_path_factory):
-    """Return an untrained network, which is easy to beat."""
+    """Return the files of untrained networks, which are easy to beat, by game."""
     folder = tmp_path_factory.mktemp("weak")
-    return agents.load_agent(tiny.save_untrained(folder / "agent.safetensors"))
+    return {
+        "tic_tac_toe": tiny.save_untrained(folder / "weak.safetensors"),
+        "connect_5x4": tiny.save_untrained(
+            folder / "weak-5x4.safetensors", env_id="connect_5x4"
+        ),
+    }
 
 
 @pytest.fixture(scope="session")
-def exported(weak):
-    """Return the agents of the exported page: the shipped ones, and one to beat."""
-    return [*export.shipped(), export.Exported("run/weak", "weak", "run", weak)]
-
-
-@pytest.fixture(scope="session")
-def exported_url(exported, tmp_path_factory):
-    """Return the address of the exported page, a file."""
+def exported_url(weak, tmp_path_factory):
+    """Return the address of the exported page: the shipped agents, and two to beat."""
     browsing.chromium()
-    return export.write_page(tmp_path_factory.mktemp("site"), exported).as_uri()
+    runs = [
+        agents.Listed(f"run/{path.stem}", path.stem, "run", path, {})
+        for path in weak.values()
+    ]
+    listed = [*agents.shipped_agents(), *runs]
+    return export.write_page(tmp_path_factory.mktemp("site"), listed).as_uri()
+
+
+@pytest.fixture(scope="module")
+def served_url(browser, weak, tmp_path_factory):
+    """Return the address of a server with two runs of untrained agents."""
+    folder = tmp_path_factory.mktemp("served")
+    for path in weak.values():
+        run = folder / "runs" / path.stem
+        run.mkdir(parents=True)
+        shutil.copy(path, run / "agent.safetensors")
+    with browsing.serving(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def own_server(browser, tmp_path):
+    """Return a function that stops a server of the test's own, and its address."""
+    with contextlib.ExitStack() as stack:
+        url = stack.enter_context(browsing.serving(tmp_path))
+        yield url, stack.close

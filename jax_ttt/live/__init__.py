@@ -1,1 +1,0 @@
-"""Live training: a run in a thread that can be watched, paused and changed."""

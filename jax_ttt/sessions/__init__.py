@@ -1,1 +1,0 @@
-"""What the server keeps for a person: games, opponents, statistics. No HTTP."""

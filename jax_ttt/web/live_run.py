@@ -1,0 +1,188 @@
+"""One live run: the training loop, a step at a time, with settings that change.
+
+Only the training thread uses it. A change of settings closes the loop and continues
+from its state, so there is one loop, and nothing is compiled again.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from jax_ttt.config.catalogue import SEAT_OF, SIDES
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.finished_games import finished_game, learn_from_game
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.records import JsonObject
+from jax_ttt.files.rows import Chunk, Evaluated
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import exact
+from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading.grade import Grade
+from jax_ttt.pictures import curves
+from jax_ttt.players import agents
+from jax_ttt.runtime.compiling import Program
+from jax_ttt.solver import policies
+from jax_ttt.training import graded_steps, loop
+from jax_ttt.training.run_state import Progress, RunState, run_key
+from jax_ttt.web.agents import history_row
+from jax_ttt.web.training import NOTHING
+
+_learn_from_game = Program(learn_from_game)
+# Its final tanh keeps the loss finite, whatever the weights are.
+_SATURATED = (
+    "training diverged: the network's outputs are saturated and its gradient is 0 by "
+    "update {:,}; try a lower learning rate"
+)
+
+
+class LiveRun:
+    """A run of one agent, and what is shown of it after each step."""
+
+    agent: AgentFile
+    """The agent after the last step; its weights are copies."""
+    row: JsonObject | None = None
+    """The row of the last step if it was an evaluation; see `agents.history_row`."""
+
+    def __init__(
+        self, config: Config, seed: int, stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Prepare the run; nothing is compiled before the first step.
+
+        Once `stop()` is true, a search for counterexamples ends early.
+        """
+        self._config, self._seed, self._stop = config, seed, stop
+        self._key = run_key(seed)
+        self._grade = graded_steps.ungraded(config)
+        self._shown_grade = self._grade
+        self._state: RunState | None = None
+        self._chunk: Chunk | None = None
+        self._evaluated: list[Evaluated] = []
+        self._num_games = 0  # of people
+        self._open(config, None, stop)
+
+    @property
+    def update(self) -> int:
+        """Updates done."""
+        return 0 if self._state is None else int(self._state.update)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all updates are done and graded, or counterexamples have run out."""
+        state = self._state
+        if state is None or state.evaluated < state.update:
+            return False
+        is_proven = self._config.finds_counterexamples and self._grade.unbeatable
+        return bool(is_proven) or self.update >= self._config.run.num_updates
+
+    def step(self, config: Config) -> None:
+        """Run a chunk of updates with these settings, or an evaluation.
+
+        Raises:
+            FloatingPointError: training diverged.
+        """
+        if self._state is not None and config != self._config:
+            self._open(config, self._state, self._stop)
+        self._take(*next(self._steps))
+
+    def learn(self, games: Sequence[Sequence[int]], config: Config) -> None:
+        """Learn from finished games of both players' moves, and evaluate the agent.
+
+        The run goes on at the same update. Before the first step it can't learn.
+        """
+        if self._state is None:
+            raise ValueError("the run has not begun")
+        learner = loop.make_learner(config, self._seed)
+        learned = self._state.train_state
+        for moves in games:
+            number, self._num_games = self._num_games, self._num_games + 1
+            game = finished_game(config.env_id, moves, number)
+            learned = _learn_from_game(learner, learned, game)
+        state = dataclasses.replace(
+            self._state, train_state=learned, evaluated=self._state.update - 1
+        )
+        # The loop evaluates what is not evaluated yet, and stops.
+        self._open(config, state, lambda: True)
+        self._take(*next(self._steps))
+        self._open(config, self._state, self._stop)
+
+    def _open(
+        self, config: Config, state: RunState | None, stop: Callable[[], bool]
+    ) -> None:
+        """Begin the loop, or continue from a state."""
+        self._config = config
+        learner = loop.make_learner(config, self._seed)
+        steps = loop.train(learner, self._key, state, stop=stop)
+        self._steps = graded_steps.with_grades(config, steps, self._grade)
+
+    def _take(self, progress: Progress, grade: Grade) -> None:
+        """Note a step's state, row and agent."""
+        self._state, self._grade, self.row = progress.state, grade, None
+        row = graded_steps.row(progress, grade)
+        if isinstance(row, Chunk):
+            if row.grad_norm == 0 and not row.rows:
+                raise FloatingPointError(_SATURATED.format(row.update))
+            self._chunk = row
+        else:
+            assert progress.evaluation is not None  # of a row that is no chunk's
+            self._shown_grade = self._detailed(progress.evaluation, grade)
+            self._evaluated.append(row)
+            self.row = history_row(
+                row.update,
+                self._shown_grade,
+                games=row.games,
+                loss=None if self._chunk is None else self._chunk.loss,
+                seconds=row.seconds,
+            )
+        tensors = agents.tensors_of(progress.params)
+        self.agent = AgentFile(
+            config=self._config,
+            seed=self._seed,
+            num_updates=progress.update,
+            score=self._shown_grade,
+            # Copies, because the next chunk donates these arrays.
+            tensors={name: np.array(tensor) for name, tensor in tensors.items()},
+        )
+
+    def _detailed(self, evaluation: Evaluation, grade: Grade) -> Grade:
+        """Return the grade with all that the game's tree tells, if it has one."""
+        if evaluation.exact is None:
+            return grade
+        tree = trees.enumerated(self._config.env_id)
+        return exact.grade_seats(
+            env_id=self._config.env_id,
+            tree=tree,
+            probs=policies.deterministic(tree, np.asarray(evaluation.exact.moves)),
+            seats=self._config.seats,
+        )
+
+    @property
+    def scheduled(self) -> dict[str, float]:
+        """The settings of the last chunk that follow a schedule."""
+        chunk = self._chunk
+        if chunk is None:
+            return {}
+        return {"learning_rate": chunk.learning_rate, "epsilon": chunk.epsilon}
+
+    @property
+    def figures(self) -> JsonObject:
+        """What is shown of the run; the keys are those of `training.NOTHING`."""
+        state = self._state
+        if state is None:
+            return NOTHING
+        games, wins, losses = map(int, (state.games, state.wins, state.losses))
+        visited = state.train_state.visited
+        unbeatable = {
+            side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF.items()
+        }
+        return {
+            "update": self.update,
+            "games": games,
+            "wins": {SIDES["first"]: wins, SIDES["second"]: losses},
+            "draws": games - wins - losses,
+            "loss": None if self._chunk is None else self._chunk.loss,
+            "positions_learned": None if visited is None else int(visited.sum()),
+            "unbeatable": unbeatable if self._evaluated else None,
+            "people_games": self._num_games,
+            "proven_at": curves.proven_from(self._evaluated),
+        }

@@ -1,0 +1,118 @@
+"""What can be trained live, and the sliders that change it. Imports no JAX."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.ranges import Range
+from jax_ttt.config.settings import Config
+from jax_ttt.files.records import JsonObject
+
+Learner = Literal["table", "network", "connect-4x4"]
+LEARNERS: tuple[Learner, ...] = get_args(Learner)
+
+
+@dataclasses.dataclass(frozen=True)
+class Slider:
+    """A number that can be changed while an agent learns.
+
+    It sets all of `fields` to one value, so a moved slider ends their schedule.
+    """
+
+    fields: tuple[str, ...]
+    range: Range
+
+
+@dataclasses.dataclass(frozen=True)
+class Learning:
+    """What a learner begins with, and what can be changed while it learns."""
+
+    config: Config
+    sliders: Mapping[str, Slider]
+    seconds: float | None = None
+    """About how long a run is shown; None: as fast as it is computed."""
+    from_people: bool = True
+    """Whether it can learn from a person's games."""
+
+    def pace(self, speed: float) -> float | None:
+        """Return the most updates a second, at `speed` times the usual pace.
+
+        None is no limit.
+        """
+        if self.seconds is None or math.isinf(speed):
+            return None
+        return speed * self.config.run.num_updates / self.seconds
+
+
+def _sliders(low: float, high: float) -> dict[str, Slider]:
+    """Return the sliders of a learner with this range of learning rates."""
+    rates = ("learning_rate", "learning_rate_end")
+    return {
+        "learning_rate": Slider(rates, Range(float, low, high)),
+        "gamma": Slider(("gamma",), Range(float, 0.5, 1)),
+        "epsilon": Slider(("epsilon_start", "epsilon_end"), Range(float, 0, 1)),
+    }
+
+
+LEARNING: dict[Learner, Learning] = {
+    # More evaluations than the presets have, for a curve that is seen to grow.
+    "table": Learning(
+        PRESETS["table"].replace(eval_every=10), _sliders(0.01, 1.0), seconds=10.0
+    ),
+    "network": Learning(
+        PRESETS["default"].replace(eval_every=50), _sliders(1e-4, 0.1), seconds=20.0
+    ),
+    # An evaluation is a round: a search for counterexamples. It ends with a proof.
+    "connect-4x4": Learning(
+        PRESETS["connect-4x4"], _sliders(1e-4, 0.02), from_people=False
+    ),
+}
+
+
+def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
+    """Raise `SettingError` unless all are sliders of the learner, within the range.
+
+    None stands for a slider that is moved back.
+    """
+    sliders = LEARNING[learner].sliders
+    for name, value in moved.items():
+        if name not in sliders:
+            raise SettingError("setting", f"one of {', '.join(sliders)}", name)
+        if value is not None:
+            sliders[name].range.check(name, value)
+
+
+def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
+    """Return the learner's settings with the sliders that were moved."""
+    learning = LEARNING[learner]
+    fields = {
+        field: value
+        for name, value in moved.items()
+        for field in learning.sliders[name].fields
+    }
+    return learning.config.replace(**fields)
+
+
+def shown(
+    learner: Learner, moved: Mapping[str, float], scheduled: Mapping[str, float]
+) -> JsonObject:
+    """Return the sliders as JSON data.
+
+    `value` is what the learner uses now: the slider's if it was moved, else that of
+    the schedule if `scheduled` has it, else the first one of the settings.
+    """
+    learning = LEARNING[learner]
+    sliders: JsonObject = {}
+    for name, slider in learning.sliders.items():
+        default = learning.config.value(slider.fields[0])
+        sliders[name] = {
+            "value": moved.get(name, scheduled.get(name, default)),
+            "min": slider.range.low,
+            "max": slider.range.high,
+            "default": default,
+            "moved": name in moved,
+        }
+    return sliders

@@ -1,0 +1,226 @@
+// An analysis: the person moves both sides, sets up positions, or lets agents play.
+
+import { html } from "./vendor/htm-preact.js";
+import { LEVELS, agentPlayer, isSolved, perfectPlayer } from "./levels.js";
+import { SIDES } from "./rules.js";
+import { Button, Radios } from "./ui.js";
+
+const PERSON = "";
+const PERFECT = "perfect";
+const NOBODY = { x: null, o: null };
+
+// The stones of a position that is being set up, cell by cell: "x", "o" or null.
+class Setup {
+  constructor(rules, position) {
+    this.rules = rules;
+    this.stones = Array.from({ length: rules.numCells }, (_, cell) => rules.stone(position, cell));
+    this.tool = "x"; // what a click sets: "x", "o", or "remove"
+    this.check();
+  }
+
+  // Find out whether a game can lead to the stones: `result` is { position } or { error }.
+  check() {
+    this.result = this.rules.setUp(this.stones);
+  }
+
+  clear() {
+    this.stones.fill(null);
+    this.check();
+  }
+
+  // The stones as a position that the board shows; it need not be possible in a game.
+  get position() {
+    const signs = { x: 1, o: -1 };
+    const cells = Int8Array.from(this.stones, (stone) => signs[stone] ?? 0);
+    return { cells, sign: 1, last: null, row: [] };
+  }
+
+  // Set or remove a stone. Where stones fall, it lies on the others of its column, and the
+  // topmost one is removed.
+  act(action) {
+    const { rules, stones } = this;
+    if (this.tool === "remove") {
+      const top = stones.findIndex((stone, i) => stone !== null && rules.actionOf(i) === action);
+      if (top >= 0) stones[top] = null;
+    } else {
+      const cell = rules.falls ? rules.cell(this.position, action) : action;
+      if (cell !== null) stones[cell] = this.tool;
+    }
+    this.check();
+  }
+}
+
+export class Analysis {
+  constructor(app) {
+    this.app = app;
+    this.movers = { x: PERSON, o: PERSON }; // who moves each side in a match
+    this.isMatch = false; // whether they move now, and not the person alone
+    this.setup = null; // the position that is being set up
+    this.layers = new Set(["exact", ...app.kinds, ...app.settings.layers]);
+  }
+
+  // Who can move a side: [id, title].
+  get choices() {
+    const { agents, rules } = this.app;
+    const entries = agents.for(rules.envId).map(({ id, title }) => [id, title]);
+    const perfect = isSolved(rules) ? [[PERFECT, LEVELS[PERFECT].name]] : [];
+    return [[PERSON, "You"], ...entries, ...perfect];
+  }
+
+  // The players of the game, as `Game` takes them.
+  get players() {
+    if (!this.isMatch) return NOBODY;
+    const { x, o } = this.movers;
+    return { x: this.playerOf(x), o: this.playerOf(o) };
+  }
+
+  playerOf(id) {
+    const { engine, rules, agents, choices } = this.app;
+    if (id === PERSON) return null;
+    if (id === PERFECT) return perfectPlayer({ engine, rules });
+    const load = () => agents.load(id);
+    return agentPlayer({ engine, rules, load, depth: choices.depth });
+  }
+
+  // Choose who moves a side in the next match.
+  setMover(side, id) {
+    this.stop();
+    this.movers[side] = id;
+    this.app.changed();
+  }
+
+  // Whether there is anybody to play a match.
+  get canPlay() {
+    return !this.isMatch && !this.setup && SIDES.some((side) => this.movers[side] !== PERSON);
+  }
+
+  // Let the chosen players move from the position that is shown; after the end of a game,
+  // from its start. The moves that were there can be shown again.
+  play() {
+    const { game } = this.app;
+    if (game.isOver && game.isLatest) game.at = 0;
+    if (!game.isLatest) game.branch();
+    this.isMatch = true;
+    game.players = this.players;
+    game.proceed({});
+  }
+
+  stop() {
+    const { game } = this.app;
+    this.isMatch = false;
+    game.stop();
+    game.players = this.players;
+    this.app.changed();
+  }
+
+  // Set up a position from the one that is shown.
+  beginSetup() {
+    this.stop();
+    const { rules, game } = this.app;
+    this.setup = new Setup(rules, game.position);
+    this.app.reveal();
+    this.app.changed();
+  }
+
+  endSetup() {
+    const { position } = this.setup.result;
+    if (position) this.app.beginAnalysis(position);
+  }
+
+  cancelSetup() {
+    this.setup = null;
+    this.app.changed();
+  }
+}
+
+function MoverChoice({ app, side }) {
+  const { analysis, rules } = app;
+  const id = `mover-${side}`;
+  const options = analysis.choices.map(
+    ([mover, title]) =>
+      html`<option key=${mover} value=${mover} selected=${mover === analysis.movers[side]}>
+        ${title}
+      </option>`,
+  );
+  return html`
+    <div class="field">
+      <label for=${id}>${rules.letters[side]} is moved by</label>
+      <select id=${id} onChange=${(event) => analysis.setMover(side, event.target.value)}>
+        ${options}
+      </select>
+    </div>
+  `;
+}
+
+function Match({ app }) {
+  const { analysis } = app;
+  return html`
+    <fieldset>
+      <legend>Let agents play</legend>
+      <${MoverChoice} app=${app} side="x" />
+      <${MoverChoice} app=${app} side="o" />
+      <div class="bar">
+        <${Button} isDisabled=${!analysis.canPlay} onClick=${() => analysis.play()}>
+          Play the match
+        <//>
+        <${Button} isDisabled=${!analysis.isMatch} onClick=${() => analysis.stop()}>Stop<//>
+      </div>
+    </fieldset>
+  `;
+}
+
+// The tools of a position that is being set up. They stand beside the board.
+export function SetupTools({ app }) {
+  const { analysis, rules } = app;
+  const { setup } = analysis;
+  const tools = [
+    ["x", rules.letters.x],
+    ["o", rules.letters.o],
+    ["remove", "Remove"],
+  ];
+  const use = (tool) => {
+    setup.tool = tool;
+    app.changed();
+  };
+  const clear = () => {
+    setup.clear();
+    app.changed();
+  };
+  const { error, position } = setup.result;
+  const mover = position && rules.toMove(position);
+  const next = mover ? `${rules.letters[mover]} is to move.` : "The game is over here.";
+  return html`
+    <${Radios}
+      name="tool"
+      legend="A click on the board sets"
+      options=${tools}
+      value=${setup.tool}
+      onChange=${use}
+    />
+    <p class="note">${error ?? next}</p>
+    <div class="bar">
+      <button
+        type="button"
+        class="primary"
+        disabled=${Boolean(error)}
+        onClick=${() => analysis.endSetup()}
+      >
+        Analyse this position
+      </button>
+      <button type="button" onClick=${clear}>Empty the board</button>
+      <button type="button" onClick=${() => analysis.cancelSetup()}>Cancel</button>
+    </div>
+  `;
+}
+
+export function AnalysisTools({ app }) {
+  return html`
+    <p class="note">
+      You move both sides, unless you let agents play. Games of an analysis are not counted.
+    </p>
+    <${Match} app=${app} />
+    <div class="bar">
+      <button type="button" onClick=${() => app.analysis.beginSetup()}>Set up a position</button>
+    </div>
+  `;
+}

@@ -1,0 +1,130 @@
+// What the board shows of the position besides the stones: layers of values and a hint.
+
+import { inMoves, keepNewest, outcomeWord } from "./review.js";
+import { signed, spoken } from "./ui.js";
+
+const EXACT_SECONDS = 2; // for the values on the board
+const HINT_DEPTH = 6; // moves that a hint looks ahead where the position is not solved
+const HINT_SECONDS = 0.5; // for the exact result, before the agent searches
+const TONES = { win: "good", draw: "even", loss: "bad" };
+
+function exactCells(exact) {
+  const cells = new Map();
+  for (const { action, value, moves } of exact.actions) {
+    const word = outcomeWord(value);
+    const isDecided = value !== 0;
+    cells.set(action, {
+      text: isDecided ? `${word} ${moves}` : word,
+      tone: TONES[word],
+      spoken: isDecided ? `exact ${word} in ${inMoves(moves)}` : "exact draw",
+    });
+  }
+  return cells;
+}
+
+function learnedCells(layer, { values, move }) {
+  const cells = new Map();
+  values.forEach((value, action) => {
+    if (Number.isNaN(value)) return;
+    const isOwnMove = action === move;
+    cells.set(action, {
+      text: signed(value),
+      tone: isOwnMove ? "own" : "even",
+      spoken: `${layer} ${spoken(value)}${isOwnMove ? ", the agent's move" : ""}`,
+    });
+  });
+  return cells;
+}
+
+// The newest answers of the engine, by the request. A missing one is requested, and
+// `changed()` is called when it arrives.
+export class BoardValues {
+  constructor({ engine, changed }) {
+    Object.assign(this, { engine, changed });
+    this.answers = new Map();
+  }
+
+  // The answer to the request that `send()` makes, undefined until it arrives, and null
+  // where there is none.
+  answer(key, send) {
+    if (!this.answers.has(key)) {
+      keepNewest(this.answers, key, undefined);
+      const arrived = (answer) => {
+        this.answers.set(key, answer);
+        this.changed();
+      };
+      send().then(arrived, (error) => {
+        // A replaced request is sent again when the position is shown again.
+        if (error.name === "AbortError") this.answers.delete(key);
+        else arrived(null);
+      });
+    }
+    return this.answers.get(key);
+  }
+
+  exact(rules, position) {
+    const request = { envId: rules.envId, position, seconds: EXACT_SECONDS, latest: true };
+    const key = `exact|${rules.envId}|${rules.key(position)}`;
+    return this.answer(key, () => this.engine.exact(request));
+  }
+
+  values(rules, position, agent, depth) {
+    const request = { envId: rules.envId, agent, position, depth };
+    const key = `${agent.key}|${depth}|${rules.envId}|${rules.key(position)}`;
+    return this.answer(key, () => this.engine.values(request));
+  }
+
+  // The layers of values of the position: [{ layer, values: Map by action }]. `agents`
+  // has the loaded agent for each kind that is shown, or null; exact values come first.
+  layers({ rules, position, withExact, agents, depth }) {
+    if (rules.isOver(position)) return [];
+    const layers = [];
+    if (withExact) {
+      const exact = this.exact(rules, position);
+      if (exact) layers.push({ layer: "exact", values: exactCells(exact) });
+    }
+    for (const [layer, agent] of Object.entries(agents)) {
+      const answer = agent && this.values(rules, position, agent, depth);
+      if (answer) layers.push({ layer, values: learnedCells(layer, answer) });
+    }
+    return layers;
+  }
+
+  // What is known of the exact result: "known", "searching" or "not known".
+  exactState(rules, position) {
+    if (rules.isOver(position)) return "known";
+    const exact = this.exact(rules, position);
+    if (exact === undefined) return "searching";
+    return exact === null ? "not known" : "known";
+  }
+
+  // One good move and the reason for it: { action, reason }.
+  async hint({ rules, position, agent }) {
+    const { envId } = rules;
+    const exact = await this.engine.exact({ envId, position, seconds: HINT_SECONDS });
+    if (exact !== null) return exactHint(rules, exact);
+    if (agent === null) throw new Error("The agent is not loaded yet. Try again in a moment.");
+    const request = { envId, agent, position, depth: HINT_DEPTH };
+    const { values, move } = await this.engine.values(request);
+    const value = `${signed(values[move])}, the highest value`;
+    return {
+      action: move,
+      reason: `${rules.actionName(move)}: ${value} of the agent's search ${HINT_DEPTH} moves ahead`,
+    };
+  }
+}
+
+function exactHint(rules, exact) {
+  const [action] = exact.best;
+  const name = rules.actionName(action);
+  const count = exact.actions.filter(({ value }) => value === exact.value).length;
+  const isOnly = count === 1 && exact.actions.length > 1;
+  let reason = `${name} keeps the draw${isOnly ? "; every other move loses" : ""}`;
+  if (exact.value > 0) {
+    const others = isOnly ? "; no other move wins" : "";
+    reason = `${name} wins in ${inMoves(exact.moves)}${others}`;
+  }
+  if (exact.value < 0)
+    reason = `${name} holds out longest: the game is lost in ${inMoves(exact.moves)}`;
+  return { action, reason };
+}

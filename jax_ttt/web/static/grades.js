@@ -1,0 +1,116 @@
+// The grades of agents: exact results against every opponent, and how they developed.
+
+import { versionOf } from "./agents.js";
+import { SEATS, SIDES } from "./rules.js";
+
+const FEASIBLE_CELLS = 20; // boards on which a grade is computed when a person asks
+
+const RETRY = 10_000; // milliseconds after which a history that failed is loaded again
+
+// Both are of the page, not of a panel, so that nothing is computed or loaded twice.
+const computed = new Map(); // grades, or promises of grades, by the agent's key
+const histories = new Map(); // { rows, isLoading, error, retry } by the agent's version
+
+// Whether a grade takes a moment only, so that it is computed without being asked for.
+export function isQuick(rules) {
+  return rules.isEnumerable;
+}
+
+// Whether the browser can compute a grade of this game.
+export function isFeasible(rules) {
+  return rules.numCells <= FEASIBLE_CELLS;
+}
+
+// What a grade says of a side, or null.
+export function seatOf(grade, side) {
+  return grade?.[SEATS[side]] ?? null;
+}
+
+// Whether nobody beats the agent in the seats that it learned; false if not known.
+export function isUnbeatable(grade) {
+  if (typeof grade.unbeatable === "boolean") return grade.unbeatable;
+  const seats = SIDES.map((side) => seatOf(grade, side)).filter((seat) => seat !== null);
+  return seats.length > 0 && seats.every((seat) => seat.unbeatable === true);
+}
+
+// The rates of a side's games against a random opponent: { win_rate, draw_rate, loss_rate,
+// isExact }, or null where they are not known.
+export function ratesOf(grade, side) {
+  const seat = seatOf(grade, side);
+  if (typeof seat?.win_rate === "number" && !seat.win_rate_interval) {
+    return { ...seat, isExact: true };
+  }
+  const sampled = grade?.sampled?.[SEATS[side]];
+  return typeof sampled?.win_rate === "number" ? { ...sampled, isExact: false } : null;
+}
+
+// Whether a grade has the rates of a side at least.
+function hasRates(grade) {
+  return SIDES.some((side) => ratesOf(grade, side) !== null);
+}
+
+// Compute an agent's grade, also if it was computed before. `onProgress` gets the number
+// of positions that were visited.
+export async function computeGrade(app, rules, agent, onProgress) {
+  const grade = await app.engine.grade({
+    envId: rules.envId,
+    agent,
+    onProgress: onProgress && (({ positions }) => onProgress(positions)),
+  });
+  computed.set(agent.key, grade);
+  return grade;
+}
+
+// The grade that this page computed, or null.
+export function computedGrade(agent) {
+  const grade = computed.get(agent.key);
+  return grade instanceof Promise ? null : (grade ?? null);
+}
+
+// Compute a grade once, and render the page again when it is there.
+export function requestGrade(app, rules, agent) {
+  if (computed.has(agent.key)) return;
+  const grade = computeGrade(app, rules, agent);
+  computed.set(agent.key, grade);
+  grade.then(
+    () => app.changed(),
+    () => computed.delete(agent.key),
+  );
+}
+
+async function loadHistory(app, rules, entry, history) {
+  const rows = await app.source.history(entry.id);
+  history.rows = rows.filter(({ grade }) => hasRates(grade));
+  if (history.rows.length >= entry.snapshots.length || !isQuick(rules)) return;
+  history.rows = [];
+  for (const update of entry.snapshots) {
+    const agent = await app.agents.load(entry.id, update);
+    const grade = computedGrade(agent) ?? (await computeGrade(app, rules, agent));
+    history.rows = [...history.rows, { update, grade }];
+    app.changed();
+  }
+}
+
+// How an agent developed: { rows: [{ update, grade }], isLoading, error }. The rows of a
+// run are those that it wrote; of an agent that comes with snapshots alone, each snapshot
+// is graded here, so that the rows grow.
+export function historyOf(app, rules, entry) {
+  const version = versionOf(entry);
+  const known = histories.get(version);
+  if (known && performance.now() < known.retry) return known;
+  const history = { rows: [], isLoading: true, error: "", retry: Infinity };
+  histories.set(version, history);
+  if (entry.source === "browser" || entry.source === "kept") history.isLoading = false;
+  else {
+    loadHistory(app, rules, entry, history)
+      .catch((error) => {
+        history.error = error.message;
+        history.retry = performance.now() + RETRY;
+      })
+      .finally(() => {
+        history.isLoading = false;
+        app.changed();
+      });
+  }
+  return history;
+}

@@ -1,0 +1,95 @@
+// How strongly the opponent plays: the levels, and the functions that move for them.
+
+// `randomShare` is the probability of a random move.
+export const LEVELS = {
+  beginner: { name: "Beginner", randomShare: 0.7 },
+  casual: { name: "Casual", randomShare: 0.35 },
+  strong: { name: "Strong", randomShare: 0.1 },
+  full: { name: "Full strength", randomShare: 0 },
+  perfect: { name: "Perfect play", randomShare: 0 },
+};
+
+const MOST_CELLS = 25; // of boards on which the browser solves every position in time
+const EXACT_SECONDS = 10; // for a move of perfect play
+
+// The levels of a game. Perfect play needs a game that the browser solves.
+export function levelsOf(rules) {
+  const names = Object.keys(LEVELS);
+  return isSolved(rules) ? names : names.filter((name) => name !== "perfect");
+}
+
+export function isSolved(rules) {
+  return rules.numCells <= MOST_CELLS;
+}
+
+// Whether the agents of a game may search: in tic-tac-toe a search knows everything.
+export function isSearched(rules) {
+  return !rules.isEnumerable;
+}
+
+// Whether the grade in an agent's file says that nobody beats it, whoever begins.
+export function isProven(agent) {
+  const grade = agent?.file.grade;
+  return grade?.unbeatable === true && grade.seats.length === 2;
+}
+
+// A level's name; "Unbeatable" only where that is proven.
+export function levelName(level, agent, depth) {
+  if (level !== "full") return LEVELS[level].name;
+  return isProven(agent) && depth === 0
+    ? "Unbeatable (learned agent)"
+    : "Learned agent at its best";
+}
+
+// What a level plays, in a sentence.
+export function aboutLevel(level, agent, depth) {
+  const { randomShare } = LEVELS[level];
+  if (level === "perfect")
+    return "Exact play from the solved game. It never loses a drawn position.";
+  if (level === "full") {
+    if (depth) return "The learned agent with its search. A proof is of the agent alone.";
+    if (isProven(agent))
+      return "The learned agent without mistakes. Proven: no line of play beats it.";
+    const isBeaten = agent?.file.grade?.unbeatable === false;
+    return isBeaten
+      ? "The learned agent without mistakes of its own. Some line of play beats it."
+      : "The learned agent without random moves. Not proven unbeatable.";
+  }
+  const moves = `Plays a random move ${Math.round(100 * randomShare)} times of 100`;
+  return `${moves}, else the learned agent's. You can beat it.`;
+}
+
+function anyOf(actions) {
+  return actions[Math.floor(Math.random() * actions.length)];
+}
+
+// The move of an agent, which looks `depth` moves ahead.
+export function agentPlayer({ engine, rules, load, depth }) {
+  return async (position) => {
+    const agent = await load();
+    const { move } = await engine.values({ envId: rules.envId, agent, position, depth });
+    return move;
+  };
+}
+
+// One of the moves that keep the exact result.
+export function perfectPlayer({ engine, rules }) {
+  return async (position) => {
+    const request = { envId: rules.envId, position, seconds: EXACT_SECONDS };
+    const exact = await engine.exact(request);
+    if (exact === null) throw new Error("This position was not solved in time.");
+    const moves = exact.actions.filter(({ value }) => value === exact.value);
+    return anyOf(moves.map(({ action }) => action));
+  };
+}
+
+// The function that moves for a level.
+export function levelPlayer(level, { engine, rules, load, depth }) {
+  if (level === "perfect") return perfectPlayer({ engine, rules });
+  const { randomShare } = LEVELS[level];
+  const learned = agentPlayer({ engine, rules, load, depth });
+  return async (position) => {
+    if (Math.random() < randomShare) return anyOf(rules.legal(position));
+    return learned(position);
+  };
+}

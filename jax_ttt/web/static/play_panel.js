@@ -1,0 +1,144 @@
+// The tab "Game": the opponent, the person's side, and the analysis of positions.
+
+import { html } from "./vendor/htm-preact.js";
+import { AnalysisTools } from "./analysis.js";
+import { aboutLevel, isSearched, levelName, levelsOf } from "./levels.js";
+import { DEPTHS } from "./settings.js";
+import { Radios, number } from "./ui.js";
+
+const SHORTCUTS = [
+  ["← →", "one move back or forward"],
+  ["1 to 9", "play this square, row by row, or this column"],
+  ["N", "new game"],
+  ["U", "undo"],
+  ["H", "hint"],
+];
+const KINDS = {
+  table: "A table: one learned value for each position.",
+  network: "A neural network: it computes values from the board.",
+};
+const SOURCES = {
+  shipped: "Comes with the program",
+  run: "Trained in a run on this computer",
+  kept: "Kept by the server when it ended",
+  browser: "Kept in this browser",
+  live: "From the training in Learning",
+};
+
+function depthText(depth) {
+  if (depth === 0) return "0 moves: no search";
+  return depth === 1 ? "1 move" : `${depth} moves`;
+}
+
+// What the selected agent is, in a line.
+function aboutAgent(entry, update) {
+  const updates = update ?? entry.updates;
+  const when =
+    update === null ? `${number(updates)} updates` : `as it was at update ${number(updates)}`;
+  return `${KINDS[entry.kind]} ${SOURCES[entry.source]}, ${when}.`;
+}
+
+function AgentChoice({ app }) {
+  const entries = app.agents.for(app.rules.envId);
+  const { agent } = app;
+  const options = entries.map(
+    ({ id, title }) =>
+      html`<option key=${id} value=${id} selected=${id === agent?.id}>${title}</option>`,
+  );
+  const choose = (event) => app.choose({ agent: event.target.value });
+  return html`
+    <div class="field">
+      <label for="agent">Learned agent</label>
+      <select id="agent" onChange=${choose} onFocus=${() => app.agents.refresh().catch(() => {})}>
+        ${options}
+      </select>
+    </div>
+    <p class="note">
+      ${agent ? aboutAgent(agent, app.update) : "There is no learned agent of this game."}
+    </p>
+  `;
+}
+
+function DepthChoice({ app }) {
+  const { depth } = app.choices;
+  const options = DEPTHS.map(
+    (value) =>
+      html`<option key=${value} value=${value} selected=${value === depth}>
+        ${depthText(value)}
+      </option>`,
+  );
+  const note = depth
+    ? "It follows best play of both sides that far, then uses the network's values."
+    : "The network's values alone choose its move.";
+  return html`
+    <div class="field">
+      <label for="depth">The agent looks ahead</label>
+      <select id="depth" onChange=${(event) => app.choose({ depth: Number(event.target.value) })}>
+        ${options}
+      </select>
+    </div>
+    <p class="note">${note}</p>
+  `;
+}
+
+function Opponent({ app }) {
+  const { level, side, depth } = app.choices;
+  const { letters } = app.rules;
+  const levels = levelsOf(app.rules).map((name) => [name, levelName(name, app.loaded, depth)]);
+  const sides = [
+    ["x", `${letters.x}, you start`],
+    ["o", `${letters.o}, the agent starts`],
+    ["random", "Random"],
+  ];
+  return html`
+    <${Radios}
+      name="level"
+      legend="Opponent"
+      options=${levels}
+      value=${level}
+      onChange=${(value) => app.choose({ level: value })}
+    />
+    <p class="note">${aboutLevel(level, app.loaded, depth)}</p>
+    <${AgentChoice} app=${app} />
+    ${isSearched(app.rules) && html`<${DepthChoice} app=${app} />`}
+    <${Radios}
+      name="side"
+      legend="Your side"
+      options=${sides}
+      value=${side}
+      onChange=${(value) => app.choose({ side: value })}
+    />
+  `;
+}
+
+function Shortcuts() {
+  const rows = SHORTCUTS.map(
+    ([keys, text]) =>
+      html`<div key=${keys}>
+        <dt><kbd>${keys}</kbd></dt>
+        <dd>${text}</dd>
+      </div>`,
+  );
+  return html`<section aria-labelledby="keys-title">
+    <h3 id="keys-title">Keys</h3>
+    <dl class="keys">${rows}</dl>
+  </section>`;
+}
+
+export function PlayPanel({ app }) {
+  const modes = [
+    ["play", "Play"],
+    ["analysis", "Analyse"],
+  ];
+  return html`
+    <${Radios}
+      name="mode"
+      legend="What to do"
+      options=${modes}
+      value=${app.analysis ? "analysis" : "play"}
+      onChange=${(mode) => app.setMode(mode)}
+    />
+    ${app.analysis ? html`<${AnalysisTools} app=${app} />` : html`<${Opponent} app=${app} />`}
+    <${Shortcuts} />
+  `;
+}

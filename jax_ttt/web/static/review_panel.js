@@ -1,0 +1,77 @@
+// The tab "Review": every move of the game, how good it was, and what was better.
+
+import { html } from "./vendor/htm-preact.js";
+import { markOf, summary, verdictOf } from "./review.js";
+
+function bestText(rules, best) {
+  const names = best.map((action) => rules.actionName(action));
+  if (names.length > 2) return `${names[0]} and ${names.length - 1} more`;
+  return names.join(" or ");
+}
+
+function whoMoved(game, side) {
+  if (game.side === null) return "";
+  return side === game.side ? ", you" : ", agent";
+}
+
+function Row({ app, ply, judged }) {
+  const { game, rules } = app;
+  const action = game.moves[ply];
+  const side = rules.toMove(game.positions[ply]);
+  const mark = markOf(judged);
+  const isCurrent = game.at === ply + 1;
+  let verdict = "…";
+  if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(rules, judged.best)}`;
+  else if (judged) verdict = verdictOf(judged, action);
+  const mover = `${rules.letters[side]}${whoMoved(game, side)}`;
+  const name = `${ply + 1}. ${mover}: ${rules.actionName(action)}`;
+  return html`
+    <li class=${`${mark ? "wrong" : "right"}${isCurrent ? " current" : ""}`}>
+      <button
+        type="button"
+        class="link"
+        aria-current=${isCurrent ? "step" : undefined}
+        onClick=${() => app.show(ply + 1)}
+      >
+        ${name}
+      </button>
+      <span class="verdict">${verdict}</span>
+    </li>
+  `;
+}
+
+function heading(app, judgements) {
+  const { game, rules } = app;
+  if (game.isDemo) return "The line of play that beats the agent";
+  if (game.side === null) return "The moves of this analysis";
+  if (!game.isOver) return "The moves of this game";
+  const sides = game.positions.map((position) => rules.toMove(position));
+  return summary(judgements, sides, game.side);
+}
+
+export function ReviewPanel({ app }) {
+  const { game } = app;
+  if (!game.moves.length)
+    return html`<p class="note">Play a move first. Each move is listed here.</p>`;
+  if (!app.isReviewed) {
+    return html`<p class="note">
+      The review begins at the end of the game. To see it now, switch on "Mark mistakes".
+    </p>`;
+  }
+  const judgements = app.judgements();
+  const isSearched = judgements.some((judged) => judged && !judged.isExact);
+  const method = isSearched
+    ? "Compared with exact play where a position can be solved; else with the agent's own search, " +
+      "which can be wrong."
+    : "Compared with exact play.";
+  const rows = game.moves.map(
+    (_, ply) => html`<${Row} key=${ply} app=${app} ply=${ply} judged=${judgements[ply]} />`,
+  );
+  return html`
+    <h3>${heading(app, judgements)}</h3>
+    <p class="note">${method} Click a move to see it on the board.</p>
+    <ol class="moves">
+      ${rows}
+    </ol>
+  `;
+}

@@ -1,0 +1,339 @@
+// The rules of all games of the page: so many stones in a row win. They are those of
+// games/line_games.py and of PGX's tic-tac-toe and Connect Four, and the symmetric views
+// are those of config/catalogue.py. A position never changes: a move makes another one.
+
+export const SIDES = ["x", "o"];
+
+// Which seat a side has: the first player's stones are X.
+export const SEATS = { x: "first", o: "second" };
+
+export function other(side) {
+  return side === "x" ? "o" : "x";
+}
+
+// The steps from a cell to its neighbour in a row: [rows, columns].
+const STEPS = [
+  [0, 1],
+  [1, 0],
+  [1, 1],
+  [1, -1],
+];
+
+const TIC_TAC_TOE = {
+  title: "Tic-tac-toe",
+  rows: 3,
+  columns: 3,
+  inARow: 3,
+  falls: false,
+  isEnumerable: true,
+};
+
+const FOUR_BY_FOUR = {
+  title: "4 × 4, four in a row",
+  rows: 4,
+  columns: 4,
+  inARow: 4,
+  falls: false,
+  isEnumerable: false,
+};
+
+// The name of a game on the page: PGX's Connect Four is the same game as connect_7x6.
+export function gameOf(envId) {
+  return envId === "connect_four" ? "connect_7x6" : envId;
+}
+
+// The size of a game and how a move is made, or null if the page does not know it.
+function described(envId) {
+  if (envId === "tic_tac_toe") return TIC_TAC_TOE;
+  if (envId === "mnk_4x4_4") return FOUR_BY_FOUR;
+  const size = /^connect_([4-7])x([4-6])$/.exec(gameOf(envId));
+  if (!size) return null;
+  const [columns, rows] = size.slice(1).map(Number);
+  const title = `Connect Four ${columns} × ${rows}`;
+  return { title, rows, columns, inARow: 4, falls: true, isEnumerable: false };
+}
+
+function range(length) {
+  return Array.from({ length }, (_, i) => i);
+}
+
+// The eight views of a square board whose actions are its cells, the identity first.
+function squareViews(size) {
+  const views = [];
+  let board = range(size).map((row) => range(size).map((column) => row * size + column));
+  for (let turn = 0; turn < 4; turn += 1) {
+    const rows = board;
+    const mirrored = range(size).map((column) => rows.map((row) => row[column]));
+    for (const view of [board, mirrored]) views.push({ cells: view.flat(), actions: view.flat() });
+    board = [...mirrored].reverse();
+  }
+  return views;
+}
+
+// The identity and the mirror image of a board that is played by columns.
+function mirroredColumns(rows, columns) {
+  const order = range(columns);
+  return [order, [...order].reverse()].map((actions) => ({
+    cells: range(rows).flatMap((row) => actions.map((column) => row * columns + column)),
+    actions,
+  }));
+}
+
+function inverse(permutation) {
+  const places = new Array(permutation.length);
+  permutation.forEach((value, place) => (places[value] = place));
+  return places;
+}
+
+// A position is { cells, sign, last, row }: `cells` (Int8Array, row by row from the top)
+// are 0 where free, 1 for the first player's stones, -1 for the second's. `sign` is the
+// stone that is set next, `last` the cell of the latest stone or null, and `row` are the
+// cells of the winning rows.
+export class Rules {
+  // Throws an Error for a game that the page does not know. In an enumerable game, every
+  // position can be listed in a moment.
+  constructor(envId) {
+    const game = described(envId);
+    if (game === null) throw new Error(`the page does not know the game ${envId}`);
+    Object.assign(this, game);
+    this.envId = gameOf(envId);
+    this.numCells = this.rows * this.columns;
+    this.numActions = this.falls ? this.columns : this.numCells;
+    this.letters = this.falls ? { x: "Blue", o: "Orange" } : { x: "X", o: "O" };
+    // Cell `i` of a view is cell `cells[i]` of the board, and action `a` in it is action
+    // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
+    const views = this.falls ? mirroredColumns(this.rows, this.columns) : squareViews(this.rows);
+    this.views = views.map((view) => ({ ...view, places: inverse(view.actions) }));
+    // The sets of cells that win, and those of each cell.
+    this.lines = this.allLines();
+    this.linesThrough = range(this.numCells).map((cell) =>
+      this.lines.filter((line) => line.includes(cell)),
+    );
+    this.start = { cells: new Int8Array(this.numCells), sign: 1, last: null, row: [] };
+  }
+
+  static knows(envId) {
+    return described(envId) !== null;
+  }
+
+  // The action that sets a stone on a cell, or above it where stones fall.
+  actionOf(cell) {
+    return this.falls ? cell % this.columns : cell;
+  }
+
+  // The cell in which the stone of an action comes to lie, or null.
+  cell({ cells }, action) {
+    if (!(action >= 0 && action < this.numActions)) return null;
+    if (!this.falls) return cells[action] === 0 ? action : null;
+    for (let cell = this.numCells - this.columns + action; cell >= 0; cell -= this.columns) {
+      if (cells[cell] === 0) return cell;
+    }
+    return null;
+  }
+
+  // The position after a move, or null where it is illegal or the game is over.
+  after(position, action) {
+    const cell = this.isOver(position) ? null : this.cell(position, action);
+    if (cell === null) return null;
+    const cells = position.cells.slice();
+    cells[cell] = position.sign;
+    const row = this.winningCells(cells, this.linesThrough[cell]);
+    return { cells, sign: -position.sign, last: cell, row };
+  }
+
+  // The legal actions, ascending; none once the game is over.
+  legal(position) {
+    const actions = [];
+    if (this.isOver(position)) return actions;
+    for (let action = 0; action < this.numActions; action += 1) {
+      // The first row says which columns are full.
+      if (position.cells[action] === 0) actions.push(action);
+    }
+    return actions;
+  }
+
+  // The cells of those lines that the stones of one player fill, ascending.
+  winningCells(cells, lines = this.lines) {
+    const winning = new Set();
+    for (const line of lines) {
+      const stone = cells[line[0]];
+      const isFull = stone !== 0 && line.every((cell) => cells[cell] === stone);
+      if (isFull) line.forEach((cell) => winning.add(cell));
+    }
+    return [...winning].sort((a, b) => a - b);
+  }
+
+  // All sets of `inARow` cells in a row.
+  allLines() {
+    const lines = [];
+    for (const cell of range(this.numCells)) {
+      const [row, column] = [Math.floor(cell / this.columns), cell % this.columns];
+      for (const [down, right] of STEPS) {
+        const lastRow = row + (this.inARow - 1) * down;
+        const lastColumn = column + (this.inARow - 1) * right;
+        const inside = lastRow < this.rows && lastColumn >= 0 && lastColumn < this.columns;
+        const step = down * this.columns + right;
+        if (inside) lines.push(range(this.inARow).map((n) => cell + n * step));
+      }
+    }
+    return lines;
+  }
+
+  isOver({ cells, row }) {
+    return row.length > 0 || !cells.includes(0);
+  }
+
+  // The side to move, or null once the game is over.
+  toMove(position) {
+    if (this.isOver(position)) return null;
+    return position.sign > 0 ? "x" : "o";
+  }
+
+  // "won", "drawn" or "lost" for a side, or null before the end.
+  result(position, side) {
+    if (!this.isOver(position)) return null;
+    if (position.row.length === 0) return "drawn";
+    return position.sign < 0 === (side === "x") ? "won" : "lost";
+  }
+
+  // The side whose stone is on a cell, or null.
+  stone({ cells }, cell) {
+    if (cells[cell] === 0) return null;
+    return cells[cell] > 0 ? "x" : "o";
+  }
+
+  // The positions of a game, `from` included, or null if a move is illegal.
+  positions(moves, from = this.start) {
+    const positions = [from];
+    for (const action of moves) {
+      const after = this.after(positions.at(-1), action);
+      if (after === null) return null;
+      positions.push(after);
+    }
+    return positions;
+  }
+
+  // The position with these stones ("x", "o" or null for each cell): { position }, or
+  // { error } with a sentence for people if no game leads to it.
+  setUp(stones) {
+    if (stones.length !== this.numCells) return { error: "The board has another size." };
+    const cells = Int8Array.from(stones, (stone) => ({ x: 1, o: -1 })[stone] ?? 0);
+    const lead = cells.reduce((sum, stone) => sum + stone, 0);
+    const { x, o } = this.letters;
+    if (lead !== 0 && lead !== 1) {
+      return { error: `${x} moves first, so it has as many stones as ${o} or one more.` };
+    }
+    const hangs = (cell) => cells[cell] !== 0 && cells[cell + this.columns] === 0;
+    if (this.falls && range(this.numCells).some(hangs)) {
+      return { error: "A stone has a free square below it." };
+    }
+    const sign = lead === 0 ? 1 : -1;
+    if (this.falls && !this.canBeSet(cells, -sign)) {
+      return { error: "No order of moves leads to these stones." };
+    }
+    const winning = this.winningCells(cells);
+    if (winning.some((cell) => cells[cell] === sign)) {
+      return { error: "The game ended before the latest stone." };
+    }
+    if (winning.length > 0 && !winning.some((cell) => this.endedGame(cells, cell))) {
+      return { error: "No single stone can have completed these rows." };
+    }
+    return { position: { cells, sign, last: null, row: winning } };
+  }
+
+  // Whether stones that fell can have been set in turn; `sign` is that of the latest one.
+  // The stones are taken away again, from the tops of their columns.
+  canBeSet(cells, sign) {
+    const columns = range(this.columns).map((column) =>
+      range(this.rows)
+        .map((row) => cells[(this.rows - 1 - row) * this.columns + column])
+        .filter((stone) => stone !== 0),
+    );
+    const heights = columns.map((stones) => stones.length);
+    const refuted = new Set(); // heights of columns, as numbers
+
+    const canEnd = (latest) => {
+      const key = heights.reduce((number, height) => number * (this.rows + 1) + height, 0);
+      if (key === 0) return true;
+      if (refuted.has(key)) return false;
+      for (let column = 0; column < heights.length; column += 1) {
+        if (columns[column][heights[column] - 1] !== latest) continue;
+        heights[column] -= 1;
+        const isPossible = canEnd(-latest);
+        heights[column] += 1;
+        if (isPossible) return true;
+      }
+      refuted.add(key);
+      return false;
+    };
+
+    return canEnd(sign);
+  }
+
+  // Whether a stone can have been the latest one of a won game: without it, nobody won.
+  endedGame(cells, cell) {
+    const isCovered = this.falls && cell >= this.columns && cells[cell - this.columns] !== 0;
+    if (isCovered) return false;
+    const before = cells.slice();
+    before[cell] = 0;
+    return this.winningCells(before).length === 0;
+  }
+
+  // The stones of a position as one word of X, O and -. They also say who is to move.
+  key({ cells }) {
+    return Array.from(cells, (stone) => "O-X"[stone + 1]).join("");
+  }
+
+  // What `setUp` returns for the position of a key.
+  fromKey(key) {
+    if (!/^[XO-]*$/.test(key)) return { error: "A board has only X, O and -." };
+    return this.setUp([...key].map((letter) => ({ X: "x", O: "o" })[letter] ?? null));
+  }
+
+  // A position as rows of X, O and -.
+  text(position) {
+    const key = this.key(position);
+    return range(this.rows)
+      .map((row) => key.slice(row * this.columns, (row + 1) * this.columns))
+      .join("\n");
+  }
+
+  // Where a cell lies, in words.
+  cellName(cell) {
+    return `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
+  }
+
+  // What an action names, in words.
+  actionName(action) {
+    return this.falls ? `column ${action + 1}` : this.cellName(action);
+  }
+
+  // The canonical board of a position, as in games/canonical.py: of all symmetric views
+  // the one with the least key, whose highest digit is the last cell. `stones` are 1 for
+  // the mover's and -1 for the opponent's. `places[action]` is the action there; on a
+  // board that is its own image, symmetric actions are the same one.
+  canonical({ cells, sign }) {
+    let least = [this.views[0]];
+    for (const view of this.views.slice(1)) {
+      const order = this.compared(cells, sign, view.cells, least[0].cells);
+      if (order < 0) least = [view];
+      else if (order === 0) least.push(view);
+    }
+    const [view] = least;
+    const stones = Int8Array.from(view.cells, (cell) => sign * cells[cell]);
+    let { places } = view;
+    if (least.length > 1) {
+      places = places.map((_, action) => Math.min(...least.map((same) => same.places[action])));
+    }
+    return { stones, places };
+  }
+
+  // Negative if a view of the board has a lower key than another one, 0 if the same.
+  compared(cells, sign, view, otherView) {
+    for (let i = this.numCells - 1; i >= 0; i -= 1) {
+      const difference = sign * (cells[view[i]] - cells[otherView[i]]);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+}

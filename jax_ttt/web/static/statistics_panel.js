@@ -1,0 +1,127 @@
+// The panel of statistics: a person's results in the current game, and one file of all.
+
+import { LEVELS } from "./levels.js";
+import { SIDES } from "./rules.js";
+import { download } from "./storage.js";
+import { confirmed, number, percent, say } from "./ui.js";
+import { html } from "./vendor/htm-preact.js";
+
+const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost" };
+const COLUMNS = { games: "Games", won: "Won", drawn: "Drawn", lost: "Lost" };
+const NOT_KEPT = "This browser keeps nothing for this page. Export the statistics to keep them.";
+const KEPT =
+  "Kept in this browser, for all games. The file holds the statistics and your agents. " +
+  "Games after Undo, from an earlier position, a link or a set-up position do not count.";
+
+let outcome = null; // { text, count } of the last command; count: the games it left
+
+function Table({ caption, head, rows }) {
+  return html`<table>
+    <caption>
+      ${caption}
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">${head}</th>
+        ${Object.values(COLUMNS).map((text) => html`<th scope="col">${text}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        ([name, counts]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            ${Object.keys(COLUMNS).map((key) => html`<td>${number(counts[key])}</td>`)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function opponentName({ level, title }) {
+  return title || (LEVELS[level]?.name ?? level);
+}
+
+function show(app, text) {
+  outcome = { text, count: app.statistics.games.length };
+  say(text);
+  app.changed();
+}
+
+async function exportFile(app) {
+  const { text, missing } = await app.statistics.file();
+  download("jax_ttt-statistics.json", text, "application/json");
+  if (missing.length === 0) return;
+  show(app, `The file lacks an agent that the server did not send: ${missing.join(", ")}.`);
+}
+
+async function importFile(app, input) {
+  const [file] = input.files;
+  if (!file) return;
+  try {
+    await app.statistics.addFile(await file.text());
+    show(app, "The games and agents of the file are here now.");
+  } catch (error) {
+    const reason = error.message.replace(/\.$/, "");
+    show(app, `The file was not imported: ${reason}. Nothing was changed.`);
+  } finally {
+    input.value = ""; // the same file can be chosen again
+  }
+}
+
+async function clear(app) {
+  if (!(await confirmed("Clear the statistics of all your games?", "Clear"))) return;
+  app.statistics.clear();
+  show(app, "The statistics are cleared.");
+}
+
+// The panel; its tables are of the current game.
+export function StatisticsPanel({ app }) {
+  const { statistics, rules } = app;
+  const isRecent = outcome?.count === statistics.games.length;
+  const storage = statistics.isPersistent ? KEPT : NOT_KEPT;
+  const { all, sides, opponents } = statistics.of(rules.envId);
+  const bySide = SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]]);
+  const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
+  if (byOpponent.length === 0) byOpponent.push(["No games yet", all]);
+  return html`
+    <dl class="cards">
+      ${Object.entries(CARDS).map(
+        ([key, text]) =>
+          html`<div>
+            <dt>${text}</dt>
+            <dd>${number(all[key])}</dd>
+          </div>`,
+      )}
+      <div>
+        <dt>Win rate</dt>
+        <dd>${all.games ? percent(all.won / all.games) : "–"}</dd>
+      </div>
+    </dl>
+    <div class="tables">
+      <${Table} caption="By side" head="Your side" rows=${bySide} />
+      <${Table} caption="By opponent" head="Opponent" rows=${byOpponent} />
+    </div>
+    <div class="bar">
+      <button type="button" onClick=${() => exportFile(app)}>Export</button>
+      <button type="button" onClick=${(event) => event.target.nextElementSibling.click()}>
+        Import…
+      </button>
+      <input
+        type="file"
+        hidden
+        accept=".json,application/json"
+        onChange=${(event) => importFile(app, event.target)}
+      />
+      <button
+        type="button"
+        class="danger"
+        disabled=${statistics.games.length === 0}
+        onClick=${() => clear(app)}
+      >
+        Clear the statistics
+      </button>
+    </div>
+    <p class="note">${isRecent ? outcome.text : storage}</p>
+  `;
+}

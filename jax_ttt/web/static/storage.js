@@ -1,0 +1,133 @@
+// What the page keeps in this browser: values as JSON, and files to download.
+
+const PREFIX = "jax_ttt.";
+
+class Store {
+  // `open` returns a Storage, or throws where the browser blocks it.
+  constructor(open) {
+    this.memory = new Map(); // texts that the browser could not keep
+    try {
+      this.storage = open();
+    } catch {
+      this.storage = null;
+    }
+  }
+
+  text(name) {
+    return this.memory.get(name) ?? this.storage?.getItem(PREFIX + name) ?? null;
+  }
+
+  read(name, missing = null) {
+    const text = this.text(name);
+    if (text === null) return missing;
+    try {
+      return JSON.parse(text);
+    } catch {
+      return missing;
+    }
+  }
+
+  // Returns whether the value outlives this page; else it lasts as long as the page.
+  write(name, value) {
+    const text = JSON.stringify(value);
+    this.memory.set(name, text);
+    if (!this.storage) return false;
+    try {
+      this.storage.setItem(PREFIX + name, text);
+    } catch {
+      return false; // no room left
+    }
+    this.memory.delete(name);
+    return true;
+  }
+
+  remove(name) {
+    this.memory.delete(name);
+    this.storage?.removeItem(PREFIX + name);
+  }
+
+  names(start) {
+    const keys = this.storage ? Object.keys(this.storage) : [];
+    const own = keys.filter((key) => key.startsWith(PREFIX));
+    const names = [...own.map((key) => key.slice(PREFIX.length)), ...this.memory.keys()];
+    return [...new Set(names)].filter((name) => name.startsWith(start));
+  }
+}
+
+const shared = new Store(() => localStorage);
+const ofTab = new Store(() => sessionStorage);
+
+// Whether this browser keeps anything for the page.
+export const isPersistent = shared.storage !== null;
+
+// How long an agent or a game is kept, in words.
+export const PLACE = isPersistent ? "in this browser" : "until this page is closed";
+
+// The value of a name, or `missing` where there is none or it is damaged.
+export function read(name, missing = null) {
+  return shared.read(name, missing);
+}
+
+// Keep a value for all tabs. Returns whether it outlives this page.
+export function write(name, value) {
+  return shared.write(name, value);
+}
+
+// Forget a value.
+export function remove(name) {
+  shared.remove(name);
+}
+
+// The names that begin with a text.
+export function names(start) {
+  return shared.names(start);
+}
+
+// Keep the text of a damaged value under another name, since the next write replaces it.
+export function setAside(name) {
+  const text = shared.text(name);
+  if (text !== null) shared.write(`${name}.damaged`, text);
+}
+
+// Call a listener with the name of each value that another tab changes.
+export function onChange(listener) {
+  window.addEventListener("storage", ({ key }) => {
+    if (key?.startsWith(PREFIX)) listener(key.slice(PREFIX.length));
+  });
+}
+
+// A value of this tab alone, or `missing`; a second tab has values of its own.
+export function readTab(name, missing = null) {
+  return ofTab.read(name, missing);
+}
+
+// Keep a value for this tab. Returns whether it outlives this page.
+export function writeTab(name, value) {
+  return ofTab.write(name, value);
+}
+
+// Bytes as text.
+export function toBase64(buffer) {
+  const bytes = new Uint8Array(buffer);
+  const size = 0x8000; // a call takes a limited number of arguments
+  let text = "";
+  for (let at = 0; at < bytes.length; at += size) {
+    text += String.fromCharCode(...bytes.subarray(at, at + size));
+  }
+  return btoa(text);
+}
+
+// Text as bytes, an ArrayBuffer. Throws where the text is not base64.
+export function fromBase64(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
+}
+
+// Offer bytes or a text as a file to download.
+export function download(name, data, type = "application/octet-stream") {
+  const url = URL.createObjectURL(new Blob([data], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000); // the download has begun by then
+}

@@ -1,0 +1,248 @@
+// What the page computes in the cases of tests/rule_cases.py. Each check returns how many
+// comparisons it made, and those that differ.
+
+import { Rules, gameOf } from "./rules.js";
+import { readAgent } from "./agent_file.js";
+import { makePlayer } from "./players.js";
+import { gradeOf, lookaheadValues, solve } from "./search.js";
+import { Engine } from "./engine.js";
+import { LEVELS } from "./levels.js";
+
+const TOLERANCE = 1e-5;
+
+class Comparison {
+  constructor() {
+    this.compared = 0;
+    this.different = [];
+  }
+
+  equal(name, own, python) {
+    this.compared += 1;
+    const texts = [JSON.stringify(own), JSON.stringify(python)];
+    if (texts[0] !== texts[1]) this.different.push([name, ...texts].join(" | "));
+  }
+
+  // Numbers, with null where there is none.
+  close(name, own, python) {
+    this.compared += 1;
+    const isClose = (number, i) => {
+      const other = python[i];
+      return other === null ? !Number.isFinite(number) : Math.abs(number - other) < TOLERANCE;
+    };
+    const same = own.length === python.length && [...own].every(isClose);
+    if (!same) this.different.push([name, [...own].join(" "), python.join(" ")].join(" | "));
+  }
+}
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+function position(rules, cells) {
+  return rules.setUp(cells.map((stone) => ({ 1: "x", "-1": "o" })[stone] ?? null)).position;
+}
+
+function playerOf(cases, { env_id: envId, file }) {
+  const rules = new Rules(envId);
+  const rows = JSON.parse(cases.tree).cells;
+  return { rules, player: makePlayer(rules, readAgent(bytesOf(file)), rows) };
+}
+
+export const checks = {
+  games({ games }) {
+    const all = new Comparison();
+    for (const game of games) {
+      const { env_id: envId, moves, legal, cells, results, row, canonical, places } = game;
+      const rules = new Rules(envId);
+      all.equal(`${envId} name`, [rules.envId, gameOf(envId)], [game.name, game.name]);
+      all.equal(`${envId} enumerable`, rules.isEnumerable, game.is_enumerable);
+      const positions = rules.positions(moves);
+      positions.forEach((one, n) => {
+        const name = `${envId} ${moves.slice(0, n)}`;
+        all.equal(`${name} legal`, rules.legal(one), legal[n]);
+        all.equal(`${name} cells`, [...one.cells], cells[n]);
+        const ends = [rules.result(one, "x"), rules.result(one, "o")];
+        all.equal(`${name} results`, ends, n === moves.length ? results : [null, null]);
+        all.equal(`${name} row`, one.row, n === moves.length ? row : []);
+        const seen = rules.canonical(one);
+        all.equal(`${name} canonical`, [...seen.stones], canonical[n]);
+        all.equal(`${name} places`, seen.places, places[n]);
+        const setUp = rules.fromKey(rules.key(one)).position;
+        all.equal(`${name} set up`, { ...setUp, last: null }, { ...one, last: null });
+      });
+      const illegal = rules.positions([...moves, 0]);
+      all.equal(`${envId} ${moves} illegal`, illegal, null);
+    }
+    return all;
+  },
+
+  impossible({ impossible }) {
+    const all = new Comparison();
+    for (const [envId, key, reason] of impossible) {
+      const { error } = new Rules(envId).fromKey(key);
+      all.equal(`${envId} ${key}`, error?.includes(reason) ? reason : error, reason);
+    }
+    return all;
+  },
+
+  agents(cases) {
+    const all = new Comparison();
+    for (const one of cases.agents) {
+      const { rules, player } = playerOf(cases, one);
+      all.equal(`${one.name} game`, player.agent.envId, gameOf(one.env_id));
+      all.equal(`${one.name} updates`, player.agent.updates, one.updates);
+      one.positions.forEach((moves, n) => {
+        const name = `${one.name} ${moves}`;
+        const here = rules.positions(moves).at(-1);
+        all.close(`${name} values`, player.values(here), one.values[n]);
+        if (one.moves[n] !== null) all.equal(`${name} move`, player.move(here), one.moves[n]);
+        if (!one.searched) return;
+        const searched = lookaheadValues(rules, player, here, one.depth);
+        all.close(`${name} searched`, searched, one.searched[n]);
+      });
+    }
+    return all;
+  },
+
+  grades(cases) {
+    const all = new Comparison();
+    for (const { name, seats } of cases.grades) {
+      const agent = cases.agents.find((one) => one.name === name);
+      const { rules, player } = playerOf(cases, agent);
+      const steps = gradeOf(rules, player);
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      all.equal(`${name} seats`, Object.keys(step.value), Object.keys(seats));
+      for (const [seat, python] of Object.entries(seats)) {
+        const own = step.value[seat];
+        all.equal(`${name} lines`, own.lines, python.lines);
+        all.equal(`${name} unbeatable`, own.unbeatable, python.unbeatable);
+        all.equal(`${name} losing line`, own.losing_line?.length ?? null, python.losing_moves);
+        all.close(`${name} rates`, [own.win_rate, own.draw_rate, own.loss_rate], python.rates);
+        if (python.num_positions !== null) {
+          all.equal(`${name} positions`, own.num_positions, python.num_positions);
+        }
+        const optimal = python.optimal_move_rate;
+        all.close(`${name} optimal`, [own.optimal_move_rate ?? NaN], [optimal]);
+        if (!own.losing_line) continue;
+        const end = rules.positions(own.losing_line).at(-1);
+        all.equal(`${name} lost`, rules.result(end, seat === "first" ? "x" : "o"), "lost");
+      }
+    }
+    return all;
+  },
+
+  exact({ exact }) {
+    const all = new Comparison();
+    for (const { env_id: envId, cells, actions } of exact) {
+      const rules = new Rules(envId);
+      const here = position(rules, cells);
+      const name = `${envId} ${rules.key(here)}`;
+      const own = solve(rules, here);
+      const python = Object.entries(actions).map(([action, [value, moves]]) => {
+        return { action: Number(action), value, moves };
+      });
+      all.equal(`${name} actions`, own.actions, python);
+      const value = Math.max(...python.map((one) => one.value));
+      const best = python.filter((one) => one.value === value);
+      const lasting = best.map((one) => one.moves);
+      const moves = value > 0 ? Math.min(...lasting) : Math.max(...lasting);
+      const perfect = best.filter((one) => one.moves === moves).map((one) => one.action);
+      all.equal(`${name} best`, [own.value, own.moves, own.best], [value, moves, perfect]);
+    }
+    return all;
+  },
+
+  reviews({ reviews }) {
+    const all = new Comparison();
+    const rules = new Rules("tic_tac_toe");
+    for (const { moves, reviewed } of reviews) {
+      const positions = rules.positions(moves);
+      reviewed.forEach((python, ply) => {
+        const exact = solve(rules, positions[ply]);
+        const own = exact.actions.find(({ action }) => action === moves[ply]);
+        const keeping = exact.actions.filter(({ value }) => value === exact.value);
+        const judged = [exact.value, own.value, keeping.map(({ action }) => action)];
+        all.equal(`${moves} ${ply}`, judged, python);
+      });
+    }
+    return all;
+  },
+
+  levels({ beginner }) {
+    const all = new Comparison();
+    all.equal("random moves of a beginner", LEVELS.beginner.randomShare, beginner);
+    return all;
+  },
+
+  refused({ refused }) {
+    const all = new Comparison();
+    for (const { name, file, reason } of refused) {
+      let message = null;
+      try {
+        readAgent(bytesOf(file));
+      } catch (error) {
+        ({ message } = error);
+      }
+      all.equal(name, message?.includes(reason) ? reason : message, reason);
+    }
+    return all;
+  },
+
+  // The same through the workers, under the page's policy.
+  async engine(cases) {
+    const all = new Comparison();
+    const engine = new Engine(async () => JSON.parse(cases.tree));
+    const [network, table] = ["network", "table"].map((name) => {
+      const one = cases.agents.find((agent) => agent.name === name);
+      return { one, agent: { key: name, bytes: bytesOf(one.file) } };
+    });
+    const rules = new Rules("tic_tac_toe");
+    const { envId } = rules;
+    const start = rules.start;
+    for (const { one, agent } of [network, table, network]) {
+      const answer = await engine.values({ envId, agent, position: start });
+      all.close(`${one.name} values`, answer.values, one.values[0]);
+      all.equal(`${one.name} move`, answer.move, one.moves[0]);
+    }
+    const solved = await engine.exact({ envId, position: start });
+    all.equal("exact", solved, solve(rules, start));
+    const big = new Rules("connect_7x6");
+    const hard = { envId: big.envId, position: big.start, seconds: 0.1 };
+    all.equal("not in time", await engine.exact(hard), null);
+    const running = engine.exact(hard);
+    const replaced = engine.exact({ ...hard, latest: true });
+    const latest = engine.exact({ envId, position: start, latest: true });
+    all.equal("replaced", await replaced.catch((error) => error.name), "Error");
+    all.equal("running", await running, null);
+    all.equal("latest", (await latest).value, 0);
+    let seen = 0;
+    const onProgress = ({ positions }) => (seen = positions);
+    const grade = await engine.grade({ envId, agent: table.agent, onProgress });
+    all.equal("progress", seen > 0, true);
+    all.equal("lines", grade.first.lines, cases.grades[1].seats.first.lines);
+    // More agents than a worker has at once; the first one is posted again.
+    for (const number of [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 1]) {
+      const agent = { ...network.agent, key: `network ${number}` };
+      const answer = await engine.values({ envId, agent, position: start });
+      all.equal(`network ${number} move`, answer.move, network.one.moves[0]);
+    }
+    const { sent } = engine.clients.values;
+    const lastUsed = [4, 5, 6, 0, 7, 1].map((number) => `network ${number}`);
+    all.equal("agents of a worker", [...sent], lastUsed);
+    sent.add("network 2"); // as if the worker still had it
+    const forgotten = { key: "network 2", bytes: network.agent.bytes };
+    const call = engine.values({ envId, agent: forgotten, position: start });
+    all.equal("forgotten", await call.catch((error) => error.name), "Error");
+    const damaged = { key: "damaged", bytes: new ArrayBuffer(3) };
+    for (let call = 0; call < 2; call += 1) {
+      const answer = engine.values({ envId, agent: damaged, position: start });
+      const reason = await answer.catch((error) => error.message);
+      all.equal("damaged", reason, "this is not an agent's file");
+    }
+    const stop = () => engine.stopGrade();
+    const stopped = engine.grade({ envId, agent: table.agent, onProgress: stop });
+    all.equal("stopped", await stopped.catch((error) => error.message), "the check was stopped");
+    return all;
+  },
+};
