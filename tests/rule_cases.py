@@ -10,6 +10,7 @@ import functools
 import json
 import math
 import random
+from collections.abc import Mapping
 from pathlib import Path
 
 import jax
@@ -20,7 +21,6 @@ import tiny
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
-from jax_ttt.files.records import JsonObject
 from jax_ttt.games import canonical, pgx_games, stones, symmetry
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game, replay
@@ -418,7 +418,7 @@ def review_case(moves) -> dict:
     }
 
 
-def with_score(content: bytes, fields: JsonObject) -> bytes:
+def with_score(content: bytes, fields: Mapping[str, object]) -> bytes:
     """Return an agent's file whose score has other fields; dots lead into parts."""
     length = int.from_bytes(content[:8], "little")
     head = json.loads(content[8 : 8 + length])
