@@ -275,7 +275,7 @@ export class App {
     const { envId } = this.rules;
     const { opponent } = this;
     const { moves, original, notCounted, isCounted } = game;
-    const start = game.start === this.rules.start ? null : this.rules.key(game.start);
+    const start = this.startKey(game);
     const side = game.side ?? "x";
     const isAnalysis = this.analysis !== null;
     const hash = this.hashOf(moves);
@@ -284,10 +284,15 @@ export class App {
     if (location.hash !== hash) history.replaceState(null, "", hash);
   }
 
+  // The text of a position that was set up, where the game began; null for the empty board.
+  startKey({ start, rules }) {
+    return start === rules.start ? null : rules.key(start);
+  }
+
   // The part of an address that shows the first moves of the game on the board.
   hashOf(moves) {
     const { game, opponent, rules } = this;
-    const start = game.start === rules.start ? null : rules.key(game.start);
+    const start = this.startKey(game);
     const level = this.analysis ? "analysis" : opponent.level;
     const { agent, update } = opponent;
     const { envId } = rules;
@@ -307,8 +312,9 @@ export class App {
   choose(choices) {
     this.settings.choose(this.rules.envId, choices);
     if ("agent" in choices) this.update = null;
-    const isLost = this.game.hasBegun && !this.game.isOver;
-    if (!this.analysis && !this.game.isDemo && !isLost) this.newGame();
+    const { game } = this;
+    const isUnderWay = game.isDemo || (game.hasBegun && !game.isOver);
+    if (!this.analysis && !isUnderWay) this.newGame();
     this.load();
     this.changed();
   }

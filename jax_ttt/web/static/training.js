@@ -34,6 +34,7 @@ const STATES = {
 const LEARNING_STATES = ["running", "paused", "finished"]; // states in which a game can be learned
 const BUSY = ["compiling", "running", "paused"];
 const LOST = "The server does not answer; you can play on, training waits.";
+const GONE = "The server has been started again, so this training is gone.";
 const DELETE =
   "Delete this training? Its agent and curves are lost. To keep the agent, save it first.";
 
@@ -157,6 +158,7 @@ export class Training {
       if (isSameRun) this.rows = merged(rows, this.rows);
       return;
     }
+    if (before && !isSameServer && before.status !== "idle") say(GONE);
     this.rows = merged(isSameRun ? this.rows : [], rows);
     const wasProven = this.isProven;
     this.status = status;
