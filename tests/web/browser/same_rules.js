@@ -213,7 +213,7 @@ export const checks = {
     const running = engine.exact(hard);
     const replaced = engine.exact({ ...hard, latest: true });
     const latest = engine.exact({ envId, position: start, latest: true });
-    all.equal("replaced", await replaced.catch((error) => error.name), "Error");
+    all.equal("replaced", await replaced.catch((error) => error.name), "AbortError");
     all.equal("running", await running, null);
     all.equal("latest", (await latest).value, 0);
     let seen = 0;
