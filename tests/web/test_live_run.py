@@ -205,21 +205,6 @@ def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-def test_connect_four_4x4_is_watched_until_it_is_proven():
-    config = LEARNING["connect-4x4"].config
-    run = LiveRun(config, 2)
-    rows = rows_of(run, config)
-    assert run.update < config.run.num_updates
-    assert run.figures["unbeatable"] == {"x": True, "o": True}
-    assert run.figures["proven_at"] == run.update == rows[-1]["update"]
-    ends = [sum(row["grade"][seat]["losing_ends"] for seat in SEATS) for row in rows]
-    assert ends[-1] == 0
-    assert all(ends[:-1])
-    assert run.agent.score.unbeatable is True
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["table", "network"])
 def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
     config = LEARNING[learner].config
