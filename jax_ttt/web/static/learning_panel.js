@@ -5,7 +5,7 @@ import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { historyOf, ratesOf, seatOf } from "./grades.js";
 import { Rules, SIDES } from "./rules.js";
 import { LEARNERS } from "./training.js";
-import { Button, Check, Radios, confirmed, number, say } from "./ui.js";
+import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
 const NO_SERVER =
@@ -373,17 +373,13 @@ function Timeline({ app }) {
 
 // ---- kept agents
 
-async function addFile(app, input) {
-  const [file] = input.files;
-  if (!file) return;
+async function addFile(app, file) {
   try {
     const name = file.name.replace(/\.safetensors$/, "");
     const id = app.agents.keep(name, await file.arrayBuffer());
     say(`Added as "${app.agents.get(id).name}".`);
   } catch (error) {
     say(`${file.name} was not added: ${error.message}`);
-  } finally {
-    input.value = ""; // the same file can be chosen again
   }
 }
 
@@ -430,15 +426,9 @@ function KeptAgents({ app }) {
           html`<p class="note" key=${name}>${name} is not usable: ${reason}</p>`,
       )}
       <div class="bar">
-        <button type="button" onClick=${(event) => event.target.nextElementSibling.click()}>
+        <${FileButton} accept=".safetensors" onFile=${(file) => addFile(app, file)}>
           Add an agent's file…
-        </button>
-        <input
-          type="file"
-          hidden
-          accept=".safetensors"
-          onChange=${(event) => addFile(app, event.target)}
-        />
+        <//>
       </div>
       <p class="note">
         An agent's file is a download from here, or agent.safetensors of a run. To play against it

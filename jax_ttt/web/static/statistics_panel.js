@@ -3,7 +3,7 @@
 import { LEVELS } from "./levels.js";
 import { SIDES } from "./rules.js";
 import { download } from "./storage.js";
-import { confirmed, number, percent, say } from "./ui.js";
+import { FileButton, confirmed, number, percent, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
 const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost" };
@@ -55,17 +55,13 @@ async function exportFile(app) {
   show(app, `The file lacks an agent that the server did not send: ${missing.join(", ")}.`);
 }
 
-async function importFile(app, input) {
-  const [file] = input.files;
-  if (!file) return;
+async function importFile(app, file) {
   try {
     await app.statistics.addFile(await file.text());
     show(app, "The games and agents of the file are here now.");
   } catch (error) {
     const reason = error.message.replace(/\.$/, "");
     show(app, `The file was not imported: ${reason}. Nothing was changed.`);
-  } finally {
-    input.value = ""; // the same file can be chosen again
   }
 }
 
@@ -104,15 +100,9 @@ export function StatisticsPanel({ app }) {
     </div>
     <div class="bar">
       <button type="button" onClick=${() => exportFile(app)}>Export</button>
-      <button type="button" onClick=${(event) => event.target.nextElementSibling.click()}>
+      <${FileButton} accept=".json,application/json" onFile=${(file) => importFile(app, file)}>
         Import…
-      </button>
-      <input
-        type="file"
-        hidden
-        accept=".json,application/json"
-        onChange=${(event) => importFile(app, event.target)}
-      />
+      <//>
       <button
         type="button"
         class="danger"

@@ -180,6 +180,20 @@ export function Button({ isDisabled = false, onClick, look = "", children, ...at
   `;
 }
 
+// A button that lets the person choose a file of the types in `accept`, and passes it on.
+export function FileButton({ accept, onFile, children }) {
+  const choose = (event) => event.target.nextElementSibling.click();
+  const pass = ({ target }) => {
+    const [file] = target.files;
+    target.value = ""; // the same file can be chosen again
+    if (file) onFile(file);
+  };
+  return html`
+    <button type="button" onClick=${choose}>${children}</button>
+    <input type="file" hidden accept=${accept} onChange=${pass} />
+  `;
+}
+
 // A checkbox with its label; several of them stand in an element of class "switches".
 export function Check({ label, checked, disabled = false, onChange }) {
   return html`
