@@ -17,7 +17,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.catalogue import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
-from jax_ttt.config.published.records import Result
+from jax_ttt.config.published import PublishedFigures
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files import records
 from jax_ttt.files.rows import AgentResult
@@ -65,8 +65,8 @@ class SystemResult:
     """A published system: the authors' figures and ours."""
 
     title: str
-    published: tuple[Result, ...]
-    reproduced: Result
+    published: tuple[PublishedFigures, ...]
+    reproduced: PublishedFigures
     why: str  # why our figures differ
     agents: tuple[AgentResult, ...]
 
@@ -124,7 +124,9 @@ def graded_agents(args: Args) -> Iterator[tuple[SystemName, AgentResult]]:
             yield name, row
 
 
-def reproduced(name: SystemName, rows: Sequence[AgentResult], source: str) -> Result:
+def reproduced(
+    name: SystemName, rows: Sequence[AgentResult], source: str
+) -> PublishedFigures:
     """Return our figures: mean rates, the range of the wins, and the median time.
 
     The rates are those of the agents that did not diverge.
@@ -144,7 +146,9 @@ def reproduced(name: SystemName, rows: Sequence[AgentResult], source: str) -> Re
 
     proven = f"{sum(row.is_proven for row in rows)} of {len(rows)}"
     seconds = f"{median(row.seconds for row in rows):.2f}"
-    return Result(source, results("first"), results("second"), proven, seconds)
+    return PublishedFigures(
+        source, results("first"), results("second"), proven, seconds
+    )
 
 
 def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str:
@@ -173,7 +177,7 @@ def _not_proven(rows: Sequence[AgentResult]) -> str:
     )
 
 
-def _rows(result: Result) -> list[str]:
+def _rows(result: PublishedFigures) -> list[str]:
     """Return a line of figures, and one of the ranges in brackets if it has any."""
     cells = (result.first or "").partition(" ("), (result.second or "").partition(" (")
     rates, spans = ([cell[part] for cell in cells] for part in (0, 2))

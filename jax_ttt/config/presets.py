@@ -1,22 +1,14 @@
 """Presets: named settings, and how they differ from the defaults of `Config`.
 
-Our own presets are here, those of the published systems in `config/published/`.
+Our own presets are here, those of the published systems in `config/published.py`.
 """
 
 from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config import catalogue
 from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.parts.opponent import SELF
-from jax_ttt.config.published import (
-    double_dqn,
-    hashed_q_table,
-    jax_dqn,
-    q_tables,
-    web_page_q_learning,
-)
-from jax_ttt.config.published.records import TABLE, System
-from jax_ttt.config.settings import Config
+from jax_ttt.config.published import PUBLISHED, TABLE, PublishedSystem
+from jax_ttt.config.settings import SELF, Config
 
 # A round is `eval_every` updates and a search for counterexamples. Epsilon is low, as
 # half of the games start where the agent has lost. The average of the weights forgets
@@ -115,19 +107,17 @@ _OWN: dict[str, Config] = {
     ),
 }
 
-SYSTEMS: dict[str, System] = {
-    **jax_dqn.SYSTEMS,
-    **q_tables.SYSTEMS,
-    **double_dqn.SYSTEMS,
-    **hashed_q_table.SYSTEMS,
-    **web_page_q_learning.SYSTEMS,
-    "default": System(
+SYSTEMS: dict[str, PublishedSystem] = {
+    **PUBLISHED,
+    "default": PublishedSystem(
         "ours: the network",
         _OWN["default"],
         (),
         "The ceiling is 99.48 % and 91.64 % wins.",
     ),
-    "table": System("ours: the table", _OWN["table"], (), "It reaches the ceiling."),
+    "table": PublishedSystem(
+        "ours: the table", _OWN["table"], (), "It reaches the ceiling."
+    ),
 }
 """The published systems and our own ones, by preset."""
 

@@ -1,4 +1,4 @@
-"""The settings of a run, composed of parts.
+"""The settings of a run: a record for each part, and `Config`, which holds all parts.
 
 Imports no JAX, so that bad settings are refused immediately.
 """
@@ -6,22 +6,407 @@ Imports no JAX, so that bad settings are refused immediately.
 import dataclasses
 import functools
 from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
 from jax_ttt.config import catalogue
-from jax_ttt.config.architecture import Architecture
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.config.choices import HEADS_OF, RULE_OF, SEATS_OF, BackupRule
+from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, SeatSetting
 from jax_ttt.config.errors import ConflictError, SettingError, did_you_mean
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.evaluation import EvaluationSettings
-from jax_ttt.config.parts.exploration import ExplorationSettings
-from jax_ttt.config.parts.network import NetworkSettings
-from jax_ttt.config.parts.opponent import OpponentSettings
-from jax_ttt.config.parts.optimizer import OptimizerSettings
-from jax_ttt.config.parts.replay import ReplaySettings
-from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.config.parts.target import TargetSettings
-from jax_ttt.config.ranges import Part, Setting, hints
+from jax_ttt.config.ranges import (
+    MAX_POSITIONS,
+    Fraction,
+    Part,
+    Range,
+    Result,
+    Setting,
+    hints,
+)
+
+if TYPE_CHECKING:
+    import jax
+
+NetworkKind = Literal["mlp", "table"]
+Activation = Literal["relu", "tanh", "sigmoid"]
+OptimizerKind = Literal["adamw", "sgd"]
+Loss = Literal["huber", "mse"]
+EpsilonSchedule = Literal["linear", "steps", "exponential"]
+Backup = Literal["one-ply", "two-ply"]
+Precision = Literal["auto", "float32", "bfloat16"]
+TableKey = Literal["position", "after-state", "hash"]
+BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
+"""A backup. If it is one-ply, also what chooses the best next action: the target values
+themselves, the network in training (double), or the other of two tables."""
+RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
+    ("one-ply", False, "mlp"): "one-ply",
+    ("one-ply", False, "table"): "one-ply",
+    ("one-ply", True, "mlp"): "double",
+    ("one-ply", True, "table"): "double-tables",
+    ("two-ply", False, "mlp"): "two-ply",
+    ("two-ply", False, "table"): "two-ply",
+}
+"""The rule by the settings `backup`, `double` and `network`."""
+Heads = Literal["value", "value-and-reply", "two-tables"]
+"""The values of an action: one, to the mover; two, to the mover and to the player who
+waits for the reply; or one from each of two tables."""
+HEADS_OF: dict[BackupRule, Heads] = {
+    "one-ply": "value",
+    "two-ply": "value-and-reply",
+    "double": "value",
+    "double-tables": "two-tables",
+}
+SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
+    "both": SEATS,
+    "first": ("first",),
+    "second": ("second",),
+}
+"""The seats that an agent learns, by the setting `seat`."""
+
+
+Scalar: TypeAlias = "float | jax.Array"
+"""A number, or a float32 array, `()`, or `(S,)` for `S` agents."""
+
+
+class Hyper(NamedTuple):
+    """Hyperparameters that are data: agents that differ in them share one program.
+
+    It is a pytree. The settings of the same names describe the fields.
+    """
+
+    learning_rate: Scalar
+    learning_rate_end: Scalar
+    weight_decay: Scalar
+    average_span: Scalar
+    epsilon_start: Scalar
+    epsilon_end: Scalar
+    epsilon_decay: Scalar
+    tau: Scalar
+    gamma: Scalar
+    tremble: Scalar
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSettings(Part):
+    """The game, and how much of it is played."""
+
+    env_id: EnvId = catalogue.DEFAULT
+    """The PGX game to learn."""
+    num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
+    """Games played at once. Each update plays one move in each of them."""
+    num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
+    """Updates, one gradient step each. The schedules of epsilon
+    and of the learning rate end with the last one."""
+    lockstep: bool = False
+    """Restart all games together after the last one has ended, as J. Antognini's
+    program does."""
+    start_share: Fraction = 0.0
+    """Share of the new games that start at counterexamples: the positions on
+    lines of play that beat the agent, in which it had several moves. Each evaluation
+    then finds them among all positions that the agent reaches; those of the latest
+    evaluations are kept. Only in self-play, in games of stones without a tree."""
+
+    @property
+    def can_be_proven(self) -> bool:
+        """Whether evaluations during the run can prove the agent unbeatable."""
+        return catalogue.GAMES[self.env_id].enumerable or self.start_share > 0
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        return {"lockstep": "num_envs 1"} if self.num_envs == 1 else {}
+
+
+SELF = "self"
+"""The name of the opponent in self-play."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OpponentSettings(Part):
+    """The opponent that the agent trains against, and the agent's seat."""
+
+    opponent: str = SELF
+    """self (self-play), or any player of the arena: random, minimax, blend:0.7:minimax,
+    a saved agent's path and others."""
+    seat: SeatSetting = "both"
+    """The agent's seat against an opponent: first, second, or both (a random one in
+    each game)."""
+    first_move: Annotated[int | None, Range(int, 0, 2**16, optional=True)] = None
+    """The first move of every training game; without this flag, the players choose it.
+    Evaluations leave it to them."""
+
+    @property
+    def is_self(self) -> bool:
+        """Whether the agent plays both sides."""
+        return self.opponent == SELF
+
+    @property
+    def counted_player(self) -> str:
+        """Whose results a run counts."""
+        return {SELF: "the first player"}.get(self.opponent, "the agent")
+
+    @property
+    def pairing(self) -> str:
+        """Who plays: `in self-play`, or `against` a name."""
+        return {SELF: "in self-play"}.get(self.opponent, f"against {self.opponent}")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_self and self.seat != "both":
+            rule = "both in self-play, where it plays both sides"
+            raise ConflictError("seat", rule, self.seat)
+
+
+_OF_MLP = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NetworkSettings(Part):
+    """The function from boards to action values."""
+
+    network: NetworkKind = "mlp"
+    """mlp: a multilayer perceptron. table: a lookup table, see table_key; only in
+    enumerable games. With a preset that trains a table, mlp needs a learning_rate too:
+    a table's is a share of the error."""
+    canonical: bool = True
+    """Map rotated and mirrored boards to one canonical board."""
+    hidden_size: Annotated[int, Range(int, 1, 2**14)] = 128
+    """Neurons in each hidden layer of an mlp."""
+    hidden_layers: Annotated[int, Range(int, 0, 16)] = 2
+    """Hidden layers of an mlp. 0: a linear function."""
+    two_planes: bool = False
+    """Input of an mlp for a board of stones: two planes of 0 and 1, the mover's stones
+    and the opponent's, instead of one plane of +1 and -1."""
+    filters: Annotated[int, Range(int, 0, 2**10)] = 0
+    """Filters of a convolution before an mlp's hidden layers. Each sees every patch of
+    4 x 4 cells. 0: no convolution."""
+    activation: Activation = "relu"
+    """Activation function of an mlp's hidden layers and filters."""
+    table_key: TableKey = "position"
+    """A table's rows. position: the game's positions; after-state: the positions that
+    moves lead to, one value each; hash: any board, read as a number in base 3."""
+    initial_value: Result = 0.0
+    """Initial value of a table's entries."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the network is a table."""
+        return self.network == "table"
+
+    @property
+    def hidden_sizes(self) -> tuple[int, ...]:
+        """Neurons in each hidden layer; none in a table."""
+        return () if self.is_table else (self.hidden_size,) * self.hidden_layers
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        if self.is_table:
+            return dict.fromkeys(_OF_MLP, "network table")
+        causes = {"table_key": "network mlp", "initial_value": "network mlp"}
+        if not self.hidden_layers:
+            causes["hidden_size"] = "hidden_layers 0"
+            if not self.filters:
+                causes["activation"] = "hidden_layers 0"
+        return causes
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TargetSettings(Part):
+    """What the value of a move should become."""
+
+    backup: Backup = "one-ply"
+    """one-ply: bootstrap from the next mover's value. two-ply (self-play only):
+    bootstrap from a second head, which gives the values for the player who waits
+    while the opponent replies."""
+    tremble: Fraction = 0.5
+    """Probability, in the TD target only, that the next mover plays a random move: from
+    0 (the plain maximum) to 1. A higher one prefers moves that set traps."""
+    gamma: Fraction = 1.0
+    """Discount per move; its sign comes from the player to move next."""
+    double: bool = False
+    """Double DQN: the network in training chooses the best next action, and the target
+    network gives its value. With a table: two tables; each move updates one
+    of them, the last move of a game both."""
+    backward: bool = False
+    """Play whole games, then learn from their moves, the last move first. The target
+    network is updated after each move; with target_update_every N, only in every N-th
+    update."""
+    tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
+    """Weight of the new parameters in the Polyak average that gives the target
+    network."""
+    target_update_every: Annotated[int, Range(int, 0, 10**9)] = 0
+    """Updates between copies of the parameters to the target network. 0: the
+    Polyak average with tau at every update instead."""
+    reward_win: Result = 1.0
+    """Reward of a win."""
+    reward_draw: Result = 0.0
+    """Reward of a draw; 0 in self-play, as gains and losses add up to 0."""
+    reward_loss: Result = -1.0
+    """Reward of a loss; -reward_win in self-play."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.double and self.backup == "two-ply":
+            raise ConflictError("double", "false with a two-ply backup", self.double)
+        if self.reward_loss >= self.reward_win:
+            rule = f"below {self.reward_win} (reward_win)"
+            raise ConflictError("reward_loss", rule, self.reward_loss)
+        if self.reward_draw < self.reward_loss:
+            rule = f"at least {self.reward_loss} (reward_loss)"
+            raise ConflictError("reward_draw", rule, self.reward_draw)
+        if self.reward_draw > self.reward_win:
+            rule = f"at most {self.reward_win} (reward_win)"
+            raise ConflictError("reward_draw", rule, self.reward_draw)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        causes: dict[str, str] = {}
+        if self.target_update_every:
+            causes["tau"] = f"target_update_every {self.target_update_every}"
+        if not self.gamma:
+            names = ("tremble", "double", "tau", "target_update_every")
+            causes |= dict.fromkeys(names, "gamma 0")
+        return causes
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExplorationSettings(Part):
+    """Epsilon, the share of random moves while training."""
+
+    epsilon_start: Fraction = 1.0
+    """Share of random moves at the first update."""
+    epsilon_end: Fraction = 0.5
+    """Lowest share of random moves; linear reaches it at the last update. At
+    most epsilon_start."""
+    epsilon_schedule: EpsilonSchedule = "linear"
+    """Epsilon's schedule: linear; steps (minus epsilon_decay after each tenth of the
+    updates); exponential (times epsilon_decay after each finished game)."""
+    epsilon_decay: Fraction = 0.1
+    """Step size (steps) or factor (exponential); unused with linear."""
+    random_opening: Annotated[int, Range(int, 0, 1000)] = 0
+    """Most random moves at the start of a game, learned from too: three of four games
+    have 0 to this many."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon_end > self.epsilon_start:
+            rule = f"at most {self.epsilon_start} (epsilon_start)"
+            raise ConflictError("epsilon_end", rule, self.epsilon_end)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        if self.epsilon_start == self.epsilon_end:
+            cause = "epsilon_end equal to epsilon_start"
+            return dict.fromkeys(("epsilon_schedule", "epsilon_decay"), cause)
+        if self.epsilon_schedule == "linear":
+            return {"epsilon_decay": "epsilon_schedule linear"}
+        return {}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimizerSettings(Part):
+    """The loss, and the gradient step on it."""
+
+    optimizer: OptimizerKind = "adamw"
+    """adamw, or sgd: plain gradient steps, without momentum and weight decay."""
+    loss: Loss = "huber"
+    """Loss of a TD error: mse, half its square; huber, the same up to an error of 1
+    and linear beyond."""
+    learning_rate: Annotated[float, Range(float, 0, 1e38, above_low=True)] = 4e-3
+    """Step size at the first update. With a table: the share of the error
+    that a visit removes, often called alpha."""
+    learning_rate_end: Annotated[float, Range(float, 0, 1e38)] = 0.0
+    """Step size at the last update, linear in between. At most learning_rate."""
+    learning_rate_decay: Fraction = 1.0
+    """Factor by which the step size falls after each eval_every updates, beside the
+    line from learning_rate to learning_rate_end. 1: no decay."""
+    weight_decay: Fraction = 0.0
+    """Decoupled weight decay of adamw."""
+    average_span: Fraction = 0.0
+    """Grade, save and play with an average of the network's weights over about this
+    share of the updates so far. 0: no average."""
+    precision: Precision = "auto"
+    """dtype of an mlp's matrix products while training (accumulated in float32). auto:
+    bfloat16 on a CPU with AMX or AVX-512 BF16, else float32. Grades and play always use
+    float32."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.learning_rate_end > self.learning_rate:
+            rule = f"at most {self.learning_rate} (learning_rate)"
+            raise ConflictError("learning_rate_end", rule, self.learning_rate_end)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        if self.optimizer == "sgd":
+            return {"weight_decay": "optimizer sgd"}
+        return {}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReplaySettings(Part):
+    """The buffer of past moves to learn from again."""
+
+    replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0
+    """Moves that the buffer keeps; new ones replace the oldest. 0: no buffer,
+    each move is learned from once, when it is played."""
+    replay_batch: Annotated[int, Range(int, 1, 2**20)] = 256
+    """Moves sampled uniformly from the buffer in each update."""
+    replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
+    """Moves in the buffer before learning begins; until then updates count, but nothing
+    of the agent changes."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        least = max(self.replay_batch, self.replay_start)
+        if 0 < self.replay_capacity < least:
+            other = "replay_batch" if least == self.replay_batch else "replay_start"
+            rule = f"0 or at least {least:,} ({other})"
+            raise ConflictError("replay_capacity", rule, self.replay_capacity)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields that others leave without effect, each with its cause."""
+        if self.replay_capacity:
+            return {}
+        return dict.fromkeys(("replay_batch", "replay_start"), "replay_capacity 0")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EvaluationSettings(Part):
+    """When and how the agent is graded while it trains."""
+
+    eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
+    """Updates between evaluations. The training depends on it with
+    start_share, and with learning_rate_decay below 1."""
+    eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
+    """Games of the sampled match against random in each evaluation; by
+    default 0 in enumerable games, whose results are exact, else 1,024."""
+    max_positions: Annotated[int, MAX_POSITIONS] = 2_000_000
+    """Most positions to enumerate in each seat at an evaluation, with start_share; past
+    them counterexamples come from a sample."""
+
+    def num_games(self, is_exact: bool) -> int:
+        """Return the games of an evaluation's match; `is_exact`: it has exact results.
+
+        0 means that no match is played.
+        """
+        if self.eval_games is not None:
+            return self.eval_games
+        return 0 if is_exact else 1024
+
+
+PATCH_SIDE = 4
+"""Cells of the side of a filter's patch: as many as make a line in Connect Four."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """The game, the network's settings and its heads, without how it learns.
+
+    Compiled matches and policies are cached by it, so networks of one architecture
+    share their programs.
+    """
+
+    env_id: EnvId
+    heads: Heads
+    network: NetworkSettings
+
 
 PARTS: dict[str, type[Part]] = {
     "run": RunSettings,

@@ -11,8 +11,7 @@ import pgx
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.exploration import ExplorationSettings
+from jax_ttt.config.settings import ExplorationSettings, Hyper
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Scalar
 from jax_ttt.games import pgx_games

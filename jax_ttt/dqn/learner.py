@@ -26,8 +26,7 @@ from flax import nnx
 from jax.typing import ArrayLike, DTypeLike
 from jaxtyping import Array, Bool, Float, Key, PyTree, Shaped
 
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.dqn import (
     equations,
     exploration,

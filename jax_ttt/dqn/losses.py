@@ -15,7 +15,7 @@ import optax
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Key
 
-from jax_ttt.config.choices import Heads, OptimizerKind
+from jax_ttt.config.settings import Heads, OptimizerKind
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Scalar, Transition
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Key
 
-from jax_ttt.config.parts.replay import ReplaySettings
+from jax_ttt.config.settings import ReplaySettings
 from jax_ttt.dqn.equations import Transition
 
 

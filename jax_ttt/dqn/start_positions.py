@@ -11,7 +11,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Float, UInt64
 
-from jax_ttt.config.parts.run import RunSettings
+from jax_ttt.config.settings import RunSettings
 from jax_ttt.games import packing, pgx_games
 
 CAPACITY = 2**18

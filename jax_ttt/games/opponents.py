@@ -13,8 +13,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.catalogue import SEATS, EnvId, SeatSetting
-from jax_ttt.config.choices import SEATS_OF
-from jax_ttt.config.parts.opponent import OpponentSettings
+from jax_ttt.config.settings import SEATS_OF, OpponentSettings
 from jax_ttt.games import pgx_games, replies
 from jax_ttt.games.pgx_games import Move
 

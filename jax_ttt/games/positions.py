@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
-from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.settings import Architecture
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.stones import Positions

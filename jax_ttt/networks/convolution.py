@@ -12,7 +12,7 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int
 
-from jax_ttt.config.architecture import PATCH_SIDE
+from jax_ttt.config.settings import PATCH_SIDE
 from jax_ttt.networks.fast_dense import Columns
 
 

@@ -11,7 +11,7 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.choices import Activation
+from jax_ttt.config.settings import Activation
 from jax_ttt.networks.convolution import Convolution
 from jax_ttt.networks.fast_dense import Columns, transpose
 

@@ -15,9 +15,8 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Key, Shaped
 
-from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.choices import Precision
+from jax_ttt.config.settings import Architecture, Precision
 from jax_ttt.games import canonical, pgx_games, stones, symmetry
 from jax_ttt.games.stones import Positions
 from jax_ttt.networks.mlp import MLP

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from flax import nnx
 from jaxtyping import Array, Float, Shaped
 
-from jax_ttt.config.choices import TableKey
+from jax_ttt.config.settings import TableKey
 from jax_ttt.games import stones
 from jax_ttt.games.stones import Positions
 

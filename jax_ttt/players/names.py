@@ -10,8 +10,8 @@ from pathlib import Path
 
 from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, did_you_mean
-from jax_ttt.config.parts.opponent import SELF
 from jax_ttt.config.ranges import Range
+from jax_ttt.config.settings import SELF
 from jax_ttt.files import agent_file
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.players.shipped import ALL

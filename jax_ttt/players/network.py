@@ -13,8 +13,8 @@ from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key, Shaped
 
-from jax_ttt.config.architecture import Architecture
 from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
 from jax_ttt.games import canonical, pgx_games, positions
 from jax_ttt.games.tree import Tree

@@ -13,10 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jax_ttt.config.architecture import PATCH_SIDE
 from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import PATCH_SIDE, Config
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees

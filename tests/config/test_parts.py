@@ -3,11 +3,13 @@
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.parts.evaluation import EvaluationSettings
-from jax_ttt.config.parts.network import NetworkSettings
-from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import (
+    Config,
+    EvaluationSettings,
+    NetworkSettings,
+    RunSettings,
+)
 
 SAME_ENDS = {"epsilon_start": 0.5, "epsilon_end": 0.5, "epsilon_schedule": "steps"}
 NO_LAYERS = {"hidden_layers": 0, "activation": "tanh"}

@@ -35,6 +35,10 @@ _GO = _NET | {
     **{"epsilon_start": 1.0, "epsilon_end": 0.5, "epsilon_decay": 0.9999},
     **{"epsilon_schedule": "exponential", "num_envs": 64, "num_updates": 4000},
 }
+_TWO_PLY = {
+    **{"env_id": "tic_tac_toe", "opponent": "self", "seat": "both"},
+    **{"backup": "two-ply", "canonical": True, "replay_capacity": 0},
+}
 # From the program or article of each, but for what its footnote calls mended.
 SETTINGS = {
     "tictac-q": _TICTAC | {"reward_draw": 1.0, "epsilon_end": 0.1},
@@ -68,6 +72,22 @@ SETTINGS = {
         **{"epsilon_start": 0.5, "epsilon_end": 0.5, "opponent": "self"},
         **{"num_envs": 50, "num_updates": 600},  # 30,000 games
     },
+    "default": _TWO_PLY
+    | {
+        **{"network": "mlp", "optimizer": "adamw", "loss": "huber"},
+        **{"tremble": 0.5, "gamma": 0.85, "tau": 0.12, "average_span": 0.15},
+        **{"learning_rate": 6e-3, "learning_rate_end": 2e-3},
+        **{"epsilon_start": 1.0, "epsilon_end": 0.1},
+        **{"num_envs": 128, "num_updates": 1800},
+    },
+    "table": _TWO_PLY
+    | {
+        **{"network": "table", "optimizer": "sgd", "loss": "mse", "weight_decay": 0.0},
+        **{"tremble": 0.7, "gamma": 1.0, "tau": 1.0, "average_span": 0.0},
+        **{"learning_rate": 1.0, "learning_rate_end": 1.0},
+        **{"epsilon_start": 1.0, "epsilon_end": 0.5},
+        **{"num_envs": 256, "num_updates": 400},
+    },
 }
 
 
@@ -78,8 +98,7 @@ def test_every_preset_is_listed_with_its_system():
     for name in boards:
         assert PRESETS[name].env_id == name.replace("-", "_")
     # `test_settings.py` has those of the article.
-    own = {"default", "table"}
-    assert SETTINGS.keys() == SYSTEMS.keys() - {"article"} - own
+    assert SETTINGS.keys() == SYSTEMS.keys() - {"article"}
 
 
 @pytest.mark.parametrize("name", SETTINGS)

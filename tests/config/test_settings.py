@@ -15,20 +15,21 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from jax_ttt.config.catalogue import EnvId, SeatSetting
-from jax_ttt.config.choices import (
+from jax_ttt.config.errors import ConflictError, SettingError
+from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import (
+    PART_OF,
     Activation,
     Backup,
+    Config,
     EpsilonSchedule,
     Loss,
     NetworkKind,
     OptimizerKind,
     Precision,
+    RunSettings,
     TableKey,
 )
-from jax_ttt.config.errors import ConflictError, SettingError
-from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF, Config
 
 FRACTION = "a number from 0 to 1"
 RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed

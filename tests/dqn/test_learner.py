@@ -10,8 +10,7 @@ import learners
 import numpy as np
 import pytest
 
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.dqn import equations, losses, random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.games import pgx_games

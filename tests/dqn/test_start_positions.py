@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jax_ttt.config.parts.run import RunSettings
+from jax_ttt.config.settings import RunSettings
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.start_positions import Pool
 from jax_ttt.games import packing, pgx_games

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from quick import compiled
 
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.evaluation import Evaluation

@@ -4,9 +4,8 @@ import itertools
 import time
 from collections.abc import Iterator, Mapping
 
-from jax_ttt.config.choices import Precision
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, Precision
 from jax_ttt.files.rows import AgentResult
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.grade import Grade
