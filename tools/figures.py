@@ -33,9 +33,11 @@ from jax_ttt.players.agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.text.board import find
 from tools import screenshots
+from tools.architecture import architecture_picture
 from tools.benchmarks.progress import Steps
 
 Drawing = Literal[
+    "architecture",
     "game",
     "random-games",
     "values",
@@ -64,11 +66,12 @@ class Args:
     out: Path = Path("docs/figures")
     """Folder to write to."""
     only: tuple[Name, ...] = get_args(Name)
-    """Figures to make. game: a perfect game; random-games: nine random games; values:
-    an agent's values of a board; learning: one run; seeds: several runs; growth: the
-    published systems; rounds: a run that finds counterexamples; lost-line, closed-line:
-    a line that beat an agent of it, and the last agent's game instead; web: the web
-    page, which needs Playwright and chromium."""
+    """Figures to make. architecture: the parts of the program; game: a perfect game;
+    random-games: nine random games; values: an agent's values of a board; learning:
+    one run; seeds: several runs; growth: the published systems; rounds: a run that
+    finds counterexamples; lost-line, closed-line: a line that beat an agent of it, and
+    the last agent's game instead; web: the web page, which needs Playwright and
+    chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
@@ -120,6 +123,7 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         return curves.round_curves(rows, title, agent.config, theme)
 
     return {
+        "architecture": architecture_picture,
         "game": lambda theme: board.animation(
             trained("default", args.first_seed)[0].game_against_itself().states,
             theme,
