@@ -15,18 +15,18 @@ from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
+from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import names
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.words import counted
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.crosstable import CrossTable, Ranked
+    from jax_ttt.grading.crosstable import CrossTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -58,19 +58,51 @@ class Args:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The results of the player who moves first against another player.
+
+    Exact results have 0 games, and both ends of their intervals are the rate itself.
+    """
+
+    first: str
+    """The player who moves first."""
+    second: str
+    """The other player."""
+    num_games: int
+    """Games that were played."""
+    win_rate: float
+    """Games won by the player who moves first."""
+    win_rate_interval: Interval
+    """95 % interval of the win rate."""
+    draw_rate: float
+    """Games drawn."""
+    draw_rate_interval: Interval
+    """95 % interval of the draw rate."""
+    loss_rate: float
+    """Games lost by the player who moves first."""
+    loss_rate_interval: Interval
+    """95 % interval of the loss rate."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ArenaResult:
     """The output of `arena --json`."""
 
     env_id: str
+    """The game."""
     seed: int
-    pairs: tuple[JsonObject, ...]
-    ranking: "tuple[Ranked, ...]"  # strongest player first
-    learned_seats: dict[str, tuple[Seat, ...]]  # by player
+    """Seed of all random numbers."""
+    pairs: tuple[Pair, ...]
+    """Every player against every player, in both seats."""
+    ranking: tuple[Ranked, ...]
+    """The players, the strongest first."""
+    learned_seats: dict[str, tuple[Seat, ...]]
+    """The seats that each player learned; both for players that do not learn."""
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    env_id = args.env_id or catalogue.DEFAULT
+    env_id = args.env_id or game_facts.DEFAULT
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
     if args.env_id is not None:
@@ -85,10 +117,10 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.grading import crosstable
-    from jax_ttt.players import agents, registry
-    from jax_ttt.text import grade_text, ranking
+    from jax_ttt.players import registry, saved_agents
+    from jax_ttt.text import grade_text, summary_tables
 
-    env_id = agents.game(specs, args.env_id)
+    env_id = saved_agents.game(specs, args.env_id)
     specs = [
         names.read_name(spec.name, env_id) for spec in specs
     ]  # not all play each game
@@ -116,7 +148,7 @@ def main(args: Args) -> int:
         print(records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
-        print(ranking.cross_table_text(env_id, table))
+        print(summary_tables.cross_table_text(env_id, table))
         for entrant in entrants:
             if learned := grade_text.learned_seat(env_id, entrant.seats):
                 print(f"{entrant.name} {learned}")
@@ -127,7 +159,9 @@ def main(args: Args) -> int:
 def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     """Write the files that are asked for, and say so."""
     if args.csv:
-        rows = [records.flattened(pair, "_") for pair in pairs_of(table)]
+        rows = [
+            records.flattened(records.to_dict(pair), "_") for pair in pairs_of(table)
+        ]
         files.write_csv(args.csv, rows)
         streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
@@ -143,22 +177,23 @@ def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
-def pairs_of(table: "CrossTable") -> tuple[JsonObject, ...]:
-    """Return a table's pairs as JSON objects, with their rates and the bounds of these.
-
-    The rates are those of `first`, who moves first. The bounds of an exact rate are the
-    rate.
-    """
-    pairs: list[JsonObject] = []
-    for first, row in zip(table.names, table.pairs, strict=True):
-        for second, pair in zip(table.names, row, strict=True):
-            record: JsonObject = {"first": first, "second": second}
-            record["num_games"] = pair.num_games
-            for name, rate in zip(("win", "draw", "loss"), pair.rates, strict=True):
-                record[f"{name}_rate"] = rate.value
-                record[f"{name}_rate_interval"] = [rate.low, rate.high]
-            pairs.append(record)
-    return tuple(pairs)
+def pairs_of(table: "CrossTable") -> tuple[Pair, ...]:
+    """Return the results of all pairs of a table."""
+    return tuple(
+        Pair(
+            first=first,
+            second=second,
+            num_games=grade.num_games,
+            win_rate=grade.win_rate,
+            win_rate_interval=(grade.win.low, grade.win.high),
+            draw_rate=grade.draw_rate,
+            draw_rate_interval=(grade.draw.low, grade.draw.high),
+            loss_rate=grade.loss_rate,
+            loss_rate_interval=(grade.loss.low, grade.loss.high),
+        )
+        for first, row in zip(table.names, table.pairs, strict=True)
+        for second, grade in zip(table.names, row, strict=True)
+    )
 
 
 COMMAND = cli.Command(

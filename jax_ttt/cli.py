@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 import tyro
 
 from jax_ttt.config import presets
+from jax_ttt.config.device_flags import Devices, Spread
 from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime import streams
-from jax_ttt.scaling.flags import Devices, Spread
 
 if TYPE_CHECKING:
-    from jax_ttt.scaling.mesh import Hardware
+    from jax_ttt.runtime.mesh import Hardware
 
 Device = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
@@ -253,9 +253,8 @@ def set_up(machine: Machine, spread: Devices | None = None) -> "Hardware":
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
     with streams.status("loading JAX"):
-        from jax_ttt.runtime import compile_cache
-        from jax_ttt.scaling import mesh
+        from jax_ttt.runtime import compiling, mesh
 
         hardware = mesh.use_devices(machine.device, spread or Devices())
-        compile_cache.use(not machine.no_compile_cache)
+        compiling.use_program_cache(not machine.no_compile_cache)
     return hardware

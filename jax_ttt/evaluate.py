@@ -15,17 +15,17 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId
+from jax_ttt.config import game_facts
+from jax_ttt.config.device_flags import Devices
 from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.game_facts import CERTIFIED, ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
 from jax_ttt.files import records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import names
 from jax_ttt.players.names import Spec
 from jax_ttt.runtime import streams
-from jax_ttt.scaling.flags import Devices
-from jax_ttt.text import painting
+from jax_ttt.text import screen
 
 if TYPE_CHECKING:
     import jax
@@ -94,13 +94,21 @@ class Args:
 class EvaluateResult:
     """The output of `evaluate --json`."""
 
-    agent: str  # as given on the command line
+    agent: str
+    """The player, as named on the command line."""
     env_id: str
-    seed: int | None = None  # of a saved agent, like the next two
-    update: int | None = None  # updates done
-    config: dict[str, object] | None = None  # its settings
+    """The game."""
+    seed: int | None = None
+    """Seed of a saved agent's random numbers."""
+    update: int | None = None
+    """Updates that a saved agent learned from."""
+    config: dict[str, object] | None = None
+    """A saved agent's settings."""
     verdict: str
+    """The proof, or a line that beats the player."""
     grade: Grade
+    """Its grade, with `details` in enumerable games, and with `exam` if it is asked
+    for."""
 
 
 def main(args: Args) -> int:
@@ -108,7 +116,7 @@ def main(args: Args) -> int:
     if args.env_id is not None:
         check_files(args, args.env_id)
     name = cli.named_or_newest(args.agent, quiet=args.json)
-    spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
+    spec = names.read_name(name, args.env_id or game_facts.DEFAULT)
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
@@ -117,11 +125,11 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.games import tree as trees
-    from jax_ttt.players import agents, registry
+    from jax_ttt.players import registry, saved_agents
     from jax_ttt.solver import proof
-    from jax_ttt.text import export, grade_text
+    from jax_ttt.text import decision_files, grade_text
 
-    env_id = agents.game([spec], args.env_id)
+    env_id = saved_agents.game([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with streams.status(f"grading {name}") as status:
@@ -130,7 +138,7 @@ def main(args: Args) -> int:
         tree = trees.host_tree(env_id)
         certificate = None
         if args.certificate:
-            certificate = export.certified(spec, env_id, entrant, tree)
+            certificate = decision_files.certified(spec, env_id, entrant, tree)
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.set_description_str
@@ -145,9 +153,13 @@ def main(args: Args) -> int:
         print(f"{title(name, env_id, entrant)}, on {hardware.name}\n")
         print(grade_text.report(grade, in_colour(verdict), likeliest))
     if tree is not None:
-        export.write_policy(entrant, tree, args.policy_csv, args.policy_json, args.json)
+        decision_files.write_policy(
+            entrant, tree, args.policy_csv, args.policy_json, args.json
+        )
     if args.certificate and certificate is not None:
-        export.write_certificate(args.certificate, *certificate, as_json=args.json)
+        decision_files.write_certificate(
+            args.certificate, *certificate, as_json=args.json
+        )
     return 0
 
 
@@ -163,7 +175,7 @@ def graded(
     import jax
 
     from jax_ttt.grading import exam, grader, search
-    from jax_ttt.scaling import mesh as meshes
+    from jax_ttt.runtime import mesh as meshes
     from jax_ttt.text import grade_text
 
     match_key, exam_key = jax.random.split(key)
@@ -233,7 +245,7 @@ def in_colour(verdict: str) -> str:
     """Return the verdict as it is printed: coloured in a terminal."""
     from jax_ttt.text.progress_table import coloured_verdict
 
-    return coloured_verdict(verdict) if painting.is_coloured(sys.stdout) else verdict
+    return coloured_verdict(verdict) if screen.is_coloured(sys.stdout) else verdict
 
 
 def as_json(name: str, entrant: "Entrant", grade: Grade, verdict: str) -> str:

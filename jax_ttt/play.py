@@ -13,7 +13,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import DEFAULT, SIDES, EnvId
+from jax_ttt.config.game_facts import DEFAULT, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import Level
@@ -60,10 +60,10 @@ def main(args: Args) -> int:
 
     import jax
 
-    from jax_ttt.players import agents, registry
+    from jax_ttt.players import registry, saved_agents
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = agents.game([spec], args.env_id)
+    env_id = saved_agents.game([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
     key, player_key = jax.random.split(jax.random.key(seed))
     with streams.status(f"preparing {name}"):

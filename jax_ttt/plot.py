@@ -13,16 +13,16 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES, LETTERS
+from jax_ttt.config import game_facts
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import ENUMERABLE, GAMES, LETTERS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.files import rows
 from jax_ttt.files.rows import Chunk, Evaluated, Row
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Theme
 from jax_ttt.players import names
 from jax_ttt.runtime import streams
 
@@ -169,22 +169,22 @@ def of_agent(args: Args) -> "Picture":
     check_drawable(args)
     cli.set_up(cli.Machine())
 
-    from jax_ttt.pictures import board
-    from jax_ttt.players import agents
-    from jax_ttt.text.board import find
+    from jax_ttt.pictures import board_svg
+    from jax_ttt.players import saved_agents
+    from jax_ttt.text.board_text import find
 
     run = next(iter(args.runs))
-    agent = agents.load_agent(run)
+    agent = saved_agents.load_agent(run)
     game = agent.config.env_id
     check_board(game, args.values)
     show_learned_seat(run, agent.config)
     if args.values is None:
-        return board.animation(agent.game_against_itself().states, args.theme)
+        return board_svg.animation(agent.game_against_itself().states, args.theme)
     try:
         position = find(game, args.values.replace(".", "-"))
     except ValueError as error:
         raise UsageError(f"--values {args.values}: {error}") from None
-    return board.values_picture(agent, position, args.theme)
+    return board_svg.values_picture(agent, position, args.theme)
 
 
 def check_drawable(args: Args) -> None:
@@ -195,7 +195,7 @@ def check_drawable(args: Args) -> None:
             the board's size or letters.
     """
     run = next(iter(args.runs))
-    names.read_name(str(run), catalogue.DEFAULT)
+    names.read_name(str(run), game_facts.DEFAULT)
     try:
         env_id = about(run)[1].env_id
     except UsageError:  # without a config.json, the agent's file names the game

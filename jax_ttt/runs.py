@@ -37,7 +37,8 @@ class Args:
 class RunsResult:
     """What `runs --json` prints."""
 
-    runs: tuple[RunSummary, ...]  # the newest last
+    runs: tuple[RunSummary, ...]
+    """The runs below a folder, the newest last."""
 
 
 def main(args: Args) -> int:

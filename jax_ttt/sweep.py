@@ -18,8 +18,8 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import grid
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
@@ -34,7 +34,7 @@ from jax_ttt.players import names
 from jax_ttt.runtime import files, interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import sweep_table
+from jax_ttt.text import summary_tables
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -90,11 +90,17 @@ class SweepResult:
     """The output of `sweep --json`."""
 
     device: str
+    """The device that the program ran on."""
     preset: str
+    """The preset that the settings started from."""
     first_seed: int
-    file: str  # in which the agents are kept
-    seconds: float  # of the whole command
+    """The first seed; the others follow it."""
+    file: str
+    """The file of the agents."""
+    seconds: float
+    """Time of the whole command."""
     groups: tuple[GroupResult, ...]
+    """One for each combination of settings."""
 
 
 def main(args: Args) -> int:
@@ -105,7 +111,7 @@ def main(args: Args) -> int:
     points = checked_points(args)
     with interrupts.stop_request() as request:
         hardware = cli.set_up(args.machine, args.spread)
-        from jax_ttt.scaling import processes
+        from jax_ttt.runtime import processes
 
         check_shares(points, hardware.mesh)
         check_opponents(args, points)
@@ -154,7 +160,7 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
 
 def file_of(args: Args) -> SweepFile:
     """Open the file of the sweep to continue, or make that of a new one."""
-    from jax_ttt.scaling import processes
+    from jax_ttt.runtime import processes
 
     if args.resume is not None:
         return sweep_file.continued(args.resume, writes=processes.writes())
@@ -223,7 +229,7 @@ class Group:
 
 def check_shares(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
     """Refuse games that the devices in use can't share, in runs that train alone."""
-    from jax_ttt.scaling import mesh as meshes
+    from jax_ttt.runtime import mesh as meshes
 
     for _, config in points:
         if config.finds_counterexamples:
@@ -248,7 +254,7 @@ def train_agents(
     mesh: "Mesh | None",
 ) -> None:
     """Train the agents that are not kept yet, until a stop is requested."""
-    from jax_ttt.scaling import processes
+    from jax_ttt.runtime import processes
     from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in file.agents.values())
@@ -301,8 +307,8 @@ def write(
     else:
         sweep = f"preset {args.preset}, seeds from {args.first_seed}"
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
-        print(sweep_table.groups_table(summaries, args.config.env_id, args.preset))
-        print(f"\n{sweep_table.time_taken(summaries, num_new, seconds)}")
+        print(summary_tables.groups_table(summaries, args.config.env_id, args.preset))
+        print(f"\n{summary_tables.time_taken(summaries, num_new, seconds)}")
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **agent_groups.as_cells(row)}

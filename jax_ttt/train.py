@@ -13,8 +13,8 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
 from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.game_facts import ENUMERABLE, why_not_searched
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
@@ -28,7 +28,7 @@ from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:
-    from jax_ttt.scaling.mesh import Hardware
+    from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
 
 EVERY = Range(float, 0, 1e6)
@@ -265,19 +265,19 @@ def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     streams.tell(text)
     cli.set_up(args.machine, args.spread)
 
-    from jax_ttt.players import agents
+    from jax_ttt.players import saved_agents
     from jax_ttt.text import console
-    from jax_ttt.training import loop, resume
+    from jax_ttt.training import loop, run_state
     from jax_ttt.training.run_state import Progress, run_key
 
-    agent = agents.load_agent(latest.run.path)
+    agent = saved_agents.load_agent(latest.run.path)
     if agent.num_updates != latest.checkpoint.update:
         raise AgentError(
             f"{latest.run.agent}: after {agent.num_updates:,} updates, but the run "
             f"ended at update {latest.checkpoint.update:,}"
         )
     learner = loop.make_learner(args.config, args.seed)
-    state = resume.restored(latest, learner, run_key(args.seed))
+    state = run_state.restored(latest, learner, run_key(args.seed))
     print(
         console.run_as_json(
             run=latest.run,
@@ -299,10 +299,10 @@ def train_in_folder(
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.scaling import mesh as meshes
-        from jax_ttt.scaling import processes
+        from jax_ttt.runtime import mesh as meshes
+        from jax_ttt.runtime import processes
         from jax_ttt.text import console
-        from jax_ttt.training import environment, graded_steps, loop, resume
+        from jax_ttt.training import environment, loop, run_state
         from jax_ttt.training.device import Layout
         from jax_ttt.training.recorder import Recorder, Schedule
         from jax_ttt.training.run_state import Progress, run_key
@@ -324,7 +324,7 @@ def train_in_folder(
             print(console.banner(plan, hardware.name, writer.run.path), flush=True)
         state, counts = None, None
         if latest is not None:
-            state = resume.restored(latest, learner, key)
+            state = run_state.restored(latest, learner, key)
             counts = Progress(state, None, None).counts()
         shown = console.Console(plan.config, is_loud, args.details, counts)
         stack.callback(shown.close)
@@ -352,7 +352,7 @@ def train_in_folder(
             times=times,
             layout=Layout(mesh=hardware.mesh),
         )
-        graded = graded_steps.with_grades(plan.config, steps, recorder.grade)
+        graded = run_state.with_grades(plan.config, steps, recorder.grade)
         recorder.follow(graded, request)
         if not args.no_prove and processes.count() == 1 and not request:
             shown.close()
@@ -396,7 +396,7 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     Raises:
         UsageError: it can't be made, or another process writes to it.
     """
-    from jax_ttt.scaling import processes
+    from jax_ttt.runtime import processes
 
     latest = args.latest
     if not processes.writes():

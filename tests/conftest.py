@@ -13,17 +13,16 @@ import quick  # before jax_ttt
 import tiny
 
 import jax_ttt
+from jax_ttt.config.device_flags import Spread
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import positions
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, network, players, registry
-from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh
-from jax_ttt.scaling.flags import Spread
+from jax_ttt.players import basic, network_player, registry, saved_agents
+from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import minimax
-from jax_ttt.text import board
+from jax_ttt.text import board_text
 
 if not quick.AS_USERS:
     jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -110,7 +109,9 @@ def host_tree():
 @pytest.fixture(scope="session")
 def boards(host_tree):
     """Return the boards of all positions in the notation of `rules`."""
-    return [board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)]
+    return [
+        board_text.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -141,7 +142,7 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = players.policy_player(positions.index("tic_tac_toe"), probs)
+    player = basic.policy_player(positions.index("tic_tac_toe"), probs)
     return registry.Entrant("row by row", player, probs)
 
 
@@ -171,9 +172,9 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    own = network.network_of(config.architecture)
+    own = network_player.network_of(config.architecture)
     params = q_network.init_params(own, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
-    agents.save_agent(tiny.ungraded(config, params, seed=5), path)
+    saved_agents.save_agent(tiny.ungraded(config, params, seed=5), path)
     return path

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
 from jax_ttt.grading.grade import (

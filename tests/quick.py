@@ -12,7 +12,7 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
-from jax_ttt.runtime import compile_cache
+from jax_ttt.runtime import compiling
 
 AS_USERS = os.environ.get("TESTS_AS_USERS") == "1"
 
@@ -22,7 +22,7 @@ _PROGRAMS = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 removes it. `.ci/run` sets `TEST_PROGRAMS` to a folder outside the checkout."""
 CACHE = {
     "jax_enable_compilation_cache": True,
-    "jax_compilation_cache_dir": str(_PROGRAMS / compile_cache.folder().name),
+    "jax_compilation_cache_dir": str(_PROGRAMS / compiling.cache_folder().name),
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
 }

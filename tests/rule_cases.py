@@ -18,14 +18,21 @@ import jax.numpy as jnp
 import numpy as np
 import tiny
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
-from jax_ttt.games import canonical, pgx_games, stones, symmetry
+from jax_ttt.games import pgx_games, stones, symmetry
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game, replay
 from jax_ttt.grading import exact, grader
-from jax_ttt.players import agents, levels, lookahead, network, registry, review
+from jax_ttt.players import (
+    analysis,
+    levels,
+    lookahead,
+    network_player,
+    registry,
+    saved_agents,
+)
 from jax_ttt.players.shipped import ALL
 from jax_ttt.solver import minimax
 from jax_ttt.web import tree_data
@@ -157,9 +164,9 @@ def canonical_boards(env_id: str, obs) -> tuple[np.ndarray, np.ndarray]:
     """Return the stones of the canonical boards, and where each action is there."""
     views = symmetry.views(env_id)
     assert views is not None
-    least = canonical.least_views(stones.cells(obs), views)
-    boards = canonical.to_canonical(obs, views, least)
-    places = canonical.to_canonical_actions(views, least)
+    least = symmetry.least_views(stones.cells(obs), views)
+    boards = symmetry.to_canonical(obs, views, least)
+    places = symmetry.to_canonical_actions(views, least)
     cells = stones.cells_on_host(np.asarray(boards))
     return cells, np.asarray(places)
 
@@ -207,13 +214,13 @@ def made_agents(folder: Path) -> dict[str, Path]:
         )
         name = f"{fields.get('network', 'network')} {len(made)}"
         made[name] = folder / f"{name}.safetensors"
-        agents.save_agent(tiny.ungraded(agent.config, params), made[name])
+        saved_agents.save_agent(tiny.ungraded(agent.config, params), made[name])
     return made
 
 
 def agent_case(name: str, path: Path, games: dict[str, list[dict]]) -> dict:
     """Return an agent's values and moves in the positions of random games."""
-    agent = agents.load_agent(path)
+    agent = saved_agents.load_agent(path)
     env_id = agent.config.env_id
     positions = [
         case["moves"][:n] for case in games[env_id] for n in range(len(case["moves"]))
@@ -221,7 +228,7 @@ def agent_case(name: str, path: Path, games: dict[str, list[dict]]) -> dict:
     state = replay(env_id, positions)
     legal = np.asarray(state.legal_action_mask)
     values = np.asarray(
-        network.board_values(agent.network, agent.params, state.observation)
+        network_player.board_values(agent.network, agent.params, state.observation)
     )
     chosen = np.asarray(agent.player(jax.random.key(0), state))
     case = {
@@ -239,13 +246,13 @@ def agent_case(name: str, path: Path, games: dict[str, list[dict]]) -> dict:
     return case
 
 
-def searched(agent: agents.Agent, state, depth: int) -> np.ndarray:
+def searched(agent: saved_agents.Agent, state, depth: int) -> np.ndarray:
     """Return the values of moves by a search."""
 
     @jax.jit
     def computed(params, state):
         def q_fn(state):
-            return network.board_values(agent.network, params, state.observation)
+            return network_player.board_values(agent.network, params, state.observation)
 
         env = pgx_games.make_env(agent.config.env_id)
         return lookahead.negamax(env, q_fn, state, depth, agent.config.target.gamma)
@@ -273,7 +280,7 @@ def decided_moves(values, legal, chosen, is_table: bool) -> list[int | None]:
 
 def grade_case(name: str, path: Path) -> dict:
     """Return the grade of an agent whose lines are all followed, by seat."""
-    agent = agents.load_agent(path)
+    agent = saved_agents.load_agent(path)
     env_id = agent.config.env_id
     entrant = registry.enter_agent(name, agent)
     tree = trees.host_tree(env_id)
@@ -408,7 +415,7 @@ def exam_values(least_moves: int = 20) -> list[dict]:
 
 def review_case(moves) -> dict:
     """Return the moves of a game of tic-tac-toe beside best play."""
-    reviewed = review.review_moves(Game.start("tic_tac_toe", moves))
+    reviewed = analysis.review_moves(Game.start("tic_tac_toe", moves))
     assert reviewed is not None
     return {
         "moves": moves,
@@ -438,7 +445,9 @@ def refused_files(path: Path) -> list[dict]:
     """Return files that are not agents of the page, each with a word of the reason."""
     content = path.read_bytes()
     board = Config.of(env_id="hex", hidden_size=1)
-    other = agents.as_bytes(tiny.ungraded(board, agents.load_agent(path).params))
+    other = saved_agents.as_bytes(
+        tiny.ungraded(board, saved_agents.load_agent(path).params)
+    )
     version = tensor_file.FORMAT_VERSION
 
     def with_version(number: int) -> bytes:

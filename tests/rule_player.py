@@ -7,8 +7,8 @@ import numpy as np
 from jax.tree_util import Partial
 
 from jax_ttt.solver import reach
-from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 
 def column_order(num_columns):

@@ -451,7 +451,7 @@ def test_it_runs_as_a_program_in_every_python_of_this_machine(honest, tmp_path):
 
 
 def test_the_page_shows_what_the_command_prints(honest, capsys):
-    page = (CHECKER.parent / "proof.md").read_text("utf-8")
+    page = (CHECKER.parent / "certificates.md").read_text("utf-8")
     _, line = checked(honest["network"], capsys)
     command = (
         "$ python docs/check_certificate.py jax_ttt/shipped/network.certificate.json"

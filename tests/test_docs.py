@@ -24,12 +24,12 @@ import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import grid
+from jax_ttt.config.device_flags import Spread
 from jax_ttt.config.errors import flag
 from jax_ttt.config.settings import PART_OF, Config
-from jax_ttt.players import network
-from jax_ttt.runtime import compile_cache
-from jax_ttt.scaling.flags import Spread
-from jax_ttt.text import export
+from jax_ttt.players import network_player
+from jax_ttt.runtime import compiling
+from jax_ttt.text import decision_files
 from tools import bench, figures, make_links, mutants, published
 
 ROOT = Path(__file__).parents[1]
@@ -153,10 +153,10 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     empty = tiny.untrained(Config.of(network="table"))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty.params)
     agent = dataclasses.replace(empty, params=params)
-    probs = np.asarray(network.greedy_policy(agent.network, params, tree))
+    probs = np.asarray(network_player.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
-    export.write_decisions_csv(
-        path, export.decisions(agent, probs, host_tree), num_actions=9
+    decision_files.write_decisions_csv(
+        path, decision_files.decisions(agent, probs, host_tree), num_actions=9
     )
 
 
@@ -300,4 +300,4 @@ def test_the_cache_is_where_the_page_says(monkeypatch):
     text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
     system = CACHES[sys.platform]
     (said,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
-    assert compile_cache.folder().parent == Path(os.path.expandvars(said)).expanduser()
+    assert compiling.cache_folder().parent == Path(os.path.expandvars(said)).expanduser()

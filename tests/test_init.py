@@ -83,4 +83,4 @@ for found in pkgutil.walk_packages(jax_ttt.__path__, "jax_ttt."):
 assert "jax_ttt.train" not in sys.modules
 print(jax_ttt.train.__module__)
 """
-    assert in_a_process(code) == ["jax_ttt.api.training"]
+    assert in_a_process(code) == ["jax_ttt.api.train"]

@@ -8,9 +8,9 @@ import jax
 import pytest
 
 from jax_ttt.games import pgx_games
-from jax_ttt.solver import levels, on_disk, reach
-from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver import position_levels, reach
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "large_search.py"
 
@@ -51,9 +51,9 @@ def test_it_prints_a_row_for_each_level(script, capsys):
 @pytest.mark.slow
 def test_a_position_takes_at_most_32_bytes(script, monkeypatch):
     """What is sorted at a time is made small, as it is beside millions of positions."""
-    monkeypatch.setattr(levels, "_ROWS", 2**10)
-    monkeypatch.setattr(levels, "_SMALL", 2**8)
-    monkeypatch.setattr(on_disk, "_SMALL", 2**10)
+    monkeypatch.setattr(position_levels, "_ROWS", 2**10)
+    monkeypatch.setattr(position_levels, "_SMALL", 2**8)
+    monkeypatch.setattr(position_levels, "_SMALL", 2**10)
     subject = Subject(
         env_id="connect_5x4",
         player=script.PLAYER,

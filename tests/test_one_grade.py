@@ -12,10 +12,10 @@ import pytest
 
 import jax_ttt
 from jax_ttt import evaluate, runs, sweep
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.files import records
 from jax_ttt.grading.grade import Grade
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.text import grade_text
 
@@ -88,7 +88,7 @@ def of_agent(path, asked):
     evaluated = asked(evaluate, path)
     proof, grade = jax_ttt.prove(agent), jax_ttt.grade(agent)
     said = {
-        "file": answer(agents.load_agent(path).score),
+        "file": answer(saved_agents.load_agent(path).score),
         "evaluate": of_json(evaluated["grade"]),
         "prove": answer(proof.grade),
         "grade": answer(grade),

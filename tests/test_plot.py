@@ -15,7 +15,7 @@ from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 
 EVALUATION = records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
 CHUNK = records.to_dict(made.chunk(5, 4, 2, 1))
@@ -43,7 +43,7 @@ def trained(make):
     """A run with an agent."""
     folder = make("trained")
     config = PRESETS["default"].replace(hidden_size=8)
-    agents.save_agent(tiny.untrained(config), folder / "agent.safetensors")
+    saved_agents.save_agent(tiny.untrained(config), folder / "agent.safetensors")
     return folder
 
 

@@ -13,13 +13,13 @@ import pytest
 import small_boards
 from small_boards import ENV_ID
 
-from jax_ttt.config.catalogue import CERTIFIED
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
-from jax_ttt.players import players
+from jax_ttt.players import basic
 from jax_ttt.players.names import Spec
 from jax_ttt.players.registry import Entrant
-from jax_ttt.text import export
+from jax_ttt.text import decision_files
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
 CHECKS = runpy.run_path(str(CHECKER))
@@ -33,10 +33,10 @@ PERFECT = Entrant("perfect", small_boards.perfect(), None, is_fixed=True)
 def certificate(tmp_path_factory):
     """Return the certificate of the perfect player."""
     spec = Spec("perfect", "player")
-    found, missing = export.certified(spec, ENV_ID, PERFECT, None)
+    found, missing = decision_files.certified(spec, ENV_ID, PERFECT, None)
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
-    export.write_certificate(path, found, missing, as_json=False)
+    decision_files.write_certificate(path, found, missing, as_json=False)
     assert path.stat().st_size < CHECKS["MOST_BYTES"]
     return json.loads(path.read_text())
 
@@ -163,11 +163,11 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
     def column_order(key, env_state):
         return env_state.legal_action_mask.argmax(axis=1)
 
-    first_legal = Entrant("left", players.Partial(column_order), None, is_fixed=True)
+    first_legal = Entrant("left", basic.Partial(column_order), None, is_fixed=True)
     pattern = "left: no certificate: as first it loses the game X0 O"
     with pytest.raises(PlayerError, match=pattern):
         certificates.proven_by_search(first_legal, ENV_ID)
-    lots = Entrant("random", players.random_player, None)
+    lots = Entrant("random", basic.random_player, None)
     with pytest.raises(PlayerError, match="does not play one move in each position"):
         certificates.proven_by_search(lots, ENV_ID)
     monkeypatch.setattr(certificates, "MOST_POSITIONS", 20)

@@ -13,8 +13,7 @@ PACKAGE = Path(jax_ttt.__file__).parent
 LOWER = ("config", "runtime", "files", "games", "networks", "solver", "dqn", "players")
 MAY_IMPORT = {
     "config": (),
-    "runtime": (),
-    "scaling": ("config", "runtime"),
+    "runtime": ("config",),
     "files": ("config", "runtime"),
     "games": ("config", "runtime"),
     "networks": ("config", "runtime", "games"),
@@ -22,11 +21,11 @@ MAY_IMPORT = {
     "dqn": ("config", "games", "networks"),
     "players": ("config", "runtime", "files", "games", "networks", "dqn", "solver"),
     "grading": (
-        *("config", "runtime", "scaling", "files", "games"),
+        *("config", "runtime", "files", "games"),
         *("networks", "solver", "players"),
     ),
     "training": (
-        *("config", "runtime", "scaling", "files", "games"),
+        *("config", "runtime", "files", "games"),
         *("networks", "dqn", "players", "grading"),
     ),
     "text": (*LOWER, "grading", "training"),

@@ -15,7 +15,7 @@ from jax_ttt import sweep
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import sweep_file
 from jax_ttt.files.sweep_file import Sweep
-from jax_ttt.scaling import processes
+from jax_ttt.runtime import processes
 from jax_ttt.training import loop, many_agents
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own

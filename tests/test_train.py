@@ -28,10 +28,9 @@ from jax_ttt.files import checkpoint, records, run_folder
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.grade import Grade
-from jax_ttt.players import agents
-from jax_ttt.runtime import interrupts
+from jax_ttt.players import saved_agents
+from jax_ttt.runtime import interrupts, processes
 from jax_ttt.runtime.files import WriteError
-from jax_ttt.scaling import processes
 from jax_ttt.text import console
 from jax_ttt.training import device, loop, run_state
 
@@ -190,7 +189,7 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
 
 
 def test_the_agent_saved_is_the_one_last_evaluated(tiny):
-    agent = agents.load_agent(tiny[0])
+    agent = saved_agents.load_agent(tiny[0])
     last = rows(tiny[0])[-1]
     assert agent.score == records.from_dict(Grade, last["grade"])
     assert agent.score.first is not None
@@ -311,7 +310,7 @@ def test_until_proven_stops_at_the_first_proof_and_says_so(tmp_path, monkeypatch
     assert len(seen) == 2
     assert evaluated(out) == ["0", "2"]
     assert "stopped at update 2, at the first proof, as --until-proven asks" in out
-    assert agents.load_agent(tmp_path / "run").num_updates == 2
+    assert saved_agents.load_agent(tmp_path / "run").num_updates == 2
     seen.clear()
     code, out, _ = run(tmp_path / "json", "--until-proven", "--json")
     assert json.loads(out)["stopped"] == "proven"
@@ -329,7 +328,7 @@ def test_without_until_proven_a_proof_stops_nothing(tmp_path, monkeypatch):
     code, out, _ = run(tmp_path / "run")
     assert code == 0
     assert evaluated(out) == ["0", "2", "4"]
-    assert agents.load_agent(tmp_path / "run").num_updates == 4
+    assert saved_agents.load_agent(tmp_path / "run").num_updates == 4
 
 
 def signalling(monkeypatch, *numbers):
@@ -364,7 +363,7 @@ def test_an_interrupted_run_grades_and_saves_what_it_has(
         f"to continue: {command}\n"
     )
     assert f"\nto continue: {command}\n" in out
-    assert agents.load_agent(path).num_updates == 2
+    assert saved_agents.load_agent(path).num_updates == 2
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     assert evaluated(out) == ["0", "2"]
     assert "first proof" not in out
@@ -426,7 +425,7 @@ def test_what_was_trained_is_saved_when_nobody_reads_on(tmp_path, monkeypatch):
     path = tmp_path / "run"
     flags = [flag for flag in TINY if flag != "--quiet"]
     assert commands.run(train, [*flags, "--run-dir", str(path)]) == 141
-    assert agents.load_agent(path).num_updates == 0
+    assert saved_agents.load_agent(path).num_updates == 0
 
 
 @pytest.mark.fault
@@ -455,7 +454,7 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(
 
     monkeypatch.setattr(RunWriter, "write_row", full)
     assert commands.run(train, [*TINY, "--quiet", "--run-dir", str(tmp_path)]) == 1
-    assert agents.load_agent(tmp_path).num_updates == written[-1].update
+    assert saved_agents.load_agent(tmp_path).num_updates == written[-1].update
     last = "error: cannot write metrics.jsonl: No space left on device\n"
     assert capsys.readouterr().err == last
 
@@ -603,7 +602,7 @@ def check_sampled_run(env_id, path):
     names = FILES - {"snapshots", "checkpoint-4.safetensors"}
     found = {file.name for file in path.iterdir()}
     assert found == names | {"checkpoint-2.safetensors"}
-    agent = agents.load_agent(path, env_id)
+    agent = saved_agents.load_agent(path, env_id)
     assert agent.config.env_id == env_id
     leaves = jax.tree.leaves(agent.params)
     assert all(np.isfinite(leaf).all() for leaf in leaves)
@@ -716,7 +715,7 @@ def test_a_run_ends_with_what_its_agent_reaches(flag, is_graded, tmp_path):
     assert ("as first: positions" in out) == is_graded
     assert ("beatable: a shortest line" in out) == is_graded
     assert ("nothing is proven" in out) != is_graded
-    last, score = rows(path)[-1], agents.load_agent(path).score
+    last, score = rows(path)[-1], saved_agents.load_agent(path).score
     assert records.to_dict(score) == last["grade"]
     assert [seat.complete for seat in score.searched.values()] == [True] * (
         2 if is_graded else 0
@@ -749,7 +748,7 @@ def test_counterexamples_lead_to_a_proof(tmp_path):
     assert (code, err) == (0, "")
     assert "at the first proof, as --until-proven asks" in out
     assert "unbeatable: no line of play by any opponent wins against it" in out
-    assert agents.load_agent(path).score.unbeatable
+    assert saved_agents.load_agent(path).score.unbeatable
     found = reached_of(rows(path)[-1])
     assert found[1::2] == [0, 0]
 

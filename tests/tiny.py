@@ -12,9 +12,9 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
+from jax_ttt.players import saved_agents
+from jax_ttt.players.network_player import network_of
+from jax_ttt.players.saved_agents import Agent
 
 FIELDS = {
     "num_envs": 8,
@@ -69,5 +69,5 @@ def save_untrained(path, **fields):
     """Save an untrained agent and return its path."""
     config = Config.of(**{"hidden_size": FIELDS["hidden_size"]} | fields)
     path.parent.mkdir(parents=True, exist_ok=True)
-    agents.save_agent(untrained(config), path)
+    saved_agents.save_agent(untrained(config), path)
     return path

@@ -7,9 +7,8 @@ import html
 from typing import NamedTuple
 
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.pictures import themes
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures import picture
+from jax_ttt.pictures.picture import Picture, Theme
 
 _WIDTH = 900
 _LEFT = 14  # of the widest boxes; also their distance from the right edge
@@ -88,7 +87,7 @@ def architecture_picture(theme: Theme = "light") -> Picture:
     size = _WIDTH, uses_top + _height(USES) + _LEFT
 
     parts = [
-        _rectangle(0, 0, *size, fill=themes.background(theme), border="none"),
+        _rectangle(0, 0, *size, fill=picture.background(theme), border="none"),
         *_row(START, _LEFT, start_top, theme),
         _arrow(_WIDTH / 2, frame_top - _ARROW, _WIDTH / 2, frame_top, theme),
         _rectangle(
@@ -97,7 +96,7 @@ def architecture_picture(theme: Theme = "light") -> Picture:
             _WIDTH - 2 * _LEFT,
             frame_end - frame_top,
             fill="none",
-            border=themes.colours(theme)[2],
+            border=picture.colours(theme)[2],
         ),
         _text(heading, _WIDTH / 2, frame_top + _HEADING, _ink(theme), weight="bold"),
         *_row(UPDATE, update_left, update_top, theme),
@@ -122,14 +121,14 @@ def _box_width(row: Row, left: float) -> float:
 def _row(row: Row, left: float, top: float, theme: Theme) -> list[str]:
     """Draw boxes side by side, as far from the right edge as from the left one."""
     width = _box_width(row, left)
-    blue, grey, _ = themes.colours(theme)
+    blue, grey, _ = picture.colours(theme)
     parts = []
     for place, box in enumerate(row):
         x = left + place * (width + _GAP)
         middle = x + width / 2
         parts.append(
             _rectangle(
-                x, top, width, _height(row), fill=themes.tile(theme), border=grey
+                x, top, width, _height(row), fill=picture.tile(theme), border=grey
             )
         )
         base = top + _LINE + 2
@@ -193,7 +192,7 @@ def _arrow(x1: float, y1: float, x2: float, y2: float, theme: Theme) -> str:
 
 def _ink(theme: Theme) -> str:
     """Return the colour of texts and arrows."""
-    return themes.ink(themes.tile(theme))
+    return picture.ink(picture.tile(theme))
 
 
 def _page(size: tuple[float, float], parts: list[str], theme: Theme) -> str:

@@ -23,8 +23,8 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.choices import Activation, Precision
 from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.settings import Activation, Precision
 from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import ACTIVATIONS, MLP
 from tools.benchmarks import updates

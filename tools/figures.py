@@ -17,21 +17,20 @@ from pgx import State
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.api import training
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.api import train
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files.rows import Row, searches
 from jax_ttt.games import pgx_games
 from jax_ttt.games.game import Game, own_game
-from jax_ttt.pictures import board, curves
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
-from jax_ttt.players import players
-from jax_ttt.players.agents import Agent
+from jax_ttt.pictures import board_svg, curves
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.players import basic
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import streams
-from jax_ttt.text.board import find
+from jax_ttt.text.board_text import find
 from tools import screenshots
 from tools.architecture import architecture_picture
 from tools.benchmarks.progress import Steps
@@ -124,14 +123,14 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
 
     return {
         "architecture": architecture_picture,
-        "game": lambda theme: board.animation(
+        "game": lambda theme: board_svg.animation(
             trained("default", args.first_seed)[0].game_against_itself().states,
             theme,
         ),
-        "random-games": lambda theme: board.position_picture(
+        "random-games": lambda theme: board_svg.position_picture(
             random_games("tic_tac_toe", 9), theme
         ),
-        "values": lambda theme: board.values_picture(
+        "values": lambda theme: board_svg.values_picture(
             trained("default", args.first_seed)[0],
             find("tic_tac_toe", _BOARD),
             theme,
@@ -142,10 +141,10 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
             runs(tuple(SYSTEMS), seeds), theme
         ),
         "rounds": rounds,
-        "lost-line": lambda theme: board.animation(
+        "lost-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[0].states, theme
         ),
-        "closed-line": lambda theme: board.animation(
+        "closed-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[1].states, theme
         ),
     }
@@ -158,7 +157,7 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
     state = pgx_games.init(env, init_key, num_games)
     while not pgx_games.finished(state).all():
         key, move_key = jax.random.split(key)
-        moves = players.random_player(move_key, state)
+        moves = basic.random_player(move_key, state)
         state = pgx_games.play_moves(env, state, moves)
     return state
 
@@ -186,7 +185,7 @@ def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
     if not in_rounds:
         every = max(config.run.num_updates // _EVALUATIONS, 1)
         config = config.replace(eval_every=every)
-    run = training.train(seed, config, until_proven=in_rounds)
+    run = train.train(seed, config, until_proven=in_rounds)
     return run.agent, list(run.rows)
 
 

@@ -15,12 +15,12 @@ import jax
 
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import DEFAULT, EnvId, seat_name
+from jax_ttt.config.game_facts import DEFAULT, EnvId, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import agents, names, registry
+from jax_ttt.players import names, registry, saved_agents
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 
 _MOST = 10**6  # positions; the agent reaches fewer
@@ -54,7 +54,7 @@ command. On the same machine and versions, `make agents` writes the same bytes a
 A certificate has an agent's move in every position that it can reach, and the SHA-256
 of the agent's file. `python docs/check_certificate.py FILE` plays all games against
 these moves, without this package; see
-[proof.md](proof.md#a-proof-that-others-can-check).
+[certificates.md](certificates.md).
 
 {certificates}
 
@@ -75,7 +75,7 @@ counted once.
 {reached}
 
 The other one [can be beaten](connect_four.md#the-usual-board). Its share of
-value-keeping moves in [the exam](proof.md#an-exam-of-connect-four), with 95 %
+value-keeping moves in [the exam](large_searches.md#an-exam-of-connect-four), with 95 %
 intervals:
 
 {marks}
@@ -159,7 +159,7 @@ def exam_marks(name: str) -> tuple[str, ...]:
 def entered(name: str) -> tuple[str, EnvId, registry.Entrant]:
     """Return an agent's name as a player, its game, and the agent as a player."""
     player = f"shipped:{name}"
-    env_id = agents.game([names.read_name(player, DEFAULT)], None)
+    env_id = saved_agents.game([names.read_name(player, DEFAULT)], None)
     spec = names.read_name(player, env_id)
     return player, env_id, registry.enter(spec, env_id, jax.random.key(0))
 

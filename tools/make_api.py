@@ -42,7 +42,7 @@ first used. Settings are keyword arguments with the names of the command line's 
 - Wrong input raises `jax_ttt.Refused`, a `ValueError` of one line.
 - Compilation takes most of a short run's time. To cache compiled programs for the next
   process, as the commands do, start with
-  `from jax_ttt.runtime import compile_cache; compile_cache.use()`.
+  `from jax_ttt.runtime import compiling; compiling.use_program_cache()`.
 
 {tour}
 

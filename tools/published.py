@@ -15,7 +15,7 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.published import PublishedFigures
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds

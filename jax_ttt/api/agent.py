@@ -5,18 +5,18 @@ import os
 from pathlib import Path
 
 from jax_ttt.api import html
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.files.records import JsonObject
-from jax_ttt.pictures import board
+from jax_ttt.pictures import board_svg
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime.words import counted
 from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Agent(agents.Agent):
+class Agent(saved_agents.Agent):
     """A trained agent; a notebook shows its results and a game against itself.
 
     Attributes:
@@ -35,7 +35,7 @@ class Agent(agents.Agent):
     """
 
     @classmethod
-    def of(cls, agent: agents.Agent) -> "Agent":
+    def of(cls, agent: saved_agents.Agent) -> "Agent":
         """Return an agent of a file as one that notebooks show."""
         fields = dataclasses.fields(agent)
         return cls(**{field.name: getattr(agent, field.name) for field in fields})
@@ -50,7 +50,7 @@ class Agent(agents.Agent):
             raise GameError(
                 f"{self.config.env_id} is too large to draw an agent; draw a game"
             )
-        return board.animation(self.game_against_itself().states, theme)
+        return board_svg.animation(self.game_against_itself().states, theme)
 
     def _about(self) -> JsonObject:
         settings = self.config.as_dict()
@@ -93,10 +93,10 @@ def load(path: str | os.PathLike[str]) -> Agent:
         >>> jax_ttt.load("agent.safetensors")
         <agent of tic_tac_toe: table, seed 1, 400 updates>
     """
-    return Agent.of(agents.load_agent(Path(path)))
+    return Agent.of(saved_agents.load_agent(Path(path)))
 
 
-def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
+def save(agent: saved_agents.Agent, path: str | os.PathLike[str]) -> None:
     """Write an agent to a file, completely or not at all.
 
     The file holds everything needed to use the agent: weights, settings, seed and last
@@ -116,12 +116,12 @@ def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
         >>> jax_ttt.save(agent, "agent.safetensors")
     """
     check_agent("save", agent)
-    agents.save_agent(agent, Path(path))
+    saved_agents.save_agent(agent, Path(path))
 
 
 def check_agent(function: str, agent: object) -> None:
     """Raise `PlayerError` for `function`, a name, unless `agent` is a trained agent."""
-    if not isinstance(agent, agents.Agent):
+    if not isinstance(agent, saved_agents.Agent):
         rule = "needs an agent of train or load"
         raise PlayerError(f"{function} {rule}, got {in_words(agent)}")
 

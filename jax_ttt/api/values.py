@@ -9,14 +9,14 @@ import pgx
 
 from jax_ttt.api import html
 from jax_ttt.api.agent import check_agent
-from jax_ttt.api.game import Board, game_on
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.api.new_game import Board, game_on
 from jax_ttt.config.errors import GameError, MoveError
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games.game import Game
-from jax_ttt.pictures.board import mover_text, values_board
+from jax_ttt.pictures.board_svg import mover_text, values_board
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import agents, move_values
-from jax_ttt.text.board import grid
+from jax_ttt.players import analysis, saved_agents
+from jax_ttt.text.board_text import grid
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -98,7 +98,7 @@ class Values(Mapping[int, float]):
         return html.with_picture(described, self.picture)
 
 
-def q_values(agent: agents.Agent, board: Board) -> Values:
+def q_values(agent: saved_agents.Agent, board: Board) -> Values:
     """Return an agent's action values for a board.
 
     Args:
@@ -120,7 +120,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
     """
     check_agent("q_values", agent)
     game = _undecided(agent, board)
-    learned, exact = move_values.q_values(game, agent), move_values.minimax_values(game)
+    learned, exact = analysis.q_values(game, agent), analysis.minimax_values(game)
     legal = game.legal_moves
     return Values(
         game=game,
@@ -129,7 +129,7 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
     )
 
 
-def best_move(agent: agents.Agent, board: Board) -> int:
+def best_move(agent: saved_agents.Agent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
     If several moves have it, it is the lowest of them. In a game whose tree is not
@@ -153,7 +153,7 @@ def best_move(agent: agents.Agent, board: Board) -> int:
     return game.chosen(agent.player, jax.random.key(0))
 
 
-def _undecided(agent: agents.Agent, board: Board) -> Game:
+def _undecided(agent: saved_agents.Agent, board: Board) -> Game:
     """Return the game that led to a board; raise `MoveError` if it is over."""
     game = game_on(board, agent.config.env_id)
     if game.is_over:

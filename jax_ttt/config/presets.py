@@ -5,8 +5,8 @@ Our own presets are here, those of the published systems in `config/published.py
 
 from typing import TYPE_CHECKING, Literal
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.published import PUBLISHED, TABLE, PublishedSystem
 from jax_ttt.config.settings import SELF, Config
 
@@ -136,5 +136,5 @@ def usual(env_id: object, *opponents: object) -> Preset:
     If any of several opponents is another player, the preset is `plain`.
     """
     self_play = all(name in (None, SELF) for name in opponents)
-    game = GAMES.get(str(env_id or catalogue.DEFAULT))
+    game = GAMES.get(str(env_id or game_facts.DEFAULT))
     return game.preset if game and self_play else "plain"

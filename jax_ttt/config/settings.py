@@ -8,9 +8,9 @@ import functools
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, SeatSetting
+from jax_ttt.config import game_facts
 from jax_ttt.config.errors import ConflictError, SettingError, did_you_mean
+from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, SeatSetting
 from jax_ttt.config.ranges import (
     MAX_POSITIONS,
     Fraction,
@@ -87,7 +87,7 @@ class Hyper(NamedTuple):
 class RunSettings(Part):
     """The game, and how much of it is played."""
 
-    env_id: EnvId = catalogue.DEFAULT
+    env_id: EnvId = game_facts.DEFAULT
     """The PGX game to learn."""
     num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
     """Games played at once. Each update plays one move in each of them."""
@@ -106,7 +106,7 @@ class RunSettings(Part):
     @property
     def can_be_proven(self) -> bool:
         """Whether evaluations during the run can prove the agent unbeatable."""
-        return catalogue.GAMES[self.env_id].enumerable or self.start_share > 0
+        return game_facts.GAMES[self.env_id].enumerable or self.start_share > 0
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields that others leave without effect, each with its cause."""
@@ -584,7 +584,7 @@ def _check_game(config: Config) -> None:
     if config.target.backward and GAMES[env_id].max_moves is None:
         rule = f"false in {env_id}: its games have no known length"
         raise ConflictError("backward", rule, True)
-    if start_share and (reason := catalogue.why_not_searched(env_id)):
+    if start_share and (reason := game_facts.why_not_searched(env_id)):
         raise ConflictError("start_share", f"0: {reason}", start_share)
     opening = config.exploration.random_opening
     if start_share and opening:  # a counterexample would be left at random

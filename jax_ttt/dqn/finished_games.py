@@ -13,7 +13,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Int
 
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.games import pgx_games

@@ -38,7 +38,7 @@ from jax_ttt.dqn import (
 from jax_ttt.dqn.equations import Scalar, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
-from jax_ttt.games import pgx_games, positions, replies
+from jax_ttt.games import opponents, pgx_games, positions
 from jax_ttt.games.opponents import Opponent, SelfPlay
 from jax_ttt.games.stones import Positions
 from jax_ttt.networks import q_network
@@ -279,7 +279,7 @@ class Learner:
         )
         epsilon = exploration.opening_epsilon(config.exploration, before, epsilon)
         action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
-        action = replies.opening(before, action, config.opponent.first_move)
+        action = opponents.opening(before, action, config.opponent.first_move)
         env = pgx_games.make_env(config.env_id)
         after, move = pgx_games.step(env, before, action, self.hyper.gamma)
         after, move = self.opponent.reply(turn.reply_key, before, after, move)

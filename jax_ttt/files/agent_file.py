@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 import numpy as np
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
@@ -24,15 +24,23 @@ class _Game:
     """What a file says first."""
 
     kind: Literal["agent"] = "agent"
+    """The kind of file."""
     env_id: EnvId
+    """The game."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Description(_Game):
+class AgentDescription(_Game):
+    """The description in an agent's file, beside its tensors."""
+
     config: dict[str, Setting]
+    """The settings, by the names of their fields."""
     seed: int
+    """Seed of all random numbers."""
     num_updates: Annotated[int, msgspec.Meta(ge=0)]
+    """Updates that the agent learned from."""
     score: Grade
+    """Its last evaluation."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +63,7 @@ def as_bytes(agent: AgentFile) -> bytes:
     for name, tensor in agent.tensors.items():
         if not np.isfinite(tensor).all():
             raise FloatingPointError(f"{name} is not finite; the agent was not saved")
-    description = _Description(
+    description = AgentDescription(
         env_id=agent.config.env_id,
         config=agent.config.as_dict(),
         seed=agent.seed,
@@ -72,7 +80,7 @@ def load(path: Path) -> AgentFile:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    description, tensors = tensor_file.load(path, _Description)
+    description, tensors = tensor_file.load(path, AgentDescription)
     with tensor_file.naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)

@@ -61,25 +61,43 @@ class Checkpoint:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Description:
-    """What a checkpoint's file says beside its tensors."""
+class CheckpointDescription:
+    """The description in a checkpoint's file, beside its tensors."""
 
     kind: Literal["checkpoint"] = "checkpoint"
+    """The kind of file."""
     config: dict[str, Setting]
+    """The settings, by the names of their fields."""
     preset: Preset
+    """The preset that the settings started from."""
     seed: int
+    """Seed of all random numbers."""
     until_proven: bool
+    """Whether the run ends at the first proof."""
     snapshots: bool
+    """Whether it keeps the agents of its evaluations."""
     tensorboard: bool
+    """Whether it writes for TensorBoard."""
     wandb: str | None = None
+    """The id of its run at Weights & Biases."""
     update: int
+    """Updates done."""
     evaluated: int
+    """The update of the last evaluation; -1 before the first one."""
     grade: Grade
+    """The last evaluation."""
     best: Rank | None = None
+    """Of the best agent so far: whether it is proven, minus its number of losing ends,
+    its win rate."""
     finished: Finished | None = None
+    """Why the run has nothing left to do; absent if it has."""
     seconds: dict[str, float]
+    """Seconds of the run's parts."""
     total_seconds: float
+    """Seconds of the run."""
     environment: JsonObject
+    """Versions, device, number of threads and random number generator, which decide
+    whether the bits stay the same."""
 
 
 class LatestCheckpoint(NamedTuple):
@@ -102,7 +120,7 @@ def as_bytes(checkpoint: Checkpoint) -> bytes:
     if name := not_finite(checkpoint.tensors):
         raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
     plan = checkpoint.plan
-    description = _Description(
+    description = CheckpointDescription(
         config=plan.config.as_dict(),
         preset=plan.preset,
         seed=plan.seed,
@@ -129,7 +147,7 @@ def load(path: Path) -> Checkpoint:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    description, tensors = tensor_file.load(path, _Description)
+    description, tensors = tensor_file.load(path, CheckpointDescription)
     with tensor_file.naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Literal
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.grading.grade import Grade
 
 Event = Literal["chunk", "evaluation"]
@@ -14,12 +14,21 @@ Event = Literal["chunk", "evaluation"]
 class Counts:
     """Counts of a training; the settings and the seed decide all but `seconds`."""
 
-    update: int  # updates done
-    games: int  # training games that have ended
-    wins: int  # games won by the agent; in self-play by the first player
+    update: int
+    """Updates done."""
+    games: int
+    """Training games that have ended."""
+    wins: int
+    """Of these, games won by the agent; in self-play, by the player who moves first.
+
+    With `--start-share`, games that began at counterexamples count too.
+    """
     losses: int
-    env_steps: int  # moves made
-    seconds: float  # spent training, excluding compilation and evaluation
+    """Of these, games lost by the same player."""
+    env_steps: int
+    """Moves made in training games."""
+    seconds: float
+    """Time spent training, excluding compilation and evaluation."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,6 +36,7 @@ class Step:
     """The kind of a row."""
 
     event: Event
+    """The kind of row."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,12 +44,19 @@ class Chunk(Counts, Step):
     """A row of `metrics.jsonl` after a chunk of updates."""
 
     event: Literal["chunk"] = "chunk"
-    loss: float  # mean over the chunk, like the next two
-    grad_norm: float  # L2 norm of the whole gradient
-    mean_max_q: float  # value of the best legal action
-    epsilon: float  # at the end of the chunk, like the next two
+    """The kind of row."""
+    loss: float
+    """Loss, mean of the chunk's updates."""
+    grad_norm: float
+    """L2 norm of the whole gradient, mean of the chunk's updates."""
+    mean_max_q: float
+    """Value of the best legal move, mean over games and updates."""
+    epsilon: float
+    """Probability of a random move, at the end of the chunk."""
     learning_rate: float
-    rows: int  # rows of a table visited so far; 0 for a network
+    """Step size, at the end of the chunk."""
+    rows: int
+    """Entries of a table that were visited so far; 0 for a network."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,7 +64,9 @@ class Evaluated(Counts, Step):
     """A row of `metrics.jsonl` after an evaluation."""
 
     event: Literal["evaluation"] = "evaluation"
+    """The kind of row."""
     grade: Grade
+    """The agent's grade."""
 
 
 Row = Chunk | Evaluated
@@ -56,11 +75,14 @@ Row = Chunk | Evaluated
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AgentResult(Counts):
-    """The result of one agent among many."""
+    """The result of one agent among many; each has an equal share of the seconds."""
 
     seed: int
-    diverged: bool  # the loss, the gradient or an action value was not finite
-    grade: Grade | None = None  # None if it diverged
+    """Seed of all random numbers."""
+    diverged: bool
+    """Whether the loss, the gradient or an action value was not finite."""
+    grade: Grade | None = None
+    """Its grade; None if it diverged."""
 
     @property
     def is_proven(self) -> bool:

@@ -51,16 +51,24 @@ class Settings(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """A saved run: its settings' names, and its last evaluation."""
+    """A saved run: its settings' names, and its last evaluation if it has one."""
 
     run_dir: str
+    """The run's folder."""
     env_id: str
+    """The game."""
     preset: str
+    """The preset that the settings started from."""
     seed: int
-    saved: bool  # it has an agent's file
-    update: int | None = None  # of the last evaluation, like all below
+    """Seed of all random numbers."""
+    saved: bool
+    """Whether the folder has an agent's file."""
+    update: int | None = None
+    """Updates done at the last evaluation."""
     seconds: float | None = None
+    """Time spent training by then, excluding compilation and evaluation."""
     grade: Grade | None = None
+    """The last evaluation."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Writing the files of a run. Needs no JAX."""
 
 import contextlib
+import dataclasses
 import json
 import sys
 import time
@@ -23,6 +24,19 @@ from jax_ttt.files.run_folder import (
 from jax_ttt.runtime import files, process, streams
 from jax_ttt.runtime.files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TimesFile:
+    """`times.json`: the time and the memory that a run took."""
+
+    seconds: dict[str, float]
+    """Seconds of its parts: `imports`, `compile`, `train`, `evaluate`, `write`."""
+    total_seconds: float
+    """Seconds since the command began, after Python's own start."""
+    peak_memory_mib: float | None
+    """The largest amount of memory that the process used; null on Windows."""
+
 
 MOST_SNAPSHOTS = 32
 """About as many snapshots are kept of a run."""
@@ -173,12 +187,12 @@ class RunWriter:
 
     def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""
-        fields = {
-            "seconds": self.times.seconds(),
-            "total_seconds": self.times.total(),
-            "peak_memory_mib": process.peak_mib(),
-        }
-        text = json.dumps(fields, indent=2) + "\n"
+        times = TimesFile(
+            seconds=self.times.seconds(),
+            total_seconds=self.times.total(),
+            peak_memory_mib=process.peak_mib(),
+        )
+        text = json.dumps(dataclasses.asdict(times), indent=2) + "\n"
         self._write(self.run.times, text.encode())
 
     def _write(self, path: Path, content: bytes) -> None:

@@ -44,23 +44,31 @@ class Sweep:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Head:
-    """The first line."""
+class SweepHead:
+    """The first line of a sweep's file: its settings."""
 
     format_version: int
+    """Version of the format."""
     config: dict[str, Setting]
+    """The settings, by the names of their fields."""
     preset: Preset
+    """The preset that the settings started from."""
     grid: tuple[str, ...]
+    """The words of the flag `--grid`."""
     first_seed: int
+    """The first seed; the others follow it."""
     num_seeds: Annotated[int, msgspec.Meta(ge=1)]
+    """Agents of each combination of settings."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Line:
-    """A finished agent."""
+class SweepLine:
+    """Another line of a sweep's file: a finished agent."""
 
-    group: int  # index of its combination of settings
+    group: int
+    """Index of its combination of settings."""
     agent: AgentResult
+    """The agent's result."""
 
 
 class SweepFile:
@@ -89,7 +97,7 @@ class SweepFile:
         It is on the disk when the method returns.
         """
         if self._writes:
-            _append(self.path, _Line(group=group, agent=agent))
+            _append(self.path, SweepLine(group=group, agent=agent))
         self.agents[group, agent.seed] = agent
 
     def rows(self, group: int) -> list[AgentResult]:
@@ -125,7 +133,7 @@ def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     if not writes:
         return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, writes=False)
     RUNS.mkdir(parents=True, exist_ok=True)
-    head = _Head(
+    head = SweepHead(
         format_version=FORMAT_VERSION,
         config=sweep.config.as_dict(),
         preset=sweep.preset,
@@ -194,27 +202,27 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
         first, *others = whole.splitlines()
         lines = [_read_line(line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return _sweep(records.from_json(_Head, first)), agents, len(whole)
+        return _sweep(records.from_json(SweepHead, first)), agents, len(whole)
     except files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
 
 
-def _read_line(text: bytes) -> _Line:
+def _read_line(text: bytes) -> SweepLine:
     """Return the agent of a line.
 
     Raises:
         ValueError: it is not JSON, or not as a sweep writes it. A name that was changed
             would else be that of an unknown field, which is left out.
     """
-    line = records.from_json(_Line, text)
+    line = records.from_json(SweepLine, text)
     if records.to_json(line).encode() != text:
         raise ValueError("a line was changed after it was written")
     return line
 
 
-def _sweep(head: _Head) -> Sweep:
+def _sweep(head: SweepHead) -> Sweep:
     records.check_version(head.format_version)
     check_seeds(head.first_seed, head.num_seeds)
     return Sweep(
@@ -226,7 +234,7 @@ def _sweep(head: _Head) -> Sweep:
     )
 
 
-def _append(path: Path, line: _Head | _Line) -> None:
+def _append(path: Path, line: SweepHead | SweepLine) -> None:
     """Append a line; it is on the disk when the function returns."""
     try:
         with path.open("a", encoding="utf-8") as file:

@@ -18,8 +18,8 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Int, Key
 
-from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import MoveError
+from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.games import pgx_games
 
 Result = Literal["won", "drawn", "lost"]

@@ -17,7 +17,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, UInt32, UInt64
 
-from jax_ttt.config.catalogue import GAMES, EnvId, Game
+from jax_ttt.config.game_facts import GAMES, EnvId, Game
 from jax_ttt.games import line_games, pgx_games, symmetry
 
 _WORD = 32

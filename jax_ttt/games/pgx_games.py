@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
+from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.games import line_games, stones
 
 

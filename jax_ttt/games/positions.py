@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees

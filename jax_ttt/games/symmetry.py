@@ -3,14 +3,18 @@
 Axes: `G` views, `F` cells, `A` actions.
 """
 
+import dataclasses
 import functools
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Array, Bool, Float, Int, Shaped
 
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.games import pgx_games, stones
 
 ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
 """The type of arrays: JAX's, which may be traced, or NumPy's on the host."""
@@ -37,3 +41,133 @@ def views(env_id: EnvId) -> Views | None:
         return None
     every = zip(*listed, strict=True)
     return Views(*(np.array(permutations) for permutations in every))
+
+
+CELLS = 12
+"""Number of cells whose part of a key a float32 represents exactly."""
+
+
+def keys_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
+    """Return the keys of boards of at most 31 cells, given as in `stones.cells`."""
+    return (cells + 1) @ 4 ** np.arange(cells.shape[-1])
+
+
+def least_views(cells: Float[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
+    """Return a mask of the canonical view of each board, given as in `stones.cells`.
+
+    If a board is its own image, several views are marked. One matrix product computes
+    the keys of all views, less that of the empty board; it is exact, as longer keys are
+    split into parts of `CELLS` cells.
+    """
+    num_views, num_cells = views.cells.shape
+    num_parts = -(-num_cells // CELLS)
+    digits = np.zeros((num_cells, num_views, num_parts), np.float32)
+    for rank in range(num_cells):
+        worth = 4.0 ** (rank % CELLS)
+        digits[views.cells[:, rank], np.arange(num_views), rank // CELLS] = worth
+    keys = jnp.dot(cells, digits.reshape(num_cells, -1), precision="highest")
+    keys = keys.reshape(len(cells), num_views, num_parts)
+    *lower, highest = (keys[..., part] for part in range(num_parts))
+    least = highest == highest.min(axis=-1, keepdims=True)
+    for part in reversed(lower):
+        part = jnp.where(least, part, jnp.inf)
+        least &= part == part.min(axis=-1, keepdims=True)
+    return least
+
+
+def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
+    """Return which action of the canonical board each action of the board is.
+
+    On a board that is its own image, symmetric actions are the same one. In a game
+    without listed views, each board is its own canonical board.
+    """
+    game_views = views(env_id)
+    if game_views is None:
+        actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
+        return jnp.broadcast_to(actions, (len(obs), len(actions)))
+    least = least_views(stones.cells(obs), game_views)
+    return to_canonical_actions(game_views, least)
+
+
+def to_canonical(
+    obs: Shaped[Array, "B H W C"], views: Views, least: Bool[Array, "B G"]
+) -> Shaped[Array, "B H W C"]:
+    """Return the canonical view of each board."""
+    order = jnp.asarray(views.cells)[jnp.argmax(least, axis=-1)]  # (B, F)
+    flat = obs.reshape(obs.shape[0], -1, obs.shape[-1])
+    return jnp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
+
+
+def to_canonical_actions(views: Views, least: Bool[Array, "B G"]) -> Int[Array, "B A"]:
+    """Return which action of the canonical view each action of the board is.
+
+    On a board that is its own image, symmetric actions are the same one.
+    """
+    inverse = np.argsort(views.actions, axis=-1)[None]
+    return jnp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
+
+
+def from_canonical(
+    values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
+) -> Float[Array, "heads B A"]:
+    """Map the values of the canonical view's actions to the board's own actions."""
+    back = to_canonical_actions(views, least)
+    return jnp.take_along_axis(values, jnp.broadcast_to(back, values.shape), axis=-1)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Classes(Generic[LeafT]):
+    """The decisions (D) grouped into C classes with one canonical board each.
+
+    Action `a` in decision `d` is action `actions[d, a]` on the canonical board.
+    """
+
+    boards: LeafT  # (C,) int32 position of the canonical board
+    row: LeafT  # (D,) int32 the decision's class
+    actions: LeafT  # (D, A) int32
+
+
+def classes_of(
+    cells: Int[np.ndarray, "P F"],
+    level_start: Sequence[int],
+    decisions: Int[np.ndarray, " D"],
+    views: Views,
+) -> tuple[Int[np.ndarray, " P"], Classes[np.ndarray]]:
+    """Return for each position the first one of its canonical board, and the classes.
+
+    `cells` are as in `stones.cells`. `level_start` is that of `tree.Tree`; positions of
+    different levels may have equal `cells`. The classes have the order of their first
+    positions.
+
+    Raises:
+        ValueError: the views are not symmetries of the game.
+    """
+    level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
+    keys = keys_on_host(cells[:, views.cells])  # (P, G)
+    keys += level[:, None] * 4 ** cells.shape[1]
+    own = keys[:, 0]  # the first view is the identity
+    if not np.isin(keys, own).all():
+        raise ValueError("a symmetric view of a position is not in the tree")
+    least, first, number = np.unique(
+        keys.min(axis=1), return_index=True, return_inverse=True
+    )
+    order = np.argsort(own)
+    canonical = order[np.searchsorted(own, least, sorter=order)]
+    firsts, row = np.unique(first[number[decisions]], return_inverse=True)
+    of_views = keys[decisions]
+    is_least = of_views == of_views.min(axis=1, keepdims=True)
+    return first[number].astype(np.int32), Classes(
+        boards=canonical[number[firsts]].astype(np.int32),
+        row=row.astype(np.int32),
+        actions=_actions_on_host(views, is_least),
+    )
+
+
+def _actions_on_host(
+    views: Views, is_least: Bool[np.ndarray, "D G"]
+) -> Int[np.ndarray, "D A"]:
+    """Return the result of `to_canonical_actions` without compiling."""
+    inverse = np.argsort(views.actions, axis=-1)[None]
+    actions = np.where(is_least[..., None], inverse, len(views.actions[0]))
+    return actions.min(axis=1).astype(np.int32)

@@ -17,10 +17,9 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Int
 
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.games import canonical, pgx_games, stones, symmetry
-from jax_ttt.games.canonical import Classes
-from jax_ttt.games.symmetry import LeafT, Views
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.games import pgx_games, stones, symmetry
+from jax_ttt.games.symmetry import Classes, LeafT, Views
 from jax_ttt.runtime.compiling import Program
 
 MAX_POSITIONS = 100_000
@@ -162,7 +161,7 @@ def enumerate_positions(
     first_view, classes = np.arange(len(terminal), dtype=np.int32), None
     if views is not None:
         cells = stones.cells_on_host(env_state.observation)
-        first_view, classes = canonical.classes_of(cells, level_start, decisions, views)
+        first_view, classes = symmetry.classes_of(cells, level_start, decisions, views)
     return Tree(
         env_state=env_state,
         legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from statistics import mean, median
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.files.records import JsonObject
 from jax_ttt.files.rows import AgentResult
@@ -16,8 +16,11 @@ class Spread:
     """Mean and range of a figure over many agents."""
 
     mean: float
+    """The mean."""
     min: float
+    """The lowest."""
     max: float
+    """The highest."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,15 +30,24 @@ class GroupResult:
     `proven`, `interval` and `not_proven` are None where no proof is possible.
     """
 
-    settings: dict[str, object]  # one combination of the grid; empty without a grid
+    settings: dict[str, object]
+    """One combination of the grid; empty without a grid."""
     num_agents: int
-    proven: int | None = None  # number of agents that are proven unbeatable
-    interval: Interval | None = None  # 95 % interval of the rate of proven agents
-    not_proven: tuple[int, ...] | None = None  # seeds of the other agents
-    diverged: tuple[int, ...]  # seeds of the agents that diverged
-    win_rates: dict[Seat, Spread]  # against random, by learned seat
-    seconds: float  # median training time of one agent
+    """Agents that were trained."""
+    proven: int | None = None
+    """Of these, agents that are proven unbeatable."""
+    interval: Interval | None = None
+    """95 % interval of the rate of proven agents."""
+    not_proven: tuple[int, ...] | None = None
+    """Seeds of the agents that are not proven."""
+    diverged: tuple[int, ...]
+    """Seeds of the agents whose training diverged."""
+    win_rates: dict[Seat, Spread]
+    """Win rates against random by learned seat, of the agents that did not diverge."""
+    seconds: float
+    """Time spent training one agent, the median."""
     agents: tuple[AgentResult, ...]
+    """The agents."""
 
 
 def group_summary(

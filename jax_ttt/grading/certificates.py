@@ -12,16 +12,16 @@ import jax
 import numpy as np
 from jaxtyping import UInt64
 
-from jax_ttt.config.catalogue import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import exact, search
 from jax_ttt.players.registry import Entrant
-from jax_ttt.solver import expansion, proof, reach
-from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver import proof, reach, successors
 from jax_ttt.solver.proof import Line
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 Moves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
@@ -35,12 +35,20 @@ class Certificate:
     """
 
     format_version: int = 1
+    """Version of the format."""
     env_id: str
-    player: str  # its name, with AGENT for a saved agent
-    sha256: str  # of the saved agent's file; empty for other players
+    """The game."""
+    player: str
+    """The player's name, with AGENT for a saved agent."""
+    sha256: str
+    """Checksum of the saved agent's file, in hexadecimal digits; empty for others."""
     result: str = "never loses"
+    """What is proven, for every seat in `moves`."""
     num_positions: int
-    moves: Moves  # in each seat that is proven
+    """The number of positions in `moves`."""
+    moves: Moves
+    """In each seat that is proven: the positions that the player can reach on its turn,
+    as the cells of the board, row by row, and its move there."""
 
 
 MOST_POSITIONS = 200_000
@@ -158,7 +166,7 @@ def _reached_moves(found: Reach) -> dict[str, int]:
         if not subject.is_own(number):
             continue
         of_level: dict[str, int] = {}
-        for rows, after in expansion.expanded(subject, number, keys):
+        for rows, after in successors.expanded(subject, number, keys):
             boards = boards_of(subject.env_id, keys[rows])
             of_level |= zip(boards, after.action[:, 0].tolist(), strict=True)
         moves |= dict(sorted(of_level.items()))

@@ -8,16 +8,16 @@ import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.search import OnBatch, Searched
-from jax_ttt.players import network
+from jax_ttt.players import network_player
 from jax_ttt.players.registry import Entrant
-from jax_ttt.scaling import mesh as meshes
-from jax_ttt.scaling import processes
+from jax_ttt.runtime import mesh as meshes
+from jax_ttt.runtime import processes
 from jax_ttt.solver.reach import Reach
 
 
@@ -27,7 +27,7 @@ def is_open(config: Config, grade: Grade, seconds: float | None) -> bool:
     `seconds` are its limit. A run that looks for counterexamples has searched already,
     so only a search without a limit tells more.
     """
-    if catalogue.why_not_searched(config.env_id):
+    if game_facts.why_not_searched(config.env_id):
         return False
     searched = (grade.searched.get(seat) for seat in config.seats)
     is_decided = all(seat is not None and seat.complete for seat in searched)
@@ -62,16 +62,16 @@ def reached_by_agent(
 
     See `search.search_by_seat`; after Ctrl-C seats are missing.
     """
-    own = network.network_of(config.architecture)
+    own = network_player.network_of(config.architecture)
     # A copy, since the next chunk takes the memory of a run's weights.
-    player = network.greedy_player(own, jax.tree.map(np.array, params))
+    player = network_player.greedy_player(own, jax.tree.map(np.array, params))
     entrant = Entrant(
         name="the agent",
         player=player,
         probs=None,
         seats=config.seats,
         is_fixed=True,
-        is_symmetric=network.is_symmetric(own),
+        is_symmetric=network_player.is_symmetric(own),
     )
     # A search over processes would have to move positions between them.
     if processes.count() > 1:

@@ -10,25 +10,16 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import match
 from jax_ttt.grading.exact import exact_rates
-from jax_ttt.grading.grade import SeatGrade, sampled_seat
-from jax_ttt.players import players
+from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
+from jax_ttt.players import basic
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Ranked:
-    """One player of the ranking."""
-
-    player: str
-    elo: float  # the mean of all players is 0
-    score: float  # mean score against all others: a win counts 1, a draw 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +129,7 @@ def round_robin(
     all_players = [
         entrant.player
         if entrant.probs is None
-        else players.policy_player(positions.index(env_id), entrant.probs)
+        else basic.policy_player(positions.index(env_id), entrant.probs)
         for entrant in entrants
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]

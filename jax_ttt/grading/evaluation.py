@@ -10,15 +10,15 @@ import numpy as np
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import match
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.match import MatchCounts
-from jax_ttt.players import players
-from jax_ttt.players.network import Network, greedy_moves, greedy_player
+from jax_ttt.players import basic
+from jax_ttt.players.network_player import Network, greedy_moves, greedy_player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Report, SeatResults
 
@@ -53,7 +53,7 @@ def play_random(
     """
     env = pgx_games.make_env(network.env_id)
     player = greedy_player(network, params)
-    return match.play_match(env, key, player, players.random_player, num_games)
+    return match.play_match(env, key, player, basic.random_player, num_games)
 
 
 def grade_of(config: Config, evaluation: Evaluation) -> Grade:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading.grade import Details, Grade, Match, SeatGrade
 from jax_ttt.solver import best_response, minimax, outcomes, policies, proof

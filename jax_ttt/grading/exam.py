@@ -13,8 +13,8 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Key
 
-from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games
 from jax_ttt.games.game import replay
 from jax_ttt.grading.grade import Exam, Mark, wilson_interval

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, SupportsInt
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 
 Interval = tuple[float, float]
 """A lower and an upper bound."""
@@ -44,8 +44,11 @@ class Lines:
     """Numbers of lines of play by their result, over all moves of the opponent."""
 
     won: int
+    """Lines that the player wins."""
     drawn: int
+    """Lines that end in a draw."""
     lost: int
+    """Lines that the player loses."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,12 +60,17 @@ class SeatGrade:
     """
 
     win_rate: float
+    """Games won."""
     draw_rate: float
+    """Games drawn."""
     loss_rate: float
+    """Games lost."""
     win_rate_interval: Interval | None = None
     """95 % where games were sampled; what is possible where a search was cut."""
     draw_rate_interval: Interval | None = None
+    """The same of the draws."""
     loss_rate_interval: Interval | None = None
+    """The same of the losses."""
     num_games: int = 0
     """Sampled games; 0 where none were."""
     worst_loss_rate: float | None = None
@@ -74,6 +82,7 @@ class SeatGrade:
     losing_line: tuple[int, ...] | None = None
     """The actions of a shortest line that beats the player, if it was looked for."""
     lines: Lines | None = None
+    """Lines of play against any opponent, over a game's tree."""
     optimal_move_rate: float | None = None
     """How often its move is optimal by minimax, over all positions of the seat."""
     num_positions: int | None = None
@@ -171,7 +180,9 @@ class Match:
     """A player's results against an opponent, by the player's seat."""
 
     first: SeatGrade
+    """Results when it moves first."""
     second: SeatGrade
+    """Results when it moves second."""
     both: SeatGrade = dataclasses.field(init=False)
     """Of all games; where the seats are exact, their mean."""
 
@@ -234,8 +245,11 @@ class Mark:
     """How often a player's move keeps the value of the position."""
 
     num_positions: int
-    share: float  # 0 to 1
-    interval: Interval  # 95 %
+    """Positions of the exam."""
+    share: float
+    """Share of the moves that keep the value, 0 to 1."""
+    interval: Interval
+    """95 % interval of the share."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -243,8 +257,11 @@ class Exam:
     """A player's marks in an exam."""
 
     all: Mark
+    """In all positions."""
     by_kind: dict[str, Mark]
-    by_ply: dict[str, Mark]  # by the number of moves made, as text
+    """In the positions of each kind."""
+    by_ply: dict[str, Mark]
+    """By the number of moves made, as text."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -252,15 +269,19 @@ class Grade:
     """The grade of a player; a part is None where it is not known or not wanted."""
 
     env_id: EnvId
+    """The game."""
     seats: tuple[Seat, ...] = SEATS
     """The seats that the player learned; both if it does not learn."""
     first: SeatGrade | None = None
     """From the tree, or from all positions that the player reaches."""
     second: SeatGrade | None = None
+    """The same of the player moving second."""
     sampled: Match | None = None
     """A match against random."""
     details: Details | None = None
+    """What else is known over the tree of an enumerable game."""
     exam: Exam | None = None
+    """Marks in an exam, if one was asked for."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in the seats that it
     learned; None: not known."""
@@ -351,6 +372,18 @@ class Grade:
             if shortest is None or len(line) < len(shortest[1]):
                 shortest = seat, line
         return shortest
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A player in the ranking of an arena."""
+
+    player: str
+    """Its name."""
+    elo: float
+    """Rating on Elo's scale; the mean of all players is 0."""
+    score: float
+    """Mean score against all others: a win counts 1, a draw 0.5."""
 
 
 def _any_exact(rates: Sequence[SeatGrade]) -> bool:

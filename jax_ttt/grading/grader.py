@@ -6,15 +6,15 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import GameError
+from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import exact, match, search
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.search import OnBatch
-from jax_ttt.players import network, players
+from jax_ttt.players import basic, network_player
 from jax_ttt.players.registry import Entrant
 
 NUM_GAMES = 1024
@@ -79,9 +79,7 @@ def with_match(
             raise GameError(f"{entrant.name} in {grade.env_id}: {rule}")
         return grade
     env = pgx_games.make_env(grade.env_id)
-    counts = match.play_match(
-        env, key, entrant.player, players.random_player, num_games
-    )
+    counts = match.play_match(env, key, entrant.player, basic.random_player, num_games)
     return dataclasses.replace(grade, sampled=match.match_of_counts(counts))
 
 
@@ -89,5 +87,5 @@ def _q_error(entrant: Entrant, tree: Tree[np.ndarray]) -> float | None:
     """Return the mean error of a saved agent's action values, or None."""
     if (agent := entrant.agent) is None:
         return None
-    q_values = network.decision_values(agent.network, agent.params, tree)
+    q_values = network_player.decision_values(agent.network, agent.params, tree)
     return exact.q_error(tree, np.asarray(q_values))

@@ -8,14 +8,14 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.grading.grade import Lines, SeatGrade
 from jax_ttt.players.registry import Entrant
 from jax_ttt.runtime import devices
-from jax_ttt.solver import losing_lines, on_disk, reach
-from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver import losing_lines, position_levels, reach
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 _BATCH = 2**13
 _BYTES = 40
@@ -58,7 +58,7 @@ def most_positions() -> int:
     """Return how many positions fit into the free memory and on the disk, about."""
     free = devices.free_host_bytes()
     fit = ((2**31 if free is None else free) - _SPARE) // _BYTES
-    return max(min(fit, on_disk.free_disk_bytes() // _DISK_BYTES), 1)
+    return max(min(fit, position_levels.free_disk_bytes() // _DISK_BYTES), 1)
 
 
 def search_by_seat(

@@ -15,9 +15,9 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Key, Shaped
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Architecture, Precision
-from jax_ttt.games import canonical, pgx_games, stones, symmetry
+from jax_ttt.games import pgx_games, stones, symmetry
 from jax_ttt.games.stones import Positions
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table
@@ -158,10 +158,10 @@ def heads(
     views = _canonical_views(network.architecture)
     if views is None:
         return _forward(network, params, obs, dtype)
-    least = canonical.least_views(stones.cells(obs), views)
-    board = canonical.to_canonical(obs, views, least)
+    least = symmetry.least_views(stones.cells(obs), views)
+    board = symmetry.to_canonical(obs, views, least)
     values = _forward(network, params, board, dtype)
-    return canonical.from_canonical(values, views, least)
+    return symmetry.from_canonical(values, views, least)
 
 
 def _canonical_views(architecture: Architecture) -> symmetry.Views | None:

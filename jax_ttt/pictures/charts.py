@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.grading.crosstable import CrossTable
+from jax_ttt.pictures import picture
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
 from jax_ttt.pictures.axes import (
     heat_map,
     legend_below,
@@ -18,8 +18,7 @@ from jax_ttt.pictures.axes import (
     shortened,
     whole_numbers,
 )
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import counted
 
 
@@ -30,7 +29,7 @@ def cross_table_chart(
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
     first, second = GAMES[env_id].seats
-    with themes.style(theme):
+    with picture.style(theme):
         figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
         texts = [
             [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
@@ -60,8 +59,8 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     proven = np.array([row.is_proven for row in rows if row.seed in graded], bool)
     provable = config.run.can_be_proven
     source = source_of_rates([row.grade for row in rows if row.grade], config.seats)
-    colours = dict(zip(SEATS, themes.colours("light")[::2], strict=True))
-    with themes.style("light"):
+    colours = dict(zip(SEATS, picture.colours("light")[::2], strict=True))
+    with picture.style("light"):
         figure = new_figure(7, 4.4)
         axes = figure.subplots()
         for seat in config.seats:
@@ -118,7 +117,7 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
             wins = [rates.mean for rates in group.win_rates.values()]
             share[row, column] = np.mean(wins)
             texts[row][column] = f"{100 * share[row, column]:.0f} %"
-    with themes.style("light"):
+    with picture.style("light"):
         figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
         grades = [a.grade for group in groups for a in group.agents if a.grade]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.game_facts import SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import (
@@ -19,8 +19,8 @@ from jax_ttt.files.rows import (
     source_of_rates,
 )
 from jax_ttt.grading.grade import SeatGrade
+from jax_ttt.pictures import picture
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
 from jax_ttt.pictures.axes import (
     band,
     legend_below,
@@ -29,8 +29,7 @@ from jax_ttt.pictures.axes import (
     shortened,
     whole_numbers,
 )
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Picture, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +63,7 @@ def learning_curves(
     chunks = [row for row in rows if isinstance(row, Chunk)]
     seats = _seats(config)
     above = "AABB" if len(seats) > 1 else "AAAA"
-    with themes.style(theme):
+    with picture.style(theme):
         figure = new_figure(10, 7)
         panels = figure.subplot_mosaic(";".join((above, above, "CDEF")))
         results = [panels[name] for name in "AB"[: len(seats)]]
@@ -110,7 +109,7 @@ def _results(axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme) -> 
     graded = evaluations(rows, [seat])
     updates = [row.update for row in graded]
     rates = zip(*(row.grade.rates[seat].rates for row in graded), strict=True)
-    lines = zip(_ENDS, rates, themes.colours(theme), _DASHES, strict=False)
+    lines = zip(_ENDS, rates, picture.colours(theme), _DASHES, strict=False)
     for name, of_end, colour, dashes in lines:
         shares = [100 * rate.value for rate in of_end]
         axes.plot(
@@ -118,7 +117,7 @@ def _results(axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme) -> 
         )
     if (since := proven_from(rows)) is not None:
         label = f"proven from update {since:,} on"
-        axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
+        axes.axvline(since, color=picture.colours(theme)[1], lw=1, label=label)
     axes.set_title(f"{title}, {source_of_rates([row.grade for row in graded], [seat])}")
     axes.set_ylim(-2, 102)
 
@@ -132,7 +131,7 @@ def _shares(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) -> None:
     played, wins, losses = np.diff(ends[:, 1:], axis=0).T
     some = played > 0
     counts = np.stack([wins, played - wins - losses, losses])[:, some]
-    lines = zip(_ENDS, counts, themes.colours(theme), _DASHES, strict=False)
+    lines = zip(_ENDS, counts, picture.colours(theme), _DASHES, strict=False)
     for name, count, colour, dashes in lines:
         shares = 100 * count / played[some]
         axes.plot(
@@ -170,7 +169,7 @@ def round_curves(
     """
     grades = [row.grade for row in searches(rows)]
     proofs = [place for place, grade in enumerate(grades) if grade.unbeatable]
-    with themes.style(theme):
+    with picture.style(theme):
         figure = new_figure(10, 4)
         positions, ends = figure.subplots(1, 2)
         for number, (seat, name) in enumerate(_seats(config).items()):
@@ -179,11 +178,11 @@ def round_curves(
                 for place, grade in enumerate(grades)
                 if seat in grade.searched
             }
-            colour = themes.colours(theme)[2 * number]
+            colour = picture.colours(theme)[2 * number]
             _by_round(positions, searched, _num_positions, name, colour)
             _by_round(ends, searched, _losing_ends, name, colour)
         if proofs:
-            grey = themes.colours(theme)[1]
+            grey = picture.colours(theme)[1]
             label = f"proven in round {proofs[0]}"
             ends.axvline(proofs[0], color=grey, lw=1, label=label)
         positions.set(title="positions reached", ylim=(0, None))
@@ -251,7 +250,7 @@ def mean_curves(
     searched = any(row.grade.unbeatable is not None for row in every)
     seats = _seats(config)
     above = "AB" if len(seats) > 1 else "AA"
-    with themes.style(theme):
+    with picture.style(theme):
         figure = new_figure(9, 6.5 if searched else 4)
         panels = figure.subplot_mosaic(f"{above};CC" if searched else above)
         for panel, (seat, name) in zip("AB", seats.items(), strict=False):
@@ -332,13 +331,13 @@ def growth_curves(
     Each system has a panel: the exact wins of our agents by seat, mean and range of the
     runs, and as points what its authors published or its original code printed.
     """
-    with themes.style(theme):
+    with picture.style(theme):
         across = 4
         down = -(-len(runs) // across)
         figure = new_figure(3 * across, 2.4 * down + 0.5)
         every = np.ravel(figure.subplots(down, across, sharex=True, sharey=True))
         for axes, (preset, group) in zip(every, runs.items(), strict=False):
-            _grown(axes, preset, group, themes.colours(theme)[1])
+            _grown(axes, preset, group, picture.colours(theme)[1])
         for axes in every[len(runs) :]:
             axes.set_axis_off()
         labels = {str(x.get_label()): x for axes in every for x in axes.lines}

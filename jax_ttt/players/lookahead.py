@@ -17,7 +17,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
-from jax_ttt.players.network import greedy_actions
+from jax_ttt.players.network_player import greedy_actions
 
 MAX_BOARDS = 2**13
 """Most boards of a level in memory at once; what is more is searched in parts."""

@@ -18,7 +18,7 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dqn import equations
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.errors import PlayerError, did_you_mean
+from jax_ttt.config.game_facts import ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import SELF
 from jax_ttt.files import agent_file

@@ -12,15 +12,22 @@ import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, lookahead, mcts, network, online_search, players
-from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.players import (
+    basic,
+    lookahead,
+    mcts,
+    network_player,
+    online_search,
+    saved_agents,
+)
 from jax_ttt.players.names import Spec
+from jax_ttt.players.saved_agents import Agent, AgentError
 from jax_ttt.solver import minimax, policies
 
 _MAX_BOARDS = 2**17  # per move of a lookahead; a core searches about 10 a second
@@ -50,9 +57,9 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
         probs = policies.uniform(tree) if tree is not None else None
-        return Entrant(spec.name, players.random_player, probs)
+        return Entrant(spec.name, basic.random_player, probs)
     if spec.kind == "agent":
-        return enter_agent(spec.name, agents.load_agent(spec.path, env_id))
+        return enter_agent(spec.name, saved_agents.load_agent(spec.path, env_id))
     if spec.kind == "blend" and spec.inner:
         return _blend(spec, enter(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
@@ -65,7 +72,7 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
         player = mcts.online_player(graph, index, int(spec.number))
         return Entrant(spec.name, player, None)
     probs = _tree_policy(spec, env_id, key)
-    player = players.policy_player(positions.index(env_id), probs)
+    player = basic.policy_player(positions.index(env_id), probs)
     return Entrant(spec.name, player, probs)
 
 
@@ -83,7 +90,7 @@ def enter_agent(name: str, agent: Agent) -> Entrant:
         agent=agent,
         seats=agent.config.seats,
         is_fixed=True,
-        is_symmetric=network.is_symmetric(agent.network),
+        is_symmetric=network_player.is_symmetric(agent.network),
     )
 
 
@@ -96,10 +103,10 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
     env_id = agent.config.env_id
     tree = trees.game_tree(env_id)
     if tree is not None:
-        values = network.greedy_policy(agent.network, agent.params, tree)
+        values = network_player.greedy_policy(agent.network, agent.params, tree)
     else:
         env, seen_key = pgx_games.make_env(env_id), jax.random.key(0)
-        seen = players.boards_of_random_games(env, seen_key, 64, num_moves=16)
+        seen = basic.boards_of_random_games(env, seen_key, 64, num_moves=16)
         q_values = jax.jit(q_network.q_values)
         values = q_values(agent.network, agent.params, seen.observation)
     # With NaN values, the greedy move would be any legal one.
@@ -112,7 +119,7 @@ def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
     probs = None
     if tree is not None and inner.probs is not None:
         probs = policies.mixed(tree, spec.number, inner.probs)
-    player = players.blended(spec.number, inner.player)
+    player = basic.blended(spec.number, inner.player)
     return Entrant(spec.name, player, probs, seats=inner.seats)
 
 
@@ -121,7 +128,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> E
     most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
         raise PlayerError(f"{spec.name}: the depth is at most {most} in {env_id}")
-    agent = agents.load_agent(inner.path, env_id)
+    agent = saved_agents.load_agent(inner.path, env_id)
     _policy(inner.name, agent)
     player = lookahead.lookahead_player(
         agent.network, agent.params, agent.config.target.gamma, depth

@@ -14,9 +14,8 @@ from jaxtyping import Bool, UInt64
 
 from jax_ttt.games import packing
 from jax_ttt.games.game import Game
-from jax_ttt.solver import expansion
-from jax_ttt.solver.expansion import Subject
-from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON
+from jax_ttt.solver import successors
+from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, Subject
 
 Keys = UInt64[np.ndarray, "_"]
 OnBatch = Callable[[int, int], None]
@@ -43,7 +42,7 @@ def line_to(
         keys = packing.keys_of(subject.env_id, game.state)
         here = packing.as_numbers(np.asarray(keys))
         size = len(levels[number])
-        ((_, after),) = expansion.expanded(subject, number, here, size)
+        ((_, after),) = successors.expanded(subject, number, here, size)
         if number + 1 < len(wanted):
             there = packing.as_numbers(after.keys) == wanted[number + 1]
             fits = there & (after.result == OPEN)
@@ -63,7 +62,7 @@ def marked(
     losing = np.zeros(0, np.uint64)  # of the level after
     for number, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
-        for rows, after in expansion.expanded(subject, number, keys):
+        for rows, after in successors.expanded(subject, number, keys):
             there = _among(losing, packing.as_numbers(after.keys))
             lost = after.result == _lost(subject, number)
             leads = lost | (there & (after.result == OPEN))
@@ -110,7 +109,7 @@ def follow_sample(
             keys = np.sort(rng.choice(keys, num_positions, replace=False))
         levels.append(keys)
         led_to = []
-        for rows, after in expansion.expanded(subject, number, keys):
+        for rows, after in successors.expanded(subject, number, keys):
             led_to.append(packing.as_numbers(after.keys[after.result == OPEN]))
             on_batch(number, rows.stop)
         number, keys = number + 1, np.unique(np.concatenate(led_to))
@@ -119,7 +118,7 @@ def follow_sample(
 
 def _has_choice(subject: Subject, keys: Keys) -> Bool[np.ndarray, " P"]:
     has = np.zeros(len(keys), bool)
-    for rows, after in expansion.all_moves(subject, keys):
+    for rows, after in successors.all_moves(subject, keys):
         has[rows] = (after.result != ILLEGAL).sum(axis=1) > 1
     return has
 

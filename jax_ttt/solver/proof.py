@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Seat, Tree, array_module
 from jax_ttt.grading.grade import Lines

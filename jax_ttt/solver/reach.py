@@ -14,17 +14,17 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import packing, pgx_games
-from jax_ttt.solver import expansion, losing_lines, on_disk
-from jax_ttt.solver.expansion import Subject
-from jax_ttt.solver.levels import Collected, Level
+from jax_ttt.solver import losing_lines, position_levels, successors
+from jax_ttt.solver.position_levels import Collected, Level
 from jax_ttt.solver.successors import (
     DRAWN,
     ILLEGAL,
     LOST,
     OPEN,
     WON,
+    Subject,
     Successors,
 )
 
@@ -108,8 +108,8 @@ def follow(
     level = _first(subject.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
-        reach.keys.append(on_disk.moved(level.keys))
-        parents.append(on_disk.moved(level.parent))
+        reach.keys.append(position_levels.moved(level.keys))
+        parents.append(position_levels.moved(level.parent))
         if reach.num_positions > max_positions:
             return
         moves = _play(reach, level, max_positions, on_batch)
@@ -146,7 +146,7 @@ def _play(
     results = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
     ends = reach.ends.copied()
     found, drawn, losing = Collected(level.keys), Collected(level.keys), None
-    for rows, after in expansion.expanded(subject, number, level.keys):
+    for rows, after in successors.expanded(subject, number, level.keys):
         _check(own, after)
         legal = after.result != ILLEGAL
         share = level.chance[rows] / legal.sum(axis=1)

@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 from tqdm import tqdm
 
 from jax_ttt import __version__
-from jax_ttt.config.catalogue import GAMES, Seat
+from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.files.checkpoint import Plan
@@ -21,12 +21,12 @@ from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import network
-from jax_ttt.players.agents import Agent
+from jax_ttt.players import network_player
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies, proof
-from jax_ttt.text import board, grade_text, painting
+from jax_ttt.text import board_text, grade_text, screen
 from jax_ttt.text.progress_table import (
     ProgressTable,
     RoundTable,
@@ -43,12 +43,20 @@ class TrainResult(Counts):
     """The output of `train --json`: how the run ended, and its last grade."""
 
     preset: str
+    """The preset that the settings started from."""
     seed: int
+    """Seed of all random numbers."""
     run_dir: str
-    agent: str  # path of its file
-    stopped: Stopped  # why the run ended
+    """The run's folder."""
+    agent: str
+    """The agent's file."""
+    stopped: Stopped
+    """Why the run ended: its last update, the first proof with `--until-proven`, or a
+    signal."""
     verdict: str
+    """The proof, or a line that beats the agent."""
     grade: Grade
+    """Its last grade."""
 
 
 @dataclasses.dataclass
@@ -96,7 +104,7 @@ class Console:
         if before is not None:
             self._at = LatestGames(before.games, before.wins, before.losses)
         table = RoundTable if config.finds_counterexamples else ProgressTable
-        self._table = table(config, painting.is_coloured(sys.stdout))
+        self._table = table(config, screen.is_coloured(sys.stdout))
         # On a terminal only.
         self._bar = tqdm(
             total=config.run.num_updates,
@@ -163,7 +171,7 @@ def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
 
 def start_values(config: Config, params: nnx.State) -> list[str]:
     """Return the values of the first move, on the board where moves are its cells."""
-    values = network.first_values(config.architecture, params)
+    values = network_player.first_values(config.architecture, params)
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[i : i + side] for i in range(0, len(values), side)]
@@ -251,7 +259,7 @@ def end_text(
         return verdict
     text = closing(run, agent, progress, verdict, stopped)
     if details and GAMES[agent.config.env_id].enumerable:
-        drawn = board.game_boards(agent.game_against_itself())
+        drawn = board_text.game_boards(agent.game_against_itself())
         text += f"\n\nan example game\n{drawn}"
     return text
 
@@ -282,7 +290,9 @@ def _policy(agent: Agent, progress: Progress) -> np.ndarray:
     """
     if progress.evaluation is None or progress.evaluation.exact is None:
         tree = trees.game_tree(agent.config.env_id)
-        return np.asarray(network.greedy_policy(agent.network, agent.params, tree))
+        return np.asarray(
+            network_player.greedy_policy(agent.network, agent.params, tree)
+        )
     moves = np.asarray(progress.evaluation.exact.moves)
     return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
 
@@ -291,7 +301,7 @@ def closing(
     run: RunFolder, agent: Agent, progress: Progress, verdict: str, stopped: str
 ) -> str:
     """Return what came of the run, its files and the next command."""
-    if painting.is_coloured(sys.stdout):
+    if screen.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
     files = ", ".join(run.files())
     updates, games = counted(progress.update, "update"), int(progress.games)

@@ -9,14 +9,14 @@ from dataclasses import replace
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
 from jax_ttt.games.game import Game, Result
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.move_values import move_values
+from jax_ttt.players.analysis import move_values
 from jax_ttt.players.registry import Entrant
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import board, hints, review_text, values_text
+from jax_ttt.text import advice, board_text
 from jax_ttt.text import commands as words
 from jax_ttt.text.commands import Command, Name, SideName
 from jax_ttt.text.screen import Screen
@@ -129,8 +129,8 @@ def _answered(match: Match, current: Round) -> Round:
 def _show_board(match: Match, game: Game) -> None:
     """Show the board, and the legal moves if its numbers are not just these."""
     legal = game.legal_moves
-    match.screen.say(f"\n{board.board_text(game, match.screen)}\n")
-    if legal and not board.shows_all_moves(game):
+    match.screen.say(f"\n{board_text.board_text(game, match.screen)}\n")
+    if legal and not board_text.shows_all_moves(game):
         listed = f"legal moves: {' '.join(map(str, legal))}"
         match.screen.say(textwrap.fill(listed, _WIDTH))
 
@@ -183,9 +183,9 @@ def _hint(match: Match, current: Round) -> Round:
     if game.is_over:
         match.screen.say("no hint: the game is over")
         return current
-    hint = hints.suggest_move(game, match.agent)
+    hint = advice.suggest_move(game, match.agent)
     num_legal = len(game.legal_moves)
-    match.screen.say(hints.hint_line(hint, num_legal, match.opponent.name))
+    match.screen.say(advice.hint_line(hint, num_legal, match.opponent.name))
     return current
 
 
@@ -195,13 +195,13 @@ def _values(match: Match, current: Round) -> Round:
         match.screen.say("no values: the game is over")
         return current
     worth = move_values(game, match.agent)
-    text = values_text.shown_values(game, worth, match.opponent.name, match.screen)
+    text = advice.shown_values(game, worth, match.opponent.name, match.screen)
     match.screen.say(f"\n{text}\n")
     return current
 
 
 def _review(match: Match, current: Round) -> Round:
-    text = review_text.review_text(
+    text = advice.review_text(
         current.game, current.seat, match.opponent.name, match.screen
     )
     match.screen.say(f"\n{text}\n")

@@ -1,9 +1,9 @@
 """A run's evaluations as the rows of one table, narrower than 80 columns."""
 
-from jax_ttt.config.catalogue import GAMES, SEATS, seat_name
+from jax_ttt.config.game_facts import GAMES, SEATS, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.grading.grade import Grade
-from jax_ttt.text import grade_text, painting
+from jax_ttt.text import grade_text, screen
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
 
@@ -64,7 +64,7 @@ class ProgressTable:
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
             text = cell if width > 0 else f"  {cell}"
             if styles and styles[place] and self._coloured:
-                text = text.replace(cell, painting.painted(cell, styles[place]))
+                text = text.replace(cell, screen.painted(cell, styles[place]))
             spaces = " " * (abs(width) - len(cell) - 2 * (width < 0))
             parts.append(spaces + text if width > 0 else text + spaces)
         return "".join(parts).rstrip()
@@ -103,7 +103,7 @@ class RoundTable:
         verdict = grade_text.verdict_word(grade)
         text = f"{verdict:>12}"
         if self._coloured and verdict in _COLOURS:
-            text = text.replace(verdict, painting.painted(verdict, _COLOURS[verdict]))
+            text = text.replace(verdict, screen.painted(verdict, _COLOURS[verdict]))
         return line + text
 
 
@@ -111,5 +111,5 @@ def coloured_verdict(verdict: str) -> str:
     """Return a verdict whose first word has a colour, for a terminal."""
     word, colon, rest = verdict.partition(":")
     if word in _COLOURS:
-        word = painting.painted(word, f"bold {_COLOURS[word]}")
+        word = screen.painted(word, f"bold {_COLOURS[word]}")
     return word + colon + rest

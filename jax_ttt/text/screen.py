@@ -1,10 +1,26 @@
-"""What a dialogue reads from and writes to: lines, with colours where possible."""
+"""Colours of a terminal's text."""
 
 import dataclasses
+import io
+import os
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
-from jax_ttt.text import painting
+from rich.color import ColorSystem
+from rich.style import Style
+
+
+def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
+    """Return whether to colour a stream: a terminal, without NO_COLOR."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain
+
+
+def painted(text: str, style: str) -> str:
+    """Return text in a style of rich, for instance `bold green`, for a terminal."""
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
+
 
 LINES, PLAIN_LINES = "│─┼", "|-+"
 """A board's vertical and horizontal lines and crossings; those of ASCII."""
@@ -21,12 +37,12 @@ class Screen:
 
     def paint(self, text: str, style: str) -> str:
         """Return text in a style of rich where there are colours; "" is no style."""
-        return painting.painted(text, style) if self.coloured and style else text
+        return painted(text, style) if self.coloured and style else text
 
 
 def of_streams() -> Screen:
     """Return the screen of stdin and stdout."""
-    coloured = painting.is_coloured(sys.stdout)
+    coloured = is_coloured(sys.stdout)
     try:
         LINES.encode(sys.stdout.encoding or "ascii")
     except UnicodeError:

@@ -23,8 +23,8 @@ from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Exact
 from jax_ttt.grading.match import MatchCounts
 from jax_ttt.networks.q_network import Network
+from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.compiling import Program
-from jax_ttt.scaling import mesh as meshes
 
 KeyData: TypeAlias = UInt32[Array, "..."] | UInt32[np.ndarray, "..."]
 """A run's key as its data, `(S, 2)`."""

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import PATCH_SIDE, Config
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.games import pgx_games
@@ -24,10 +24,10 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.players import names, registry
+from jax_ttt.runtime import devices
+from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import device_memory
-from jax_ttt.scaling import mesh as meshes
-from jax_ttt.training import device, divergence, run_state
+from jax_ttt.training import device, run_state
 from jax_ttt.training.device import KeyData, Layout
 from jax_ttt.training.run_state import Progress, RunState, run_key
 
@@ -123,7 +123,7 @@ def train(
                 step = _run_chunk(learner, state, layout)
         state = step.state
         if state.diverged.any() and not layout.many:
-            raise FloatingPointError(divergence.reason(step, before))
+            raise FloatingPointError(run_state.reason(step, before))
         yield step
 
 
@@ -235,13 +235,13 @@ def prepare(
         shapes = layout.placed_shapes(start.out_info)
         jobs = []
         if starts:
-            jobs.append(pool.submit(device_memory.compile_and_measure, start.lower()))
+            jobs.append(pool.submit(devices.compile_and_measure, start.lower()))
         advance = device.advance.jitted(quickly=is_short(config))
         for num_updates in chunk_lengths(config):
             lowered = advance.lower(
                 learner, shapes, num_updates=num_updates, layout=layout
             )
-            jobs.append(pool.submit(device_memory.compile_and_measure, lowered))
+            jobs.append(pool.submit(devices.compile_and_measure, lowered))
         tree = trees.game_tree(config.env_id)
         if tree is not None:
             lowered = device.grade.jitted().lower(
@@ -250,7 +250,7 @@ def prepare(
                 tree,
                 layout=layout,
             )
-            jobs.append(pool.submit(device_memory.compile_and_measure, lowered))
+            jobs.append(pool.submit(devices.compile_and_measure, lowered))
         num_games = config.evaluation.num_games(is_exact=tree is not None)
         if num_games:
             lowered = device.sample.jitted().lower(
@@ -261,10 +261,10 @@ def prepare(
                 num_games=num_games,
                 layout=layout,
             )
-            jobs.append(pool.submit(device_memory.compile_and_measure, lowered))
+            jobs.append(pool.submit(devices.compile_and_measure, lowered))
         needed = max(job.result() for job in jobs)
     # Checked here: what is too large for the system ends the process.
-    device_memory.check_fits(needed, LESS_MEMORY)
+    devices.check_fits(needed, LESS_MEMORY)
     return tree
 
 
@@ -277,7 +277,7 @@ def agent_bytes(config: Config) -> int:
         advance.lower(learner, start.out_info, num_updates=num_updates, layout=_ALONE)
         for num_updates in chunk_lengths(config)
     ]
-    return max(map(device_memory.compile_and_measure, [start, *chunks]))
+    return max(map(devices.compile_and_measure, [start, *chunks]))
 
 
 def chunk_lengths(config: Config) -> list[int]:

@@ -19,9 +19,8 @@ from jax_ttt.files.rows import AgentResult
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh as meshes
-from jax_ttt.scaling import processes
+from jax_ttt.runtime import devices, processes
+from jax_ttt.runtime import mesh as meshes
 from jax_ttt.training import loop
 from jax_ttt.training.device import Layout
 from jax_ttt.training.run_state import Progress, run_key

@@ -6,19 +6,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.files import run_writer
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Plan, Rank
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent
-from jax_ttt.runtime import streams
+from jax_ttt.players import saved_agents
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.runtime import processes, streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.scaling import processes
-from jax_ttt.training import environment, graded_steps, run_state
+from jax_ttt.training import environment, run_state
 from jax_ttt.training.run_state import Progress, RunState
 
 
@@ -62,7 +61,7 @@ class Recorder:
         self._best: Rank | None = None
         self._progress: Progress | None = None
         self._environment = environment.environment()
-        self.grade = graded_steps.ungraded(plan.config)
+        self.grade = run_state.ungraded(plan.config)
         """That of the last evaluation."""
         self.latest_path: Path | None = None
         """The path of the latest checkpoint, if there is one."""
@@ -99,7 +98,7 @@ class Recorder:
 
     @property
     def _agent_file(self) -> AgentFile:
-        return agents.file_of(self.agent)
+        return saved_agents.file_of(self.agent)
 
     def follow(
         self, steps: Iterable[tuple[Progress, Grade]], request: StopRequest
@@ -158,7 +157,7 @@ class Recorder:
             self._save_if_due()
 
     def _write_row(self, progress: Progress) -> None:
-        row = graded_steps.row(progress, self.grade)
+        row = run_state.row(progress, self.grade)
         self._writer.write_row(row)
         self._loggers.write_row(row)
 

@@ -6,6 +6,7 @@ Axes: `S` agents that train at once; the axis is absent for a single agent.
 """
 
 import dataclasses
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import jax
@@ -14,13 +15,19 @@ import numpy as np
 from flax import nnx
 from jaxtyping import UInt32
 
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
-from jax_ttt.dqn.learner import TrainState
+from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.files.rows import Counts
+from jax_ttt.files.checkpoint import LatestCheckpoint
+from jax_ttt.files.rows import Chunk, Counts, Evaluated, Row
+from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading.grade import Grade
+from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.scaling import mesh as meshes
+from jax_ttt.runtime.words import counted
 from jax_ttt.training.device import Layout
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
@@ -171,3 +178,121 @@ def on_device(state: RunState, layout: Layout) -> RunState:
         state.train_state,
     )
     return dataclasses.replace(state, train_state=layout.put_state(train_state))
+
+
+def ungraded(config: Config) -> Grade:
+    """Return the grade of an agent with these settings before its first evaluation."""
+    return Grade(env_id=config.env_id, seats=config.seats)
+
+
+def with_grades(
+    config: Config, steps: Iterator[Progress], grade: Grade
+) -> Iterator[tuple[Progress, Grade]]:
+    """Yield the steps of an agent's run, each with the grade of its last evaluation.
+
+    `grade` is that before the first step.
+
+    Raises:
+        FloatingPointError: an action value is not finite.
+    """
+    for progress in steps:
+        if progress.evaluation is not None:
+            grade = evaluation.grade_of(config, progress.evaluation)
+        yield progress, grade
+
+
+def row(progress: Progress, grade: Grade) -> Row:
+    """Return a step as a row of metrics, for a chunk or an evaluation."""
+    counts = vars(progress.counts())
+    if (metrics := progress.metrics) is None:
+        return Evaluated(**counts, grade=grade)
+    return Chunk(
+        **counts,
+        loss=float(metrics.loss),
+        grad_norm=float(metrics.grad_norm),
+        mean_max_q=float(metrics.mean_max_q),
+        epsilon=float(metrics.epsilon),
+        learning_rate=float(metrics.learning_rate),
+        rows=int(metrics.rows),
+    )
+
+
+def restored(latest: LatestCheckpoint, learner: Learner, key: np.ndarray) -> RunState:
+    """Return the state of a checkpoint.
+
+    Raises:
+        AgentError: its leaves are not those of a run with these settings.
+    """
+    like = state_shapes(learner, key)
+    tensors = latest.checkpoint.tensors
+    if wrong := misfit(like, tensors):
+        raise AgentError(f"{latest.path}: not a state of such a run: {wrong}")
+    return pytrees.with_leaves(like, tensors)
+
+
+def state_shapes(learner: Learner, key: np.ndarray) -> RunState:
+    """Return a run's state with shapes in place of the arrays of training."""
+    shapes = jax.eval_shape(learner.init, jax.random.wrap_key_data(jnp.asarray(key)))
+    return initial_state(shapes, key)
+
+
+def misfit(like: RunState, tensors: dict[str, np.ndarray]) -> str:
+    """Return how leaves by name differ from those of a state; empty if they fit."""
+    expected = pytrees.leaves_by_name(like)
+    for name in sorted(expected.keys() | tensors.keys()):
+        if name not in tensors:
+            return f"{name} is missing"
+        if name not in expected:
+            return f"it has no {name}"
+        leaf, tensor = expected[name], tensors[name]
+        if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
+            return (
+                f"{name} is {tensor.dtype} {tensor.shape}, "
+                f"not {leaf.dtype} {leaf.shape}"
+            )
+    return ""
+
+
+def reason(step: Progress, before: int) -> str:
+    """Return when and how an agent's run diverged, and what to do.
+
+    `step` is that of the chunk after which a value was not finite; `before` are the
+    updates before it.
+    """
+    causes = [*_first_value(step, before), *_weights(step)]
+    text = "; ".join(causes) or f"a value is not finite by update {step.update:,}"
+    return f"training diverged: {text}; try a lower learning rate"
+
+
+def _first_value(step: Progress, before: int) -> list[str]:
+    """Return the first loss or gradient of the chunk that is not finite, if any."""
+    metrics = step.metrics
+    if metrics is None:
+        return []
+    counts = {"loss": metrics.finite_losses, "gradient": metrics.finite_grads}
+    place = {
+        name: before + 1 + int(count)
+        for name, count in counts.items()
+        if count is not None and before + int(count) < step.update
+    }
+    if place:
+        name = min(place, key=lambda name: place[name])
+        return [f"the {name} is not finite at update {place[name]:,}"]
+    means = {"loss": metrics.loss, "gradient": metrics.grad_norm}
+    return [
+        f"the {name} is not finite by update {step.update:,}"
+        for name, mean in means.items()
+        if not np.isfinite(mean)
+    ][:1]
+
+
+def _weights(step: Progress) -> list[str]:
+    """Return the weights that are not finite after the chunk, if any."""
+    params = pytrees.leaves_by_name(step.state.train_state.params)
+    wrong = [
+        name for name, leaf in params.items() if not np.isfinite(np.asarray(leaf)).all()
+    ]
+    if not wrong:
+        return []
+    others = f" and {counted(len(wrong) - 1, 'other array')}" if wrong[1:] else ""
+    return [f"not finite weights after update {step.update:,}: {wrong[0]}{others}"]

@@ -74,9 +74,9 @@ def main(args: Args) -> int:
 
 def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
-    from jax_ttt.web.agents import AgentFiles
+    from jax_ttt.web.agent_files import AgentFiles
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.training import Training
+    from jax_ttt.web.live_training import Training
 
     files = AgentFiles(args.runs, data)
     training = Training(files, lambda: _make_ready(args.machine))
@@ -147,13 +147,13 @@ def _make_ready(machine: cli.Machine) -> None:
     Raises:
         UsageError: the device is not available.
     """
-    from jax_ttt.runtime import compile_cache, devices
+    from jax_ttt.runtime import compiling, devices
 
     try:
         devices.choose_device(machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    compile_cache.use(not machine.no_compile_cache)
+    compiling.use_program_cache(not machine.no_compile_cache)
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -250,10 +250,10 @@ def _data_folder(folder: Path | None) -> Path | None:
 
 def _export(folder: Path) -> int:
     """Write the page with the shipped agents as one file."""
-    from jax_ttt.web import export
+    from jax_ttt.web import one_file
 
     try:
-        path = export.write_page(folder)
+        path = one_file.write_page(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
     streams.tell_written(path)

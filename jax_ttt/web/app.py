@@ -23,10 +23,10 @@ from starlette.staticfiles import StaticFiles
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.files import records
 from jax_ttt.files.records import JsonObject
-from jax_ttt.web.agents import AgentFiles
-from jax_ttt.web.export import STATIC
+from jax_ttt.web.agent_files import AgentFiles
+from jax_ttt.web.live_training import LIVE, Training
+from jax_ttt.web.one_file import STATIC
 from jax_ttt.web.security import SecurityMiddleware
-from jax_ttt.web.training import LIVE, Training
 
 MOST_BODY_BYTES = 64 * 2**10
 MOST_MOVES = 100

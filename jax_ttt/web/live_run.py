@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import SEAT_OF, SIDES
+from jax_ttt.config.game_facts import SEAT_OF, SIDES
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.files.agent_file import AgentFile
@@ -20,13 +20,13 @@ from jax_ttt.grading import exact
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures import curves
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.solver import policies
-from jax_ttt.training import graded_steps, loop
+from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Progress, RunState, run_key
-from jax_ttt.web.agents import history_row
-from jax_ttt.web.training import NOTHING
+from jax_ttt.web.agent_files import history_row
+from jax_ttt.web.live_training import NOTHING
 
 _learn_from_game = Program(learn_from_game)
 # Its final tanh keeps the loss finite, whatever the weights are.
@@ -53,7 +53,7 @@ class LiveRun:
         """
         self._config, self._seed, self._stop = config, seed, stop
         self._key = run_key(seed)
-        self._grade = graded_steps.ungraded(config)
+        self._grade = run_state.ungraded(config)
         self._shown_grade = self._grade
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
@@ -113,12 +113,12 @@ class LiveRun:
         self._config = config
         learner = loop.make_learner(config, self._seed)
         steps = loop.train(learner, self._key, state, stop=stop)
-        self._steps = graded_steps.with_grades(config, steps, self._grade)
+        self._steps = run_state.with_grades(config, steps, self._grade)
 
     def _take(self, progress: Progress, grade: Grade) -> None:
         """Note a step's state, row and agent."""
         self._state, self._grade, self.row = progress.state, grade, None
-        row = graded_steps.row(progress, grade)
+        row = run_state.row(progress, grade)
         if isinstance(row, Chunk):
             if row.grad_norm == 0 and not row.rows:
                 raise FloatingPointError(_SATURATED.format(row.update))
@@ -134,7 +134,7 @@ class LiveRun:
                 loss=None if self._chunk is None else self._chunk.loss,
                 seconds=row.seconds,
             )
-        tensors = agents.tensors_of(progress.params)
+        tensors = saved_agents.tensors_of(progress.params)
         self.agent = AgentFile(
             config=self._config,
             seed=self._seed,

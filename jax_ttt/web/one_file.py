@@ -8,9 +8,13 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from jax_ttt.files.records import JsonObject
+from jax_ttt.runtime import files
+from jax_ttt.web import agent_files
+from jax_ttt.web.agent_files import Listed
 from jax_ttt.web.security import POLICY
 
 _IMPORT = re.compile(r'(?m)^(import |.* from )"(\./[\w./-]+)";$')
@@ -103,3 +107,42 @@ def _with_imports(path: Path, renamed: Callable[[Path], str]) -> str:
         lambda match: f'{match[1]}"{renamed(path.parent / match[2])}";',
         path.read_text("utf-8"),
     )
+
+
+STATIC = Path(__file__).parent / "static"
+"""The page's files."""
+
+
+def write_page(folder: Path, listed: Sequence[Listed] | None = None) -> Path:
+    """Write the page to a folder, which is made, and return its file.
+
+    By default it has the agents that come with the package.
+
+    Raises:
+        AgentError: the page can't use an agent.
+        OSError: the folder can't be written.
+    """
+    data = page_data(agent_files.shipped_agents() if listed is None else listed)
+    path = folder / "index.html"
+    folder.mkdir(parents=True, exist_ok=True)
+    files.write_atomic(path, inlined(STATIC, data).encode())
+    return path
+
+
+def page_data(listed: Sequence[Listed]) -> JsonObject:
+    """Return everything that the page asks a server for, as JSON data.
+
+    Raises:
+        AgentError: the page can't use an agent.
+    """
+    contents = {}
+    for agent in listed:
+        latest = agent_files.loaded(agent.path).num_updates
+        for update, path in {**agent.snapshots, latest: agent.path}.items():
+            content = files.read_bounded(path, agent_files.MOST_BYTES)
+            contents[f"{agent.id}@{update}"] = base64.b64encode(content).decode()
+    return {
+        "agents": [agent_files.described(agent) for agent in listed],
+        "files": contents,
+        "tree": json.loads((STATIC / "tic_tac_toe.json").read_text("utf-8")),
+    }

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import UInt8
 
-from jax_ttt.config.catalogue import DEFAULT, EnvId
+from jax_ttt.config.game_facts import DEFAULT, EnvId
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import jax_ttt
-from jax_ttt.api import entrant
-from jax_ttt.players import own
+from jax_ttt.api import player
+from jax_ttt.players import user_players
 
 
 def first_free(key, env_state):
@@ -65,20 +65,20 @@ def test_a_player_of_the_same_key_is_the_same():
 
 def test_the_game_is_that_of_the_agents(agent):
     connect_four = jax_ttt.player("random", env_id="connect_four")
-    assert entrant.game_of(["random", first_free], None) == "tic_tac_toe"
-    assert entrant.game_of(["random", connect_four], None) == "connect_four"
-    assert entrant.game_of(["random"], "connect_four") == "connect_four"
+    assert player.game_of(["random", first_free], None) == "tic_tac_toe"
+    assert player.game_of(["random", connect_four], None) == "connect_four"
+    assert player.game_of(["random"], "connect_four") == "connect_four"
     named = r"tic_tac_toe \(agent of seed 1\) and connect_four \(random\)"
     with pytest.raises(jax_ttt.Refused, match=f"more than one game: {named}"):
-        entrant.game_of([agent, connect_four], None)
+        player.game_of([agent, connect_four], None)
     with pytest.raises(jax_ttt.Refused, match=r"connect_four \(env_id\) and tic_tac_"):
-        entrant.game_of([agent], "connect_four")
+        player.game_of([agent], "connect_four")
     with pytest.raises(jax_ttt.Refused, match="env_id must be one of tic_tac_toe"):
-        entrant.game_of([agent], "chess")
+        player.game_of([agent], "chess")
 
 
 def test_players_with_the_same_name_get_numbers(agent):
-    _, found = entrant.entrants([agent, agent, "random"], None, jax.random.key(0))
+    _, found = player.entrants([agent, agent, "random"], None, jax.random.key(0))
     names = [player.name for player in found]
     assert names == ["agent of seed 1", "agent of seed 1 (2)", "random"]
     for given, expected in (
@@ -86,14 +86,14 @@ def test_players_with_the_same_name_get_numbers(agent):
         (["a (2)", "a", "a", "a"], ["a (2)", "a", "a (3)", "a (4)"]),
     ):
         several = [jax_ttt.player("random", name=name) for name in given]
-        _, found = entrant.entrants(several, None, jax.random.key(0))
+        _, found = player.entrants(several, None, jax.random.key(0))
         assert [player.name for player in found] == expected
 
 
 def test_a_name_for_a_player():
     player = jax_ttt.player(first_free, name="row by row")
     assert player.name == "row by row"
-    assert own.enter_function("x", first_free, "tic_tac_toe").name == "x"
+    assert user_players.enter_function("x", first_free, "tic_tac_toe").name == "x"
 
 
 def test_an_empty_name_is_refused():

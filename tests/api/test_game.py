@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jax_ttt
-from jax_ttt.api import game as games
+from jax_ttt.api import new_game as games
 
 
 @pytest.fixture

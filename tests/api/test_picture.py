@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import jax_ttt
-from jax_ttt.api.run import Runs
+from jax_ttt.api.training_result import Runs
 
 
 def test_it_draws_moves(tmp_path, promoted_ranks):

@@ -6,7 +6,7 @@ import made
 import pytest
 
 import jax_ttt
-from jax_ttt.api.run import Run, Runs, compared
+from jax_ttt.api.training_result import Run, Runs, compared
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import pgx
 import pytest
 
 import jax_ttt
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import ENUMERABLE, GAMES
 from jax_ttt.games import line_games, pgx_games
 
 FAST = "tic_tac_toe", "connect_four"
@@ -55,23 +55,23 @@ def test_the_enumerable_games():
 
 def test_symmetries_need_stones():
     with pytest.raises(ValueError, match="go_9x9: symmetries need stones"):
-        catalogue.Game(
-            pgx_id="go_9x9", shape=(9, 9), symmetries=catalogue.square_views(9)
+        game_facts.Game(
+            pgx_id="go_9x9", shape=(9, 9), symmetries=game_facts.square_views(9)
         )
 
 
 def test_what_the_seats_are_called():
-    assert catalogue.seat_name("tic_tac_toe", "first") == "X"
-    assert catalogue.seat_name("tic_tac_toe", "second") == "O"
-    assert catalogue.seat_name("hex", "second") == "second"
+    assert game_facts.seat_name("tic_tac_toe", "first") == "X"
+    assert game_facts.seat_name("tic_tac_toe", "second") == "O"
+    assert game_facts.seat_name("hex", "second") == "second"
 
 
 def test_symmetries_are_written_as_the_board_is_seen():
     """A quarter turn of 3 x 3, and Connect Four's mirror image."""
-    turned = catalogue.square_views(3)[2]
+    turned = game_facts.square_views(3)[2]
     assert turned.cells == (2, 5, 8, 1, 4, 7, 0, 3, 6)
     assert turned.actions == turned.cells
-    _, mirror = catalogue.mirrored_columns(2, 3)
+    _, mirror = game_facts.mirrored_columns(2, 3)
     assert mirror == ((2, 1, 0, 5, 4, 3), (2, 1, 0))
 
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from jax_ttt.config.catalogue import EnvId, SeatSetting
 from jax_ttt.config.errors import ConflictError, SettingError
+from jax_ttt.config.game_facts import EnvId, SeatSetting
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import (
     PART_OF,

@@ -13,7 +13,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_of
 
 NUM_GAMES = 2000
 DOUBLE = PRESETS["tictac-double-q"].replace(

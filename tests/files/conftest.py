@@ -9,7 +9,7 @@ import tiny
 
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Plan
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import run_key
 
@@ -41,7 +41,7 @@ def state():
 def agent():
     """Return what the file of an untrained agent holds."""
     params = tiny.untrained(tiny.CONFIG).params
-    tensors = {name: np.array(x) for name, x in agents.tensors_of(params).items()}
+    tensors = {name: np.array(x) for name, x in saved_agents.tensors_of(params).items()}
     return AgentFile(
         config=tiny.CONFIG, seed=3, num_updates=2, score=GRADE, tensors=tensors
     )

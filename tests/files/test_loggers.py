@@ -18,7 +18,7 @@ from jax_ttt.files import loggers
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers, WeightsAndBiases
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.training import loop
 
 train = commands.module_of("train")
@@ -227,7 +227,7 @@ def test_a_run_outlives_its_logger(wandb, tmp_path, capsys):
     wandb(broken="log")
     assert run(tmp_path, "--wandb --quiet") == 0
     assert capsys.readouterr().err.count("\n") == 1
-    assert agents.load_agent(tmp_path).num_updates == 4
+    assert saved_agents.load_agent(tmp_path).num_updates == 4
     assert [row["update"] for row in rows(tmp_path)] == [0, 2, 2, 4, 4]
 
 

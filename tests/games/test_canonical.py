@@ -3,8 +3,8 @@
 import jax
 import numpy as np
 
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.games import canonical, packing, stones, symmetry
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.games import packing, stones, symmetry
 
 VIEWS = np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries])
 
@@ -17,10 +17,10 @@ def views(env_id="tic_tac_toe"):
 
 def canonical_cells(cells):
     """Return the canonical views of boards, and the cells mapped back from them."""
-    least = canonical.least_views(cells, views())
+    least = symmetry.least_views(cells, views())
     boards = cells.reshape(-1, 3, 3, 1)
-    seen = canonical.to_canonical(boards, views(), least).reshape(-1, 9)
-    return seen, canonical.from_canonical(seen[None], views(), least)[0]
+    seen = symmetry.to_canonical(boards, views(), least).reshape(-1, 9)
+    return seen, symmetry.from_canonical(seen[None], views(), least)[0]
 
 
 def test_all_views_of_a_board_have_the_same_canonical_view(tree):
@@ -43,15 +43,15 @@ def test_boards_that_are_equal_in_their_last_cells_are_compared_by_the_first_one
     """Connect Four's 42 cells have four parts; here only the lowest part differs."""
     cells = np.zeros((2, 42), np.float32)
     cells[:, 0] = 1, -1
-    find = jax.jit(lambda x: canonical.least_views(x, views("connect_four")))
+    find = jax.jit(lambda x: symmetry.least_views(x, views("connect_four")))
     least = find(cells)
     assert least.tolist() == [[True, False], [False, True]]
 
 
 def test_the_canonical_board_has_the_least_key_of_its_views(tree):
     cells = np.asarray(stones.cells(tree.obs)).astype(int)
-    keys = canonical.keys_on_host(cells[:, views().cells])
-    least = np.asarray(canonical.least_views(stones.cells(tree.obs), views()))
+    keys = symmetry.keys_on_host(cells[:, views().cells])
+    least = np.asarray(symmetry.least_views(stones.cells(tree.obs), views()))
     np.testing.assert_array_equal(least, keys == keys.min(axis=1, keepdims=True))
 
 
@@ -60,7 +60,7 @@ def test_keys_by_hand():
     cells = np.array([[1, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1, -1]])
     free = int("01" * 9, base=2)
     expected = [free + 1, free + 4**7 - 4**8]
-    assert canonical.keys_on_host(cells).tolist() == expected
+    assert symmetry.keys_on_host(cells).tolist() == expected
 
 
 def test_a_packed_board_of_cells_is_its_key(host_tree):
@@ -72,13 +72,13 @@ def test_a_packed_board_of_cells_is_its_key(host_tree):
     going = ~host_tree.terminal  # PGX shows the end of a game to who has just moved
     np.testing.assert_array_equal(
         packing.as_numbers(np.asarray(packed))[going],
-        canonical.keys_on_host(cells)[going],
+        symmetry.keys_on_host(cells)[going],
     )
 
 
 def test_symmetric_boards_have_the_same_places_of_actions(tree):
     """What is on the cells shows which cell comes where; images of a cell are one."""
-    places = jax.jit(canonical.action_places, static_argnums=0)
+    places = jax.jit(symmetry.action_places, static_argnums=0)
 
     def shown(obs):
         """Return for each place the stone there, 9 where no cell has it."""

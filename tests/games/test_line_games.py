@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.players import players
+from jax_ttt.players import basic
 
 
 def random_games(env_id, num_games, seed=0):
@@ -20,7 +20,7 @@ def random_games(env_id, num_games, seed=0):
 
     @jax.jit
     def ply(key, state):
-        action = players.random_player(key, state)
+        action = basic.random_player(key, state)
         return pgx_games.step(env, state, action, 1.0)[0]
 
     yield jax.device_get(state)

@@ -9,14 +9,14 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.games import opponents, pgx_games
 from jax_ttt.games.opponents import SelfPlay
-from jax_ttt.players import players
+from jax_ttt.players import basic
 
 CONFIG = Config.of(opponent="random", num_envs=2000)
 ENV = pgx_games.make_env("tic_tac_toe")
 
 
 def random_opponent(config):
-    return learners.versus(config, players.random_player)
+    return learners.versus(config, basic.random_player)
 
 
 def itself(config):

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import packing, pgx_games
 from jax_ttt.games.packing import Stones
-from jax_ttt.players import players
+from jax_ttt.players import basic
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
 
     @jax.jit
     def ply(key, state):
-        action = players.random_player(key, state)
+        action = basic.random_player(key, state)
         keys = packing.pack(env_id, packing.stones_of(state))
         again = packing.to_states(env_id, packing.unpack(env_id, keys))
         return pgx_games.step(env, state, action, 1.0)[0], keys, again

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pgx import core
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.games import canonical, positions, stones, symmetry
+from jax_ttt.games import positions, stones, symmetry
 
 
 def test_classes_of_positions_under_the_eight_symmetries(host_tree):
@@ -31,7 +31,7 @@ def test_the_board_of_each_class_has_the_least_key_of_its_views(host_tree):
     assert classes is not None
     views = symmetry.views("tic_tac_toe")
     assert views is not None
-    keys = canonical.keys_on_host(cells[classes.boards][:, views.cells])
+    keys = symmetry.keys_on_host(cells[classes.boards][:, views.cells])
     assert (keys[:, 0] == keys.min(axis=1)).all()
 
 
@@ -46,4 +46,4 @@ def test_views_that_are_no_symmetries_are_refused(host_tree):
     views = symmetry.Views(with_cells_swapped, with_cells_swapped)
     cells = stones.cells_on_host(host_tree.obs)
     with pytest.raises(ValueError, match="not in the tree"):
-        canonical.classes_of(cells, host_tree.level_start, host_tree.decisions, views)
+        symmetry.classes_of(cells, host_tree.level_start, host_tree.decisions, views)

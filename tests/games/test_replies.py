@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.games import pgx_games, replies
+from jax_ttt.games import opponents, pgx_games
 
 ENV = pgx_games.make_env("tic_tac_toe")
 NUM_GAMES = 8
@@ -19,8 +19,8 @@ def _highest(key, env_state):
 
 
 HIGHEST = Partial(_highest)
-await_turn = jax.jit(replies.await_turn, static_argnums=0)
-reply = jax.jit(replies.reply, static_argnums=0)
+await_turn = jax.jit(opponents.await_turn, static_argnums=0)
+reply = jax.jit(opponents.reply, static_argnums=0)
 step = jax.jit(pgx_games.step, static_argnums=0)
 
 
@@ -68,9 +68,9 @@ def test_the_movers_reward_includes_the_effect_of_the_reply():
 def test_an_opening_is_forced_only_in_new_games(num_moves):
     env_state, _ = played(*range(num_moves))
     action = jnp.full(NUM_GAMES, 8)
-    forced = replies.opening(env_state, action, 4)
+    forced = opponents.opening(env_state, action, 4)
     assert (forced == (4 if num_moves == 0 else 8)).all()
-    assert (replies.opening(env_state, action, None) == 8).all()
+    assert (opponents.opening(env_state, action, None) == 8).all()
 
 
 def test_a_game_that_does_not_wait_is_left_alone_while_others_do():

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games, symmetry
 

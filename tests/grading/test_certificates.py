@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
-from jax_ttt.players import players, registry
+from jax_ttt.players import basic, registry
 from jax_ttt.solver import minimax, policies
 
 ENV = "tic_tac_toe"
@@ -33,7 +33,7 @@ def proven_moves(host_tree, boards):
 
 def entered(probs, seats=SEATS):
     """Return a player of this policy that learned these seats."""
-    return registry.Entrant("player", players.random_player, probs, seats=seats)
+    return registry.Entrant("player", basic.random_player, probs, seats=seats)
 
 
 def test_there_is_a_move_for_every_position_that_can_be_reached(

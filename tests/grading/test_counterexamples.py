@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
 from jax_ttt.grading import counterexamples, search

@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt.grading import crosstable
 from jax_ttt.grading.grade import SeatGrade
-from jax_ttt.players import names, players, registry
+from jax_ttt.players import basic, names, registry
 from jax_ttt.solver import outcomes
 
 ENV = "tic_tac_toe"
@@ -58,7 +58,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
 
 
 def test_players_entered_twice_play_different_games():
-    twice = [registry.Entrant("random", players.random_player, None)] * 2
+    twice = [registry.Entrant("random", basic.random_player, None)] * 2
     table = crosstable.round_robin(twice, ENV, jax.random.key(5), 256)
     assert table.sampled.all()
     assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4

@@ -12,7 +12,7 @@ from jax_ttt.grading import evaluation, exact, match
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.grading.match import Counts, MatchCounts
-from jax_ttt.players.network import greedy_policy, network_of
+from jax_ttt.players.network_player import greedy_policy, network_of
 
 CONFIG = Config.of(hidden_size=16)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import exact
 from jax_ttt.solver import minimax, outcomes, policies
 

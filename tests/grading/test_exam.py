@@ -9,7 +9,7 @@ from jax.tree_util import Partial
 from jax_ttt.config.errors import UsageError
 from jax_ttt.games.game import Game
 from jax_ttt.grading import exam as exams
-from jax_ttt.players import players
+from jax_ttt.players import basic
 
 ENV = "connect_four"
 HEAD = "moves,score,s1,s2,s3,s4,s5,s6,s7,kind,can_win_now\n"
@@ -154,5 +154,5 @@ def test_a_random_player_keeps_the_mean_share_of_the_legal_moves(exam):
     states = exams.states_of(ENV, exam)
     legal = np.asarray(states.legal_action_mask).sum(axis=1)
     expected = (exam.keeps.sum(axis=1) / legal).mean()
-    found = marked(exam, players.random_player).all
+    found = marked(exam, basic.random_player).all
     assert found.interval[0] - 0.02 < expected < found.interval[1] + 0.02

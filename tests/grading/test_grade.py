@@ -6,7 +6,7 @@ import json
 import made
 import pytest
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.files import records
 from jax_ttt.grading import grade as grades
 from jax_ttt.grading.grade import Grade, Match, SeatGrade

@@ -5,10 +5,10 @@ import pytest
 
 from jax_ttt.config.errors import GameError
 from jax_ttt.grading import grader
-from jax_ttt.players import players
+from jax_ttt.players import basic
 from jax_ttt.players.registry import Entrant
 
-UNKNOWN = Entrant("x", players.random_player, None)
+UNKNOWN = Entrant("x", basic.random_player, None)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from jax.tree_util import Partial
 from jax_ttt.games import pgx_games, positions, stones
 from jax_ttt.grading import match as matches
 from jax_ttt.grading.match import Counts, MatchCounts
-from jax_ttt.players import players
+from jax_ttt.players import basic
 from jax_ttt.solver import minimax, outcomes
 
 
@@ -17,8 +17,8 @@ def test_the_first_player_moves_first(host_tree):
     """PGX's player ids, which are random, don't matter."""
     env = pgx_games.make_env("tic_tac_toe")
     index = positions.index("tic_tac_toe")
-    best = players.policy_player(index, minimax.policy(host_tree))
-    pair = players.random_player, best
+    best = basic.policy_player(index, minimax.policy(host_tree))
+    pair = basic.random_player, best
     counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 400)
     assert sum(map(int, counts)) == 400
     assert counts.won == 0
@@ -56,7 +56,7 @@ def test_sampled_matches_agree_with_exact_results(tree):
         return jnp.asarray(table)[number + 19_683 * second]
 
     env = pgx_games.make_env("tic_tac_toe")
-    pair = Partial(player), players.random_player
+    pair = Partial(player), basic.random_player
     for seed in range(8):
         match = matches.play_match(env, jax.random.key(seed), *pair, 1024)
         for counts, seat in (

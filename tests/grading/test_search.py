@@ -11,20 +11,20 @@ import small_boards
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.tree_util import Partial
 
-from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.grading import match as matches
 from jax_ttt.grading import search
 from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.networks import q_network
-from jax_ttt.players import players
-from jax_ttt.players.network import greedy_player, network_of
+from jax_ttt.players import basic
+from jax_ttt.players.network_player import greedy_player, network_of
 from jax_ttt.players.registry import Entrant
 from jax_ttt.solver import reach
-from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 ENV = "connect_4x4"
 HUGE = 10**9
@@ -162,7 +162,7 @@ def test_the_batch_fits_the_devices(entrant, grades):
 
 
 def test_a_player_with_chance_is_refused():
-    lots = Entrant("random", players.random_player, None)
+    lots = Entrant("random", basic.random_player, None)
     said = r"^random does not play one move in each position"
     with pytest.raises(PlayerError, match=said):
         grade_by_seat(lots, ENV, HUGE)
@@ -207,7 +207,7 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
     entrant = Entrant("noisy", Partial(noisy, weights), None, is_fixed=True)
     exact = grade_by_seat(entrant, env_id, HUGE)
-    pair = entrant.player, players.random_player
+    pair = entrant.player, basic.random_player
     match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
     for seat, counts in zip(SEATS, match, strict=True):
         games = sum(map(int, counts))

@@ -8,9 +8,9 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.networks.convolution import Convolution, as_linear, entries_of_patches
-from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
+from jax_ttt.networks.mlp import Convolution, as_linear, entries_of_patches
+from jax_ttt.players import saved_agents
+from jax_ttt.players.network_player import network_of
 
 SHAPE = 6, 7, 2
 
@@ -95,7 +95,9 @@ def test_a_network_with_filters_has_them_once_for_all_patches():
         env_id="connect_7x6", two_planes=True, filters=5, hidden_size=8, hidden_layers=1
     )
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
-    shapes = {name: leaf.shape for name, leaf in agents.tensors_of(params).items()}
+    shapes = {
+        name: leaf.shape for name, leaf in saved_agents.tensors_of(params).items()
+    }
     assert shapes == {
         "convolution.filters.kernel": (5, 32),
         "convolution.bias": (5, 12),

@@ -14,7 +14,7 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.networks import fast_dense, q_network
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_of
 
 # tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
 FLOAT32 = Config.of(num_envs=64, hidden_size=32, activation="tanh", precision="float32")

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.games import canonical, stones, symmetry
+from jax_ttt.games import stones, symmetry
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import decision_values, network_of
+from jax_ttt.players.network_player import decision_values, network_of
 from jax_ttt.runtime import devices
 
 CONFIG = PRESETS["plain"]
@@ -116,7 +116,7 @@ def test_without_canonical_views_the_network_sees_the_board_itself(params, obs):
     plain, mapped = (
         np.asarray(q_values(config, params, obs)) for config in (PLAIN, CONFIG)
     )
-    find = jax.jit(lambda cells: canonical.least_views(cells, views()))
+    find = jax.jit(lambda cells: symmetry.least_views(cells, views()))
     least = np.asarray(find(stones.cells(obs)))
     # Only boards with one canonical view: symmetric cells share a value on the others.
     as_it_is = least[:, 0] & (least.sum(axis=1) == 1)

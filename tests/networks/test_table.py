@@ -10,7 +10,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
 from jax_ttt.games.stones import Positions
 from jax_ttt.networks import q_network, table
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_of
 
 CONFIG = Config.of(network="table")
 _init_params = jax.jit(q_network.init_params)

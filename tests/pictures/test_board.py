@@ -17,9 +17,10 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
-from jax_ttt.pictures import board, themes
-from jax_ttt.players.network import network_of
-from jax_ttt.text.board import find
+from jax_ttt.pictures import board_svg
+from jax_ttt.pictures import picture as pictures
+from jax_ttt.players.network_player import network_of
+from jax_ttt.text.board_text import find
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 TEXTS = re.compile(r"<text[^>]*>([^<]*)</text>")
@@ -62,35 +63,35 @@ def test_each_stone_is_a_cross_or_a_ring_in_its_cell(states):
     """A cell has 60 pixels, a board a margin of 10."""
     for moves, state in enumerate(states):
         places = [(10 + 60 * (c % 3) + 30, 10 + 60 * (c // 3) + 30) for c in GAME]
-        crosses, rings = middles(board.position_picture(state))
+        crosses, rings = middles(board_svg.position_picture(state))
         assert sorted(crosses) == sorted(places[:moves][::2])
         assert sorted(rings) == sorted(places[:moves][1::2])
 
 
 def test_the_colours_are_those_of_the_theme(states):
     for theme in ("light", "dark"):
-        picture = board.position_picture(states[2], theme)
-        blue, _, orange = themes.colours(theme)
+        picture = board_svg.position_picture(states[2], theme)
+        blue, _, orange = pictures.colours(theme)
         assert {e.get("stroke") for e in elements(picture, "line")} == {blue}
         assert {e.get("stroke") for e in elements(picture, "circle")} == {orange}
         behind, *tiles = (e.get("fill") for e in elements(picture, "rect"))
-        assert behind == themes.background(theme)
-        assert tiles == [themes.tile(theme)] * 9
+        assert behind == pictures.background(theme)
+        assert tiles == [pictures.tile(theme)] * 9
 
 
 def test_a_batch_is_drawn_in_a_square():
     states = Game.start("tic_tac_toe", [4, 0, 8]).states
     batch = jax.tree.map(lambda *x: np.concatenate(x), *states)
-    crosses, rings = middles(board.position_picture(batch))
+    crosses, rings = middles(board_svg.position_picture(batch))
     assert (len(crosses), len(rings)) == (0 + 1 + 1 + 2, 0 + 0 + 1 + 1)
     assert max(crosses) == (360, 360), "the last move, in the fourth board"
-    (page,) = elements(board.position_picture(batch), "svg")
+    (page,) = elements(board_svg.position_picture(batch), "svg")
     assert (page.get("width"), page.get("height")) == ("400", "400")
     assert page[0].text == "tic tac toe"
 
 
 def test_stones_are_numbered_by_their_moves_and_the_last_has_a_border(states):
-    picture = board.animation(states)
+    picture = board_svg.animation(states)
     frames = [e for e in ET.fromstring(picture.svg) if e.tag.endswith("}g")]
     assert len(frames) == len(states)
     for moves, frame in enumerate(frames):
@@ -106,9 +107,9 @@ def test_a_stone_that_changes_its_owner_keeps_its_number_and_a_removed_one_loses
         np.array(list(text), object).reshape(-1, 3, 3)
         for text in ("X--------", "XO-------", "OO-------", "-O-------")
     ]
-    found = board.move_numbers(game)
+    found = board_svg.move_numbers(game)
     assert [n.ravel()[:2].tolist() for n in found] == [[0, 0], [0, 1], [0, 1], [0, 1]]
-    assert not board.move_numbers([game[1], game[0]])[1].any()
+    assert not board_svg.move_numbers([game[1], game[0]])[1].any()
 
 
 def parts(svg):
@@ -120,7 +121,7 @@ def parts(svg):
 
 def test_without_animation_the_last_frame_lies_on_top(states):
     """Nothing is hidden but by the animation itself, which not all want."""
-    svg = board.animation(states[:4], seconds=0.5).svg
+    svg = board_svg.animation(states[:4], seconds=0.5).svg
     outside, query, inside = parts(svg)
     assert not re.sub(r"@keyframes [\w-]+\{.*?\}\}", "", outside)
     assert "visibility" not in inside
@@ -128,12 +129,12 @@ def test_without_animation_the_last_frame_lies_on_top(states):
     assert query == "@media screen and (prefers-reduced-motion:no-preference)"
     assert inside.count("animation:") == 3
     assert inside.count("infinite") == 3
-    assert "<style" not in board.position_picture(states[3]).svg
+    assert "<style" not in board_svg.position_picture(states[3]).svg
 
 
 def test_it_begins_with_the_last_frame_and_each_comes_at_its_time(states):
     """Every frame lies upon those before it, and is hidden until its time."""
-    outside, _, inside = parts(board.animation(states[:4], seconds=0.5).svg)
+    outside, _, inside = parts(board_svg.animation(states[:4], seconds=0.5).svg)
     assert re.findall(r" ([\d.]+)s step-end", inside) == ["3"] * 3
     found = re.findall(r"([\d.]+)%\{visibility:(\w+)\}", outside)
     shares = [[float(share), seen] for share, seen in found]
@@ -145,7 +146,9 @@ def test_it_begins_with_the_last_frame_and_each_comes_at_its_time(states):
 
 
 def test_connect_four_is_drawn_as_it_is_played():
-    picture = board.position_picture(Game.start("connect_four", [3, 3, 4]).states[-1])
+    picture = board_svg.position_picture(
+        Game.start("connect_four", [3, 3, 4]).states[-1]
+    )
     crosses, ((_, height),) = middles(picture)
     assert len(crosses) == 2
     assert height < crosses[0][1], "the second stone lies on the first"
@@ -157,9 +160,9 @@ def test_connect_four_is_drawn_as_it_is_played():
 @pytest.mark.slow
 def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks):
     states = Game.start("hex", [0, 1]).states
-    frames = re.findall(r'<g class="g\w+ g\w+-\d+">', board.animation(states).svg)
+    frames = re.findall(r'<g class="g\w+ g\w+-\d+">', board_svg.animation(states).svg)
     assert len(frames) == 3
-    assert "<style" not in board.position_picture(states[-1]).svg
+    assert "<style" not in board_svg.position_picture(states[-1]).svg
 
 
 def test_a_png_or_pdf_of_a_board_is_made_by_cairosvg(states, tmp_path, monkeypatch):
@@ -169,7 +172,7 @@ def test_a_png_or_pdf_of_a_board_is_made_by_cairosvg(states, tmp_path, monkeypat
         svg2pdf=lambda bytestring, scale: b"pdf %d" % scale + bytestring,
     )
     monkeypatch.setitem(sys.modules, "cairosvg", made)
-    picture = board.animation(states)
+    picture = board_svg.animation(states)
     for ending in ("png", "pdf"):
         picture.save(tmp_path / f"a.{ending}")
         data = (tmp_path / f"a.{ending}").read_bytes()
@@ -179,20 +182,20 @@ def test_a_png_or_pdf_of_a_board_is_made_by_cairosvg(states, tmp_path, monkeypat
 def test_without_cairosvg_a_png_of_a_board_is_refused(states, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cairosvg", None)
     with pytest.raises(Refused, match=r"need cairosvg.*pip install 'jax_ttt\[png\]'"):
-        board.position_picture(states[3]).save(tmp_path / "a.png")
+        board_svg.position_picture(states[3]).save(tmp_path / "a.png")
     assert not (tmp_path / "a.png").exists()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_png_of_a_game_is_its_last_board(theme, tmp_path, states):
     pytest.importorskip("cairosvg", exc_type=ImportError)
-    board.animation(states, theme).save(tmp_path / "game.png")
+    board_svg.animation(states, theme).save(tmp_path / "game.png")
     image = imread(io.BytesIO((tmp_path / "game.png").read_bytes()))[..., :3]
     assert image.shape == (800, 800, 3)
     for cell, move in {cell: GAME.index(cell) for cell in range(9)}.items():
         y, x = (40 + 240 * n for n in divmod(cell, 3))
         middle, side = image[y + 120, x + 120], image[y + 120, x + 60]
-        colour = themes.colours(theme)[2 * (move % 2)]
+        colour = pictures.colours(theme)[2 * (move % 2)]
         want = np.array(list(bytes.fromhex(colour[1:]))) / 255
         np.testing.assert_allclose(side if move % 2 else middle, want, atol=0.01)
 
@@ -216,7 +219,7 @@ def values_of(picture):
 def test_values_stand_on_their_cells_beside_the_exact_ones(agent, host_tree):
     """O must take an edge: a corner loses."""
     position = find("tic_tac_toe", "X---O---X")
-    picture = board.values_picture(agent, position)
+    picture = board_svg.values_picture(agent, position)
     every = values_of(picture)
     exact = [shown[0] if len(shown) > 1 else "" for shown in every[9:]]
     assert exact == ["", "+0.00", "-1.00", "+0.00", "", "+0.00", "-1.00", "+0.00", ""]
@@ -240,13 +243,13 @@ def test_the_colour_of_a_value_is_that_of_its_result():
     cells = np.full((1, 5), "-", object)
     values = dict(enumerate((-1.0, -0.5, 0.0, 0.5, 1.0)))
     for theme in ("light", "dark"):
-        blue, _, orange = themes.colours(theme)
-        picture = board.values_board(cells, {"learned": values}, "X to move", theme)
-        fills = [shown[-1] for shown in values_of(picture)]
-        assert (fills[0], fills[2], fills[4]) == (orange, themes.tile(theme), blue)
+        blue, _, orange = pictures.colours(theme)
+        drawn = board_svg.values_board(cells, {"learned": values}, "X to move", theme)
+        fills = [shown[-1] for shown in values_of(drawn)]
+        assert (fills[0], fills[2], fills[4]) == (orange, pictures.tile(theme), blue)
         assert len(set(fills)) == 5
         for fill in fills:
-            assert contrast(themes.ink(fill), fill) >= 3.5
+            assert contrast(pictures.ink(fill), fill) >= 3.5
 
 
 def contrast(name, colour):
@@ -259,7 +262,7 @@ def contrast(name, colour):
 
 def test_a_free_cell_without_a_value_stays_empty_and_a_pass_is_not_drawn():
     cells = np.array([["X", "-"], ["-", "O"]], object)
-    picture = board.values_board(cells, {"learned": {1: 0.5, 4: 0.25}}, "X to move")
+    picture = board_svg.values_board(cells, {"learned": {1: 0.5, 4: 0.25}}, "X to move")
     texts = TEXTS.findall(picture.svg)
     assert [text for text in texts if text[0] in "+-"] == ["+0.50"]
 
@@ -270,7 +273,7 @@ def test_values_say_who_moves_and_which_seat_was_learned(seat, mover):
     cells = {"X": "---------", "O": "X--------"}[mover]
     position = find("tic_tac_toe", cells)
     title, *_ = TEXTS.findall(
-        board.values_picture(tiny.untrained(config), position).svg
+        board_svg.values_picture(tiny.untrained(config), position).svg
     )
     assert title.startswith(f"{mover} to move")
     assert title.endswith(f"{seat} only, as {mover}")

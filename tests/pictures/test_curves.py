@@ -5,8 +5,8 @@ import made
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import SEATS, Seat
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import evaluations

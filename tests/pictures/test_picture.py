@@ -11,16 +11,16 @@ from matplotlib.image import imread
 
 from jax_ttt import arena, cli, plot, sweep
 from jax_ttt.config.errors import Refused, UsageError
+from jax_ttt.pictures import picture
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Theme
 
 STARTS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF-", ".PNG": b"\x89PNG"}
 
 
 def line(theme: Theme = "light"):
     """Return a picture of a line."""
-    with themes.style(theme):
+    with picture.style(theme):
         figure = Figure()
         figure.subplots().plot([0, 1], label="line")
         return pictures.figure_picture(figure, theme)
@@ -53,9 +53,9 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_colours_stand_out_from_what_is_behind_them(theme):
-    found = themes.colours(theme)
+    found = picture.colours(theme)
     assert len(set(found)) == 3
-    for behind in (themes.background(theme), themes.tile(theme)):
+    for behind in (picture.background(theme), picture.tile(theme)):
         assert min(contrast(colour, behind) for colour in found) >= 3
 
 

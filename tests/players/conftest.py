@@ -6,8 +6,8 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, names, registry
-from jax_ttt.players.network import network_of
+from jax_ttt.players import names, registry, saved_agents
+from jax_ttt.players.network_player import network_of
 
 CONFIG = Config.of(hidden_size=16, eval_games=0)
 
@@ -17,7 +17,7 @@ def agent_path(tmp_path_factory):
     """Return the file of an untrained agent."""
     path = tmp_path_factory.mktemp("players") / "agent.safetensors"
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(5))
-    agents.save_agent(tiny.ungraded(CONFIG, params, seed=5), path)
+    saved_agents.save_agent(tiny.ungraded(CONFIG, params, seed=5), path)
     return path
 
 

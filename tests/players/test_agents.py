@@ -13,8 +13,8 @@ import tiny
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, tensor_file
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.network import network_of
+from jax_ttt.players import saved_agents
+from jax_ttt.players.network_player import network_of
 
 CONFIG = Config.of(hidden_size=8, eval_games=0)
 
@@ -23,21 +23,21 @@ CONFIG = Config.of(hidden_size=8, eval_games=0)
 def agent():
     """Return an untrained agent."""
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(3))
-    return agents.Agent(CONFIG, params, 3, 17, made.exact((0.5,), (0.25,)))
+    return saved_agents.Agent(CONFIG, params, 3, 17, made.exact((0.5,), (0.25,)))
 
 
 @pytest.fixture
 def saved(agent, tmp_path):
     """Return the path of the agent's file."""
     path = tmp_path / "agent.safetensors"
-    agents.save_agent(agent, path)
+    saved_agents.save_agent(agent, path)
     return path
 
 
 def refuse(path, env_id="tic_tac_toe"):
     """Assert that loading fails in one line that names the file; return the line."""
-    with pytest.raises(agents.AgentError) as caught:
-        agents.load_agent(path, env_id)
+    with pytest.raises(saved_agents.AgentError) as caught:
+        saved_agents.load_agent(path, env_id)
     message = str(caught.value)
     assert str(path) in message
     assert "\n" not in message
@@ -57,7 +57,7 @@ def rewrite(path, **changes):
 
 
 def test_what_is_saved_comes_back(agent, saved):
-    loaded = agents.load_agent(saved)
+    loaded = saved_agents.load_agent(saved)
     assert dataclasses.replace(loaded, params=agent.params) == agent
     for a, b in zip(
         jax.tree.leaves(agent.params), jax.tree.leaves(loaded.params), strict=True
@@ -73,20 +73,20 @@ def test_a_table_comes_back(key, double, tmp_path):
     params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     values = np.random.default_rng(1).uniform(-1, 1, jax.tree.leaves(params)[0].shape)
     params = jax.tree.map(lambda _: jax.numpy.asarray(values, "float32"), params)
-    agents.save_agent(tiny.ungraded(config, params), tmp_path / "table")
-    loaded = agents.load_agent(tmp_path / "table")
+    saved_agents.save_agent(tiny.ungraded(config, params), tmp_path / "table")
+    loaded = saved_agents.load_agent(tmp_path / "table")
     assert loaded.config == config
     (found,) = jax.tree.leaves(loaded.params)
     np.testing.assert_array_equal(found, values.astype(np.float32))
 
 
 def test_the_same_agent_gives_the_same_bytes(agent, saved, tmp_path):
-    agents.save_agent(agents.load_agent(saved), tmp_path / "again")
+    saved_agents.save_agent(saved_agents.load_agent(saved), tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == saved.read_bytes()
 
 
 def test_a_folder_stands_for_its_agent(agent, saved):
-    assert agents.load_agent(saved.parent).seed == agent.seed
+    assert saved_agents.load_agent(saved.parent).seed == agent.seed
 
 
 def test_an_agent_of_another_game_is_refused(saved):
@@ -137,9 +137,9 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(
     params = jax.tree.map(lambda leaf: leaf.at[(0,) * leaf.ndim].set(bad), agent.params)
     poisoned = dataclasses.replace(agent, params=params)
     with pytest.raises(FloatingPointError):
-        agents.save_agent(poisoned, saved)
+        saved_agents.save_agent(poisoned, saved)
     assert saved.read_bytes() == before
     with monkeypatch.context() as patch:
         patch.setattr(agent_file.np, "isfinite", lambda tensor: np.array([True]))
-        agents.save_agent(poisoned, saved)
+        saved_agents.save_agent(poisoned, saved)
     assert "not finite" in refuse(saved)

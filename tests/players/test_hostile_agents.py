@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records, tensor_file
-from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent, AgentError
+from jax_ttt.players import saved_agents
+from jax_ttt.players.saved_agents import Agent, AgentError
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
-WHOLE = agents.as_bytes(Agent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE))
+WHOLE = saved_agents.as_bytes(Agent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE))
 HEADER = 8 + int.from_bytes(WHOLE[:8], "little")
 ABOUT = json.loads(json.loads(WHOLE[8:HEADER])["__metadata__"]["jax_ttt"])
 TENSORS = safetensors.numpy.load(WHOLE)
@@ -39,7 +39,7 @@ NASTY = (
 @pytest.fixture(scope="module")
 def original(path):
     path.write_bytes(WHOLE)
-    return agents.load_agent(path)
+    return saved_agents.load_agent(path)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def loaded(path, content):
     """Return the agent of a file, or None if it is refused as it should be."""
     path.write_bytes(content)
     try:
-        return agents.load_agent(path)
+        return saved_agents.load_agent(path)
     except AgentError as error:
         message = str(error)
     assert message.startswith(f"{path}: ")
@@ -124,7 +124,7 @@ def test_a_changed_digit_of_the_description_is_refused(path):
         other = field[:-1] + bytes([field[-1] ^ 1])
         path.write_bytes(WHOLE.replace(field, other))
         with pytest.raises(AgentError, match="changed"):
-            agents.load_agent(path)
+            saved_agents.load_agent(path)
 
 
 def bombs():
@@ -191,7 +191,7 @@ def test_a_file_names_no_code(path):
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"PYTHONPATH": str(Path(agents.__file__).parents[2])},
+        env=os.environ | {"PYTHONPATH": str(Path(saved_agents.__file__).parents[2])},
     )
     allowed = {"open", "object.__getattr__", "os.fspath"}
     assert set(done.stdout.split()) <= allowed

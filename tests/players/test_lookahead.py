@@ -9,7 +9,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, positions, stones
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_of
 
 
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import positions, stones
 from jax_ttt.players import mcts
 from jax_ttt.solver import outcomes, policies, proof
-from jax_ttt.text import board
+from jax_ttt.text import board_text
 
 SEARCH = jax.jit(mcts.search)
 UCB = jax.jit(mcts.ucb)
@@ -26,7 +26,8 @@ def graph():
 def at(host_tree):
     """Return a function from a board to its position."""
     position = {
-        board.cells_as_text(host_tree, p): p for p in range(host_tree.num_positions)
+        board_text.cells_as_text(host_tree, p): p
+        for p in range(host_tree.num_positions)
     }
     return position.__getitem__
 
@@ -133,7 +134,7 @@ def test_online_it_wins_and_blocks(tree, graph, at):
         tree.env_state,
     )
     actions = jax.jit(player)(jax.random.key(0), states)
-    assert actions.tolist() == list(boards.values())
+    assert actions.tolist() == list(board_text.values())
 
 
 def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():

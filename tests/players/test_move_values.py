@@ -7,7 +7,7 @@ import tiny
 from jax_ttt.config.settings import Config
 from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
-from jax_ttt.players.move_values import MoveValue, move_values
+from jax_ttt.players.analysis import MoveValue, move_values
 
 
 def test_values_are_exact_and_the_agents_own():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.games import pgx_games
-from jax_ttt.players import players
+from jax_ttt.players import basic
 
 NUM_KEYS = 100
 
@@ -48,7 +48,7 @@ def test_function_and_matrix_agree(enter, name, agent_path, tree, deciding):
     assert abs(error.sum() - freedom) < 5 * np.sqrt(4 * max(freedom, 1)) + 1
 
 
-_random_move = jax.jit(players.random_player)
+_random_move = jax.jit(basic.random_player)
 
 
 @pytest.mark.parametrize("num_legal", [1, 2, 5, 9])

@@ -7,7 +7,7 @@ import tiny
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.players import agents, lookahead, names, network, registry
+from jax_ttt.players import lookahead, names, network_player, registry, saved_agents
 from jax_ttt.solver import policies
 
 
@@ -30,9 +30,11 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     last = last * np.array([-1, 1] * 8, np.float32)
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
-    agents.save_agent(tiny.ungraded(config, huge), path)
+    saved_agents.save_agent(tiny.ungraded(config, huge), path)
     spec = names.read_name(name.replace("AGENT", str(path)), env_id)
-    with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
+    with pytest.raises(
+        saved_agents.AgentError, match=r"huge\.safetensors: .*not finite"
+    ):
         registry.enter(spec, env_id, jax.random.key(0))
 
 
@@ -73,12 +75,12 @@ def test_a_search_of_too_many_moves_is_refused(one_seat):
 def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
     config = Config.of(hidden_size=4, gamma=0.75)
     path = tmp_path / "agent.safetensors"
-    agents.save_agent(tiny.untrained(config), path)
+    saved_agents.save_agent(tiny.untrained(config), path)
     seen = []
 
     def searching(net, params, gamma, depth):
         seen.append((gamma, depth))
-        return network.greedy_player(net, params)
+        return network_player.greedy_player(net, params)
 
     monkeypatch.setattr(lookahead, "lookahead_player", searching)
     spec = names.read_name(f"lookahead:2:{path}", "tic_tac_toe")

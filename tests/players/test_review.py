@@ -5,7 +5,7 @@ import pytest
 import rules
 
 from jax_ttt.games.game import Game
-from jax_ttt.players.review import review_moves
+from jax_ttt.players.analysis import review_moves
 
 WORTH = {"X": 1, "O": -1}
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from jax_ttt import evaluate
-from jax_ttt.config.catalogue import DEFAULT, SEATS
+from jax_ttt.config.game_facts import DEFAULT, SEATS
 from jax_ttt.grading import search
-from jax_ttt.players import agents, names, network, registry
+from jax_ttt.players import names, network_player, registry, saved_agents
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
 
@@ -26,9 +26,11 @@ def grade_by_seat(*arguments):
 
 @every_agent
 def test_an_agent_is_proven_unbeatable_in_each_seat(name, host_tree):
-    agent = agents.load_agent(SHIPPED[name])
+    agent = saved_agents.load_agent(SHIPPED[name])
     assert agent.config.network.is_table == (name == "table")
-    probs = np.asarray(network.greedy_policy(agent.network, agent.params, host_tree))
+    probs = np.asarray(
+        network_player.greedy_policy(agent.network, agent.params, host_tree)
+    )
     assert not proof.beaten(host_tree, probs).any()
     for seat in SEATS:
         assert proof.losing_line(host_tree, probs, seat) is None
@@ -41,9 +43,9 @@ def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
     entrant = registry.enter(spec, DEFAULT, jax.random.key(0))
     assert entrant.name == f"shipped:{name}"
     assert entrant.agent is not None
-    assert entrant.agent.config == agents.load_agent(SHIPPED[name]).config
+    assert entrant.agent.config == saved_agents.load_agent(SHIPPED[name]).config
     blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT)
-    assert agents.game([blend], None) == DEFAULT
+    assert saved_agents.game([blend], None) == DEFAULT
     assert registry.enter(blend, DEFAULT, jax.random.key(0)).seats == SEATS
 
 
@@ -61,7 +63,7 @@ def test_a_certificate_is_that_of_the_agent(name, tmp_path):
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
     spec = names.read_name(f"shipped:{name}", "connect_5x4")
-    env_id = agents.game([spec], None)
+    env_id = saved_agents.game([spec], None)
     assert env_id == name.replace("-", "_")
     entrant = registry.enter(spec, env_id, jax.random.key(0))
     assert entrant.is_fixed
@@ -79,5 +81,7 @@ def test_the_agent_of_five_columns_is_proven_again():
 
 def test_an_agent_is_refused_in_another_game():
     spec = names.read_name("shipped:table", "connect_four")
-    with pytest.raises(agents.AgentError, match="made for tic_tac_toe, not for conn"):
+    with pytest.raises(
+        saved_agents.AgentError, match="made for tic_tac_toe, not for conn"
+    ):
         registry.enter(spec, "connect_four", jax.random.key(0))

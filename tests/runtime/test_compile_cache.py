@@ -13,17 +13,17 @@ import quick
 import tiny
 
 from jax_ttt import cli
-from jax_ttt.runtime import compile_cache
+from jax_ttt.runtime import compiling
 
 train = commands.module_of("train")
 
 COUNT = """
 import collections, sys
 import jax
-from jax_ttt.runtime import compile_cache
+from jax_ttt.runtime import compiling
 seen = collections.Counter()
 jax.monitoring.register_event_listener(lambda name, **about: seen.update([name]))
-compile_cache.use(sys.argv[1] == "wanted")
+compiling.use_program_cache(sys.argv[1] == "wanted")
 assert jax.jit(lambda x: x * 2 + 1)(3.0) == 7
 print(*(seen["/jax/compilation_cache/cache_" + x] for x in ("misses", "hits")))
 """
@@ -35,7 +35,7 @@ def unset(monkeypatch):
     of_tests = quick.CACHE["jax_compilation_cache_dir"]
 
     def in_folder(path):
-        monkeypatch.setattr(compile_cache, "folder", lambda: path)
+        monkeypatch.setattr(compiling, "folder", lambda: path)
         jax.config.update("jax_compilation_cache_dir", None)
 
     yield in_folder
@@ -46,7 +46,7 @@ def unset(monkeypatch):
 def test_only_the_user_can_read_or_write_the_folder(unset, tmp_path):
     path = tmp_path / "cache" / "programs"
     unset(path)
-    compile_cache.use()
+    compiling.use_program_cache()
     assert jax.config.values["jax_compilation_cache_dir"] == str(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
@@ -58,25 +58,25 @@ def test_a_folder_that_cannot_be_made_is_named_and_nothing_is_kept(
     path = tmp_path / "file" / "programs"
     path.parent.touch()
     unset(path)
-    compile_cache.use()
+    compiling.use_program_cache()
     assert jax.config.values["jax_compilation_cache_dir"] is None
     assert capsys.readouterr().err.startswith(f"no compilation cache in {path}: ")
 
 
 def test_each_kind_of_processor_has_its_own_folder(monkeypatch):
-    here = compile_cache.folder()
-    assert here == compile_cache.folder()
+    here = compiling.cache_folder()
+    assert here == compiling.cache_folder()
     monkeypatch.setattr(
         Path, "read_text", lambda path: "Features : neon\n\nFeatures : x"
     )
-    assert compile_cache.folder() != here
-    assert compile_cache.folder().parent == here.parent
+    assert compiling.cache_folder() != here
+    assert compiling.cache_folder().parent == here.parent
 
 
 def programs(folder, wanted="wanted"):
     """Return how many programs a process compiles, and how many the cache returns."""
     environment = os.environ | {
-        "PYTHONPATH": str(Path(compile_cache.__file__).parents[2]),
+        "PYTHONPATH": str(Path(compiling.__file__).parents[2]),
         "JAX_COMPILATION_CACHE_DIR": str(folder),
     }
     done = subprocess.run(
@@ -119,9 +119,7 @@ def test_a_damaged_program_is_compiled_again(damage, tmp_path):
 @pytest.mark.parametrize("flags", [(), ("--no-compile-cache",)])
 def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        compile_cache, "use", lambda wanted: asked.append(wanted) or wanted
-    )
+    monkeypatch.setattr(compiling, "use", lambda wanted: asked.append(wanted) or wanted)
     cli.set_up(commands.parse(train, [*flags]).machine)
     assert asked == [not flags]
 

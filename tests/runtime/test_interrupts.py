@@ -13,7 +13,7 @@ from pathlib import Path
 import commands
 import pytest
 
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime import interrupts
 
 train = commands.module_of("train")
@@ -91,7 +91,7 @@ def test_a_signal_sent_twice_at_once_counts_as_one(tmp_path):
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 143
-    assert agents.load_agent(path).num_updates > 0
+    assert saved_agents.load_agent(path).num_updates > 0
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
         os.close(ours)
         assert process.wait(timeout=60) == 129
     os.close(its)
-    assert agents.load_agent(path).num_updates > 0
+    assert saved_agents.load_agent(path).num_updates > 0
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import commands
 import pytest
 
 from jax_ttt import cli, play
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime import streams
 
 train = commands.module_of("train")
@@ -39,7 +39,7 @@ def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
     path = tmp_path / "run"
     done = shell(f"train {TINY} --run-dir {path}", closed)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert agents.load_agent(path).num_updates == 4
+    assert saved_agents.load_agent(path).num_updates == 4
     # No file got the descriptor of a closed stream, so all contents are correct.
     json.loads((path / "config.json").read_text())
     for line in (path / "metrics.jsonl").read_text().splitlines():

@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from jax_ttt.solver import on_disk
+from jax_ttt.solver import position_levels
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("folder")
 def test_a_large_array_keeps_its_values_in_a_file():
     array = np.arange(2**20, dtype="u4")[::-1].copy()
-    moved = on_disk.moved(array)
+    moved = position_levels.moved(array)
     assert isinstance(moved, np.memmap)
     assert moved.dtype == array.dtype
     np.testing.assert_array_equal(moved, array)
@@ -26,7 +26,7 @@ def test_a_large_array_keeps_its_values_in_a_file():
 
 
 def test_the_file_has_no_name(folder):
-    moved = on_disk.moved(np.ones(2**20))
+    moved = position_levels.moved(np.ones(2**20))
     assert moved.sum() == 2**20
     assert not [*folder.iterdir()]
 
@@ -37,11 +37,11 @@ def test_on_a_full_disk_it_stays_in_memory(monkeypatch):
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     array = np.ones(2**20)
-    assert on_disk.moved(array) is array
+    assert position_levels.moved(array) is array
 
 
 def test_the_free_bytes_are_those_of_the_folder(folder):
-    assert 0 < on_disk.free_disk_bytes() < 2**60
+    assert 0 < position_levels.free_disk_bytes() < 2**60
     folder.rmdir()
     with pytest.raises(OSError, match="No such file"):
-        on_disk.free_disk_bytes()
+        position_levels.free_disk_bytes()

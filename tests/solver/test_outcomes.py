@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import stones
 from jax_ttt.solver import outcomes, policies, proof
 

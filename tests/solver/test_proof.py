@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import evaluation
 from jax_ttt.grading import exact as grades

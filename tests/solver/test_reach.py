@@ -12,24 +12,24 @@ from jax.tree_util import Partial
 from rule_player import RULE, reached
 
 import jax_ttt
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
 from jax_ttt.games import positions as boards
 from jax_ttt.games.game import Game
 from jax_ttt.networks import q_network
-from jax_ttt.players import network, players
+from jax_ttt.players import basic, network_player
 from jax_ttt.solver import (
-    expansion,
-    levels,
     losing_lines,
     outcomes,
     policies,
+    position_levels,
     proof,
     reach,
+    successors,
 )
-from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 COUNTS = [
     ("connect_4x4", "first", 1_086, 26, 14),
@@ -219,7 +219,7 @@ def random_policies(tree, count):
 def test_random_policies_have_the_results_of_the_tree(host_tree):
     index = boards.index("tic_tac_toe")
     for probs in random_policies(host_tree, 4):
-        check_beside_tree(host_tree, players.policy_player(index, probs), probs)
+        check_beside_tree(host_tree, basic.policy_player(index, probs), probs)
 
 
 def symmetric(key, env_state):
@@ -254,11 +254,11 @@ def test_merged_images_have_the_same_results():
 def of_network(seat, is_symmetric):
     """Return what a network with its first weights reaches on 4 x 4."""
     config = Config.of(env_id="connect_4x4", hidden_size=16)
-    own = network.network_of(config.architecture)
+    own = network_player.network_of(config.architecture)
     params = q_network.init_params(own, jax.random.key(1))
     subject = Subject(
         env_id="connect_4x4",
-        player=network.greedy_player(own, params),
+        player=network_player.greedy_player(own, params),
         seat=seat,
         merged=True,
         is_symmetric=is_symmetric,
@@ -297,7 +297,7 @@ def test_a_symmetric_player_is_asked_on_one_board_only():
             batch=16,
         )
         keys = np.asarray(packing.keys_of("connect_4x4", first_state()))
-        list(expansion.expanded(subject, 0, packing.as_numbers(keys)))
+        list(successors.expanded(subject, 0, packing.as_numbers(keys)))
         jax.effects_barrier()
         assert len(boards) == times
 
@@ -315,7 +315,7 @@ def test_another_move_on_the_mirror_image_is_refused():
 @pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (500, 16)])
 def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
     """With few rows the search ends within a level."""
-    monkeypatch.setattr(levels, "_ROWS", rows)
+    monkeypatch.setattr(position_levels, "_ROWS", rows)
     whole = reached("connect_4x4", RULE, "first")
     cut = reached("connect_4x4", RULE, "first", most)
     assert not cut.is_complete
@@ -335,8 +335,10 @@ def test_trained_policies_have_the_results_of_the_tree(tree, host_tree):
     proven = 0
     for run in jax_ttt.train_many(range(20), num_updates=300):
         agent = run.agent
-        probs = np.asarray(network.greedy_policy(agent.network, agent.params, tree))
-        player = network.greedy_player(agent.network, agent.params)
+        probs = np.asarray(
+            network_player.greedy_policy(agent.network, agent.params, tree)
+        )
+        player = network_player.greedy_player(agent.network, agent.params)
         check_beside_tree(host_tree, player, probs.astype(float))
         proven += not proof.beaten(host_tree, probs.astype(float)).any()
     assert 0 < proven < 20

@@ -7,8 +7,8 @@ import tiny
 from jax_ttt.config.settings import Config
 from jax_ttt.players import registry
 from jax_ttt.solver import losing_lines, reach
-from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 
 ENV = "connect_4x4"
 

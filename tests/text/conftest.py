@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import positions
-from jax_ttt.players import names, players, registry
+from jax_ttt.players import basic, names, registry
 from jax_ttt.text import dialogue
 from jax_ttt.text.commands import SideName
 from jax_ttt.text.screen import Screen
@@ -24,7 +24,7 @@ def following(host_tree):
             for move in game:
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
-        player = players.policy_player(positions.index("tic_tac_toe"), probs)
+        player = basic.policy_player(positions.index("tic_tac_toe"), probs)
         return registry.Entrant("follower", player, probs)
 
     return player_of

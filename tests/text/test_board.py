@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.games.game import Game
-from jax_ttt.text import board
+from jax_ttt.text import board_text
 from jax_ttt.text.screen import LINES, Screen
 
 PLAIN = Screen(input, print)
@@ -30,37 +30,37 @@ def game_of(moves, env_id="tic_tac_toe"):
 
 def rows_of(moves, screen, env_id="tic_tac_toe"):
     """Return the lines of the board after these moves."""
-    return board.board_text(game_of(moves, env_id), screen).splitlines()
+    return board_text.board_text(game_of(moves, env_id), screen).splitlines()
 
 
 def test_a_grid_has_the_shape_of_the_board():
     """The first plane of an observation holds the stones of the player to move."""
-    assert board.grid(WIDE, to_move="first").tolist() == [
+    assert board_text.grid(WIDE, to_move="first").tolist() == [
         ["X", "-", "O", "-"],
         ["-", "-", "-", "O"],
     ]
-    assert board.grid(WIDE, to_move="second").tolist() == [
+    assert board_text.grid(WIDE, to_move="second").tolist() == [
         ["O", "-", "X", "-"],
         ["-", "-", "-", "X"],
     ]
-    assert board.grid(WIDE, "first", free="")[0].tolist() == ["X", "", "O", ""]
+    assert board_text.grid(WIDE, "first", free="")[0].tolist() == ["X", "", "O", ""]
 
 
 def test_more_planes_than_two_are_not_stones():
     history = np.concatenate([WIDE, np.ones_like(WIDE)], axis=-1)
-    drawn = board.grid(history, to_move="first")
-    assert drawn.tolist() == board.grid(WIDE, to_move="first").tolist()
+    drawn = board_text.grid(history, to_move="first")
+    assert drawn.tolist() == board_text.grid(WIDE, to_move="first").tolist()
 
 
 def test_a_game_board_by_board(snapshot):
-    assert board.game_boards(game_of([7, 3, 8, 5, 6])) == snapshot
+    assert board_text.game_boards(game_of([7, 3, 8, 5, 6])) == snapshot
 
 
 def test_a_long_game_has_rows_of_boards_that_fit_a_terminal():
     moves = (3, 3, 3, 3, 3, 3, 0, 0, 0)
     blocks = [
         block.splitlines()
-        for block in board.game_boards(game_of(moves, "connect_7x6")).split("\n\n")
+        for block in board_text.game_boards(game_of(moves, "connect_7x6")).split("\n\n")
     ]
     assert [len(block) for block in blocks] == [7] * 3
     assert max(len(line) for block in blocks for line in block) <= 80
@@ -68,7 +68,9 @@ def test_a_long_game_has_rows_of_boards_that_fit_a_terminal():
 
 
 def test_every_position_has_its_own_string(host_tree):
-    found = {board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)}
+    found = {
+        board_text.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
+    }
     assert len(found) == host_tree.num_positions
     for cells in found:
         assert cells.count("X") - cells.count("O") in (0, 1)
@@ -76,8 +78,8 @@ def test_every_position_has_its_own_string(host_tree):
 
 def test_a_board_is_found_as_it_is_written(host_tree):
     for position in host_tree.decisions[[0, 1, 100, 2000, 4519]].tolist():
-        cells = board.cells_as_text(host_tree, position)
-        assert board.find("tic_tac_toe", cells) == position
+        cells = board_text.cells_as_text(host_tree, position)
+        assert board_text.find("tic_tac_toe", cells) == position
 
 
 @pytest.mark.parametrize(
@@ -92,19 +94,19 @@ def test_a_board_is_found_as_it_is_written(host_tree):
 )
 def test_a_board_that_is_none_is_refused(cells, why):
     with pytest.raises(ValueError, match=why):
-        board.find("tic_tac_toe", cells)
+        board_text.find("tic_tac_toe", cells)
 
 
 def test_moves_are_on_cells_or_below_columns():
-    small = board.board_text(game_of([4, 0]))
+    small = board_text.board_text(game_of([4, 0]))
     assert small == "  O 1 2\n  3 X 5\n  6 7 8"
-    below = board.board_text(game_of([3, 3, 0], "connect_4x4")).splitlines()
+    below = board_text.board_text(game_of([3, 3, 0], "connect_4x4")).splitlines()
     assert below[2:] == ["  . . . O", "  X . . X", "  0 1 2 3"]
-    assert "not drawn" in board.board_text(game_of([], "animal_shogi"))
+    assert "not drawn" in board_text.board_text(game_of([], "animal_shogi"))
 
 
 def test_a_large_board_of_stones_is_drawn():
-    rows = board.board_text(game_of([], "othello")).splitlines()
+    rows = board_text.board_text(game_of([], "othello")).splitlines()
     assert [len(row.split()) for row in rows] == [8] * 8
     assert len(set(map(len, rows))) == 1, "also numbers of two digits"
     assert rows[3] == "   .  . 26  O  X  .  .  ."
@@ -154,4 +156,4 @@ def test_the_numbers_on_a_board_may_be_other_than_the_legal_moves():
         ([3] * 6, "connect_four", False),
         ([], "animal_shogi", False),
     ):
-        assert board.shows_all_moves(game_of(moves, env_id)) == shown
+        assert board_text.shows_all_moves(game_of(moves, env_id)) == shown

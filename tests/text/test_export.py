@@ -10,13 +10,13 @@ import pytest
 import rules
 import tiny
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.networks import q_network
-from jax_ttt.players import network
-from jax_ttt.players.network import network_of
-from jax_ttt.text import export
+from jax_ttt.players import network_player
+from jax_ttt.players.network_player import network_of
+from jax_ttt.text import decision_files
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +25,11 @@ def decisions(tree, host_tree, q_star):
     empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     probs = np.asarray(
-        network.greedy_policy(network_of(config.architecture), params, tree)
+        network_player.greedy_policy(network_of(config.architecture), params, tree)
     )
-    return list(export.decisions(tiny.ungraded(config, params), probs, host_tree))
+    return list(
+        decision_files.decisions(tiny.ungraded(config, params), probs, host_tree)
+    )
 
 
 def test_every_decision_is_the_first_of_the_best_moves(decisions):
@@ -42,11 +44,13 @@ def test_every_decision_is_the_first_of_the_best_moves(decisions):
 
 def test_both_files_hold_the_decisions(decisions, tmp_path):
     some = decisions[:3]
-    export.write_decisions_json(tmp_path / "policy.json", iter(some))
+    decision_files.write_decisions_json(tmp_path / "policy.json", iter(some))
     assert json.loads((tmp_path / "policy.json").read_text()) == [
         records.to_dict(row) for row in some
     ]
-    export.write_decisions_csv(tmp_path / "policy.csv", iter(some), num_actions=9)
+    decision_files.write_decisions_csv(
+        tmp_path / "policy.csv", iter(some), num_actions=9
+    )
     with (tmp_path / "policy.csv").open(newline="") as file:
         first, second, _ = csv.DictReader(file)
     assert (first["board"], first["to_move"]) == ("-" * 9, "first")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from rule_player import RULE
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.grading import exact
 from jax_ttt.grading.grade import Exam, Lines, Mark, Match, SeatGrade
 from jax_ttt.solver import policies
-from jax_ttt.solver.expansion import Subject
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 from jax_ttt.text import grade_text
 
 

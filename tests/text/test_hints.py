@@ -10,10 +10,10 @@ import tiny
 
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game
-from jax_ttt.players import agents
-from jax_ttt.players.move_values import MoveValue, move_values
-from jax_ttt.text import hints
-from jax_ttt.text.hints import Hint
+from jax_ttt.players import saved_agents
+from jax_ttt.players.analysis import MoveValue, move_values
+from jax_ttt.text import advice
+from jax_ttt.text.advice import Hint
 
 WORTH = {"X": 1, "O": -1}
 
@@ -36,14 +36,14 @@ def at(position, states):
 
 
 def test_a_hint_always_keeps_the_exact_value(agent_path, states):
-    agent = agents.load_agent(agent_path)
+    agent = saved_agents.load_agent(agent_path)
     tree = trees.enumerated("tic_tac_toe")
     for position in tree.decisions[::80]:
         game = at(int(position), states)
         own, other = ("X", "O") if tree.first_to_move[position] else ("O", "X")
         cells = np.asarray(tree.obs[position]).reshape(9, 2)
         board = "".join(own if a else other if b else "-" for a, b in cells)
-        hint = hints.suggest_move(game, agent)
+        hint = advice.suggest_move(game, agent)
         assert hint is not None
         assert sorted((hint.best.move, *hint.as_good)) == rules.best_moves(board)
         sign = WORTH[own]
@@ -52,7 +52,7 @@ def test_a_hint_always_keeps_the_exact_value(agent_path, states):
 
 def test_a_hint_wins_at_once_and_loses_late():
     def hint_after(moves):
-        hint = hints.suggest_move(Game.start("tic_tac_toe", moves), None)
+        hint = advice.suggest_move(Game.start("tic_tac_toe", moves), None)
         assert hint is not None
         return hint
 
@@ -67,7 +67,7 @@ def test_a_hint_wins_at_once_and_loses_late():
 
 def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
     game = Game.start("tic_tac_toe")
-    agent, chosen = agents.load_agent(agent_path), set()
+    agent, chosen = saved_agents.load_agent(agent_path), set()
     for seed in range(6):
         rng = np.random.default_rng(seed)
         params = jax.tree.map(
@@ -76,7 +76,7 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
         )
         other = dataclasses.replace(agent, params=params)
         rows = move_values(game, other)
-        hint = hints.suggest_move(game, other)
+        hint = advice.suggest_move(game, other)
         assert hint is not None
         assert hint.best == max(rows, key=lambda row: row.q_value or 0)
         assert len(hint.as_good) == 8
@@ -85,18 +85,18 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent_path):
 
 
 def test_without_exact_values_and_an_agent_there_is_no_hint():
-    assert hints.suggest_move(Game.start("connect_four"), None) is None
+    assert advice.suggest_move(Game.start("connect_four"), None) is None
 
 
 def test_there_is_no_hint_after_the_end():
     over = Game.start("tic_tac_toe", [0, 3, 1, 4, 2])
-    assert hints.suggest_move(over, None) is None
+    assert advice.suggest_move(over, None) is None
 
 
 def test_a_hint_in_words(snapshot):
     wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
     lines = [
-        hints.hint_line(hint, num_legal, "it")
+        advice.hint_line(hint, num_legal, "it")
         for hint, num_legal in (
             *((Hint(wins, ()), 5), (Hint(wins, (6,)), 5), (Hint(wins, (0, 2, 6)), 5)),
             *((Hint(loses, (1, 2)), 3), (Hint(loses, ()), 1), (None, 7)),

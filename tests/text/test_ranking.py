@@ -9,7 +9,7 @@ import pytest
 
 from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.grading.grade import sampled_seat
-from jax_ttt.text import ranking
+from jax_ttt.text import summary_tables
 
 
 def test_a_table_its_intervals_and_its_order(snapshot):
@@ -19,8 +19,8 @@ def test_a_table_its_intervals_and_its_order(snapshot):
     (own, _), second = exact.pairs
     sampled = (own, sampled_seat([6, 2, 2])), second
     table = dataclasses.replace(exact, pairs=sampled)
-    assert ranking.cross_table_text("tic_tac_toe", table) == snapshot
-    assert "interval" not in ranking.cross_table_text("connect_four", exact)
+    assert summary_tables.cross_table_text("tic_tac_toe", table) == snapshot
+    assert "interval" not in summary_tables.cross_table_text("connect_four", exact)
 
 
 @pytest.mark.parametrize("size", [1, 30])
@@ -31,7 +31,7 @@ def test_a_table_fits_100_columns(size):
     (*known, _), *rows = made.pairs(rates)
     sampled = sampled_seat([2**20, 2**20, 2**20])
     table = CrossTable(names, ((*known, sampled), *rows))
-    text = ranking.cross_table_text("tic_tac_toe", table)
+    text = summary_tables.cross_table_text("tic_tac_toe", table)
     lines = text.splitlines()
     assert max(len(line.removesuffix(long)) for line in lines) <= 100
     heads = [word for line in lines for word in re.findall(r"vs\. (\d+)(?= |$)", line)]

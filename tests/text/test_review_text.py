@@ -1,7 +1,7 @@
 """The review of a game."""
 
 from jax_ttt.games.game import Game
-from jax_ttt.text import review_text
+from jax_ttt.text import advice
 from jax_ttt.text.screen import LINES, Screen
 
 PLAIN = Screen(input, print)
@@ -10,7 +10,7 @@ COLOURED = Screen(input, print, True, LINES)
 
 def review_of(moves, screen):
     game = Game.start("tic_tac_toe", moves)
-    return review_text.review_text(game, "first", "it", screen)
+    return advice.review_text(game, "first", "it", screen)
 
 
 def test_only_mistakes_are_coloured():

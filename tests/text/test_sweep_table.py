@@ -5,7 +5,7 @@ import made
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
 from jax_ttt.pictures import charts
-from jax_ttt.text import sweep_table
+from jax_ttt.text import summary_tables
 
 
 def lines_of(points, seeds):
@@ -13,7 +13,7 @@ def lines_of(points, seeds):
     exact = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
     rows = [made.agent(seed, exact) for seed in seeds]
     groups = [agent_groups.group_summary(rows, Config(), point) for point in points]
-    return sweep_table.groups_table(groups, "tic_tac_toe", "default").splitlines()
+    return summary_tables.groups_table(groups, "tic_tac_toe", "default").splitlines()
 
 
 def test_the_table_fits_100_columns():
@@ -40,7 +40,7 @@ def test_where_nothing_can_be_proven_nothing_is_said_to_be_proven():
     config = Config.of(env_id="connect_four")
     found = agent_groups.group_summary(rows, config, {"tau": 0.1})
     assert (found.proven, found.interval, found.not_proven) == (None,) * 3
-    text = sweep_table.groups_table([found], "connect_four", "connect_four")
+    text = summary_tables.groups_table([found], "connect_four", "connect_four")
     assert "by sampling" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text

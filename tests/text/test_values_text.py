@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from jax_ttt.players.move_values import MoveValue
-from jax_ttt.text import values_text
+from jax_ttt.players.analysis import MoveValue
+from jax_ttt.text import advice
 from jax_ttt.text.screen import LINES, Screen
 
 PLAIN = Screen(input, print)
@@ -15,7 +15,7 @@ def test_values_are_drawn_side_by_side(snapshot):
     cells = np.array([["O", "O", 2], [3, "X", 5], [6, 7, "X"]], object)
     exact = {move: 1.0 if move == 2 else -1.0 for move in (2, 3, 5, 6, 7)}
     learned = {2: 0.5, 3: -0.25, 5: 0.125, 6: -1.0, 7: 0.0}
-    text = values_text.value_boards(cells, exact, learned, PLAIN)
+    text = advice.value_boards(cells, exact, learned, PLAIN)
     assert text == snapshot
 
 
@@ -23,10 +23,10 @@ def test_a_layer_that_is_not_known_is_left_out():
     cells = np.arange(4).astype(object).reshape(2, 2)
     learned = {move: move / 4 for move in range(4)}
     exact = {move: -1.0 + (move > 1) for move in range(4)}
-    text = values_text.value_boards(cells, {}, learned, COLOURED)
+    text = advice.value_boards(cells, {}, learned, COLOURED)
     assert "best play" not in text
     assert text.count("\x1b[1m") == text.count("\x1b[1m+0.750") == 1
-    text = values_text.value_boards(cells, exact, {}, COLOURED)
+    text = advice.value_boards(cells, exact, {}, COLOURED)
     assert "the agent" not in text
     assert text.count("\x1b[31mloses\x1b[0m") == text.count("draws") == 2
 
@@ -35,7 +35,7 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     """Of equal moves, the lowest comes first; at most twelve are listed."""
 
     def listed(worth):
-        table = values_text.values_table("it", worth).splitlines()
+        table = advice.values_table("it", worth).splitlines()
         return [int(row.split()[0]) for row in table[1:]]
 
     worth = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
@@ -43,4 +43,4 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     assert listed([row._replace(q_value=None) for row in worth]) == [0, 8, 4]
     many = [MoveValue(move, None, move / 100) for move in range(50)]
     assert listed(many) == list(range(49, 37, -1))
-    assert values_text.values_table("it", []) == "it has no values to show"
+    assert advice.values_table("it", []) == "it has no values to show"

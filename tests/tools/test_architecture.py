@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 import jax_ttt
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Theme
 from tools import architecture
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"

@@ -8,7 +8,7 @@ import made
 import pytest
 
 import jax_ttt
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players.shipped import CONNECT_FOUR

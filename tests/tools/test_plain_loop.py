@@ -10,7 +10,7 @@ from flax import nnx
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.grade import wilson_interval
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_of
 from tools.benchmarks import plain_loop
 
 

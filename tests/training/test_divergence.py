@@ -10,7 +10,7 @@ import pytest
 import tiny
 
 from jax_ttt.dqn.metrics import Metrics
-from jax_ttt.training import divergence, loop
+from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import Progress, run_key
 
 
@@ -49,7 +49,7 @@ NAN = float("nan")
 @pytest.mark.fault
 def test_the_first_update_and_the_weights_are_named(found, text):
     advice = "; try a lower learning rate"
-    assert divergence.reason(found, 50) == f"training diverged: {text}{advice}"
+    assert run_state.reason(found, 50) == f"training diverged: {text}{advice}"
 
 
 @pytest.mark.fault

@@ -13,7 +13,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games.opponents import Versus
 from jax_ttt.grading import counterexamples, evaluation
 from jax_ttt.players import names, registry
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_of
 from jax_ttt.training import loop
 from jax_ttt.training.device import keys
 from jax_ttt.training.run_state import run_key

@@ -14,8 +14,8 @@ from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.scaling import processes
-from jax_ttt.training import graded_steps, loop, many_agents, run_state
+from jax_ttt.runtime import processes
+from jax_ttt.training import loop, many_agents, run_state
 from jax_ttt.training.device import Layout, keys
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.run_state import run_key
@@ -299,7 +299,7 @@ def test_agents_that_look_for_counterexamples_train_alone_and_in_rounds():
     assert many_agents.agents_that_fit(config) == 1
     jobs = [Job(config, seed) for seed in (0, 1)]
     found = list(many_agents.train_jobs(jobs, at_once=2))
-    ungraded = graded_steps.ungraded(config)
-    *_, (_, grade) = graded_steps.with_grades(config, alone(config, 1), ungraded)
+    ungraded = run_state.ungraded(config)
+    *_, (_, grade) = run_state.with_grades(config, alone(config, 1), ungraded)
     assert [row.update for row in found] == [4, 4]
     assert found[1].grade == grade != found[0].grade

@@ -14,11 +14,11 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
+from jax_ttt.runtime import processes
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import processes
-from jax_ttt.training import graded_steps, loop
+from jax_ttt.training import loop, run_state
 from jax_ttt.training import recorder as recording
 from jax_ttt.training.recorder import Recorder, Schedule
 from jax_ttt.training.run_state import Progress, run_key
@@ -58,8 +58,8 @@ def begun(tmp_path):
 def steps(stop=lambda: False):
     learner = loop.make_learner(PLAN.config, PLAN.seed)
     run = loop.train(learner, run_key(PLAN.seed), stop=stop)
-    ungraded = graded_steps.ungraded(PLAN.config)
-    return graded_steps.with_grades(PLAN.config, run, ungraded)
+    ungraded = run_state.ungraded(PLAN.config)
+    return run_state.with_grades(PLAN.config, run, ungraded)
 
 
 def updates(run):
@@ -188,7 +188,7 @@ def test_the_steps_are_rows_and_the_last_agent_is_saved(begun):
         *(("evaluation", 0), ("chunk", 2), ("evaluation", 2)),
         *(("chunk", 4), ("evaluation", 4)),
     ]
-    agent = agents.load_agent(run.path)
+    agent = saved_agents.load_agent(run.path)
     assert (agent.num_updates, agent.seed) == (4, 3)
     assert agent.score == recorder.grade == run.rows()[-1].grade
     assert list(snapshots_in(run.snapshots)) == [0, 2, 4]
@@ -249,7 +249,7 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(
     if best is None:
         assert not run.best.exists()
         return
-    agent = agents.load_agent(run.best)
+    agent = saved_agents.load_agent(run.best)
     assert (agent.num_updates, agent.score) == (best, found[best // 2])
     saved = checkpoint.newest(run).checkpoint.best
     assert saved is not None
@@ -268,4 +268,4 @@ def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begun):
     assert (again.grade, again.latest_path) == (found[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4
     again.follow(searched([graded(losing_ends)], begin=6), StopRequest())
-    assert agents.load_agent(run.best).num_updates == best
+    assert saved_agents.load_agent(run.best).num_updates == best

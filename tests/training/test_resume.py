@@ -20,7 +20,7 @@ from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import environment, loop, resume
+from jax_ttt.training import environment, loop, run_state
 from jax_ttt.training.run_state import run_key
 
 train = commands.module_of("train")
@@ -459,7 +459,7 @@ def test_the_state_is_checked_against_the_settings(killed):
         other = train.dataclasses.replace(found.checkpoint, tensors=leaves)
         changed = found._replace(checkpoint=other)
         with pytest.raises(AgentError, match="not a state of such a run") as error:
-            resume.restored(changed, learner, run_key(1))
+            run_state.restored(changed, learner, run_key(1))
         assert str(error.value).endswith(why)
 
 

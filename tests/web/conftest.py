@@ -7,10 +7,10 @@ import pytest
 import served
 
 from jax_ttt.web import sliders
-from jax_ttt.web.agents import AgentFiles
+from jax_ttt.web.agent_files import AgentFiles
 from jax_ttt.web.app import make_app
+from jax_ttt.web.live_training import Training
 from jax_ttt.web.sliders import LEARNERS, LEARNING
-from jax_ttt.web.training import Training
 
 HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 

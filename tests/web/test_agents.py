@@ -11,8 +11,8 @@ import tiny
 from jax_ttt.files import records
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
-from jax_ttt.web import agents
-from jax_ttt.web.agents import AgentFiles
+from jax_ttt.web import agent_files
+from jax_ttt.web.agent_files import AgentFiles
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 TABLE = SHIPPED["table"].read_bytes()
@@ -153,7 +153,7 @@ def test_an_agent_that_can_not_be_kept_leaves_no_file(files, tmp_path, monkeypat
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(agents.files, "write_atomic", full)
+    monkeypatch.setattr(agent_files.files, "write_atomic", full)
     with pytest.raises(OSError, match="No space"):
         files.keep("table", TABLE)
     assert [*(tmp_path / "data" / "agents").iterdir()] == []
@@ -207,4 +207,6 @@ def test_metrics_that_are_missing_or_noise_are_no_history(files, runs, noise):
 
 
 def test_the_largest_shipped_file_is_far_below_the_limit():
-    assert max(path.stat().st_size for path in ALL.values()) < agents.MOST_BYTES / 10
+    assert (
+        max(path.stat().st_size for path in ALL.values()) < agent_files.MOST_BYTES / 10
+    )

@@ -10,7 +10,7 @@ import pytest
 import served
 
 from jax_ttt.web.app import MOST_BODY_BYTES, STATIC
-from jax_ttt.web.training import Training
+from jax_ttt.web.live_training import Training
 
 PATHS = [
     *("/../x", "/%2e%2e%2fapp.py", "//etc/passwd", "/static/", "/static/../app.py"),

@@ -8,10 +8,10 @@ import re
 import pytest
 
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
-from jax_ttt.web import agents, export
-from jax_ttt.web.agents import Listed
+from jax_ttt.web import agent_files, one_file
+from jax_ttt.web.agent_files import Listed
 
-SCRIPTS = sorted(export.STATIC.rglob("*.js"))
+SCRIPTS = sorted(one_file.STATIC.rglob("*.js"))
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("export") / "made" / "here"
     snapshots = {0: SNAPSHOTS["table"] / "00000.safetensors"}
     listed = Listed("run/a", "</script><b>", "run", SHIPPED["table"], snapshots)
-    path = export.write_page(folder, [listed])
+    path = one_file.write_page(folder, [listed])
     assert [*folder.iterdir()] == [path]
     return path.read_text("utf-8")
 
@@ -68,7 +68,7 @@ def test_every_module_is_in_the_import_map_with_its_imports(written):
     for name, url in modules.items():
         code = module(url)
         assert set(imports_of(code)) <= modules.keys(), name
-        path = export.STATIC / f"{name.removeprefix('page/')}.js"
+        path = one_file.STATIC / f"{name.removeprefix('page/')}.js"
         source = path.read_text("utf-8")
         assert len(imports_of(code)) == len(imports_of(source))
         if not imports_of(source):
@@ -84,12 +84,12 @@ def test_the_worker_has_all_its_imports_inside(written):
         for url, name in zip(inside, outside, strict=True):
             check(url, path.parent / name)
 
-    check(content_of(written, "worker"), export.STATIC / "worker.js")
+    check(content_of(written, "worker"), one_file.STATIC / "worker.js")
 
 
 def test_the_styles_are_inside(written):
     for name in ("style.css", "panels.css"):
-        assert (export.STATIC / name).read_text("utf-8") in written
+        assert (one_file.STATIC / name).read_text("utf-8") in written
 
 
 def test_no_text_ends_the_data_early(written):
@@ -108,15 +108,15 @@ def test_the_agents_files_are_inside_with_their_snapshots(written):
         assert base64.b64decode(data["files"][key]) == path.read_bytes()
     (agent,) = data["agents"]
     assert (agent["id"], agent["updates"], agent["snapshots"]) == ("run/a", 400, [0])
-    tree = json.loads((export.STATIC / "tic_tac_toe.json").read_text("utf-8"))
+    tree = json.loads((one_file.STATIC / "tic_tac_toe.json").read_text("utf-8"))
     assert data["tree"] == tree
 
 
 def test_by_default_the_shipped_agents_are_exported_with_their_trainings(tmp_path):
-    path = export.write_page(tmp_path)
+    path = one_file.write_page(tmp_path)
     data = data_of(path.read_text("utf-8"))
     assert [agent["id"] for agent in data["agents"]] == [f"shipped/{n}" for n in ALL]
-    listed, _ = agents.AgentFiles(tmp_path / "runs").as_json()
+    listed, _ = agent_files.AgentFiles(tmp_path / "runs").as_json()
     assert data["agents"] == listed, "as a server lists them"
     for agent in data["agents"]:
         for update in {*agent["snapshots"], agent["updates"]}:
@@ -126,18 +126,18 @@ def test_by_default_the_shipped_agents_are_exported_with_their_trainings(tmp_pat
 
 def test_a_page_that_lacks_a_part_is_refused(tmp_path, monkeypatch):
     for path in SCRIPTS:
-        target = tmp_path / path.relative_to(export.STATIC)
+        target = tmp_path / path.relative_to(one_file.STATIC)
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(path.read_bytes())
     (tmp_path / "index.html").write_text("<meta charset=utf-8>")
     (tmp_path / "tic_tac_toe.json").write_text("{}")
-    monkeypatch.setattr(export, "STATIC", tmp_path)
+    monkeypatch.setattr(one_file, "STATIC", tmp_path)
     with pytest.raises(ValueError, match=r"index\.html has 0 parts"):
-        export.write_page(tmp_path / "out", [])
+        one_file.write_page(tmp_path / "out", [])
 
 
 def test_the_vendored_module_is_the_one_that_its_readme_names():
-    vendor = export.STATIC / "vendor"
+    vendor = one_file.STATIC / "vendor"
     (digest,) = re.findall(r"`([0-9a-f]{64})`", (vendor / "README.md").read_text())
     content = (vendor / "htm-preact.js").read_bytes()
     assert hashlib.sha256(content).hexdigest() == digest

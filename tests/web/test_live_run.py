@@ -5,11 +5,11 @@ import pytest
 import tiny
 from quick import compiled
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.grading import counterexamples
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.training import loop
 from jax_ttt.training.run_state import run_key
 from jax_ttt.web.live_run import LiveRun
@@ -46,7 +46,7 @@ def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
     *_, last = loop.train(loop.make_learner(config, 3), run_key(3))
-    expected = agents.tensors_of(last.params)
+    expected = saved_agents.tensors_of(last.params)
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_array_equal(tensor, expected[name])
     assert run.agent.num_updates == run.update == config.run.num_updates
@@ -114,7 +114,7 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     for number in range(2):
         game = finished_game(config.env_id, X_WINS, number)
         learned = learn_from_game(learner, learned, game)
-    expected = agents.tensors_of(learned.average_params)
+    expected = saved_agents.tensors_of(learned.average_params)
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_allclose(tensor, expected[name], atol=1e-6)
     assert run.figures["people_games"] == 2

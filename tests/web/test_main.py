@@ -77,9 +77,9 @@ from jax_ttt.web.__main__ import COMMAND
 assert run_command(COMMAND, ["--port", "70000"]) == 2
 assert "starlette" not in sys.modules
 assert run_command(COMMAND, ["--export", {str(tmp_path)!r}]) == 0
-from jax_ttt.web import agents, app, training
-files = agents.AgentFiles(Path({str(tmp_path)!r}))
-app.make_app(files, training.Training(files), ["localhost"])
+from jax_ttt.web import agent_files, app, live_training
+files = agent_files.AgentFiles(Path({str(tmp_path)!r}))
+app.make_app(files, live_training.Training(files), ["localhost"])
 assert files.as_json()[0]
 assert not {{"jax", "flax", "pgx"}} & sys.modules.keys()
 """

@@ -8,8 +8,8 @@ import numpy as np
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.pictures import picture
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
 from jax_ttt.pictures.axes import band, new_figure, shortened
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.training import loop
@@ -122,7 +122,7 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
         },
         figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
     }
-    with themes.style("light"):
+    with picture.style("light"):
         figure = new_figure(14, 4)
         every = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(every, panels.items(), strict=True):

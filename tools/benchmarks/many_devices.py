@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import jax
 
+from jax_ttt.config.device_flags import Spread
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh
-from jax_ttt.scaling.flags import Spread
+from jax_ttt.runtime import devices, mesh
 from jax_ttt.training.device import Layout
 from tools.benchmarks import processes
 from tools.benchmarks.timing import Figures, Timed, in_turn, ratios, show, show_ms

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.files import records
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.grade import Grade, wilson_interval

@@ -8,13 +8,13 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.players import network
-from jax_ttt.solver import expansion, reach
-from jax_ttt.solver.expansion import Subject
+from jax_ttt.players import network_player
+from jax_ttt.solver import reach, successors
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import Subject
 from tools.benchmarks.timing import Figures, in_turn, ratios, show
 
 WIDTH = 128
@@ -65,15 +65,15 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
 def of_first_weights(env_id: EnvId) -> Subject:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
-    net = network.network_of(config.architecture)
+    net = network_player.network_of(config.architecture)
     params = q_network.init_params(net, jax.random.key(0))
-    player = network.greedy_player(net, params)
+    player = network_player.greedy_player(net, params)
     return Subject(
         env_id=env_id,
         player=player,
         seat="first",
         merged=True,
-        is_symmetric=network.is_symmetric(net),
+        is_symmetric=network_player.is_symmetric(net),
         batch=_BATCH,
     )
 
@@ -87,5 +87,5 @@ def _expand(subject: Subject, found: Reach, own: bool) -> None:
     """Compute the moves at all levels where the player moves, or its opponent."""
     for number, keys in enumerate(found.keys):
         if subject.is_own(number) == own:
-            for _ in expansion.expanded(subject, number, keys):
+            for _ in successors.expanded(subject, number, keys):
                 pass

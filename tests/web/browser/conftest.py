@@ -8,7 +8,7 @@ import browsing
 import pytest
 import tiny
 
-from jax_ttt.web import agents, export
+from jax_ttt.web import agent_files, one_file
 
 TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""
@@ -121,11 +121,11 @@ def exported_url(weak, tmp_path_factory):
     """Return the address of the exported page: the shipped agents, and two to beat."""
     browsing.chromium()
     runs = [
-        agents.Listed(f"run/{path.stem}", path.stem, "run", path, {})
+        agent_files.Listed(f"run/{path.stem}", path.stem, "run", path, {})
         for path in weak.values()
     ]
-    listed = [*agents.shipped_agents(), *runs]
-    return export.write_page(tmp_path_factory.mktemp("site"), listed).as_uri()
+    listed = [*agent_files.shipped_agents(), *runs]
+    return one_file.write_page(tmp_path_factory.mktemp("site"), listed).as_uri()
 
 
 @pytest.fixture(scope="module")

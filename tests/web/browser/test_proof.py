@@ -22,8 +22,8 @@ from browsing import (
     wait_for_turn,
 )
 
-from jax_ttt.config.catalogue import SIDES
-from jax_ttt.players import agents, registry
+from jax_ttt.config.game_facts import SIDES
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.shipped import ALL, SHIPPED
 from jax_ttt.solver import proof
 
@@ -43,7 +43,7 @@ def card(page, letter):
 
 def lines_in_python(path, host_tree):
     """Return the lines of play of an agent by side, followed by the package."""
-    probs = registry.enter_agent(path.stem, agents.load_agent(path)).probs
+    probs = registry.enter_agent(path.stem, saved_agents.load_agent(path)).probs
     assert probs is not None
     return {side: proof.lines(host_tree, probs, seat) for seat, side in SIDES.items()}
 
@@ -75,7 +75,7 @@ def total(lines):
 
 
 def test_connect_four_5x4_is_proven_again_in_the_browser(page):
-    score = agents.load_agent(ALL["connect-5x4"]).score
+    score = saved_agents.load_agent(ALL["connect-5x4"]).score
     browsing.game(page, "connect_5x4")
     panel = tab(page, "Proof")
     for seat, letter in ((score.first, "Blue"), (score.second, "Orange")):

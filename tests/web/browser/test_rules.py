@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import rule_cases
 
-from jax_ttt.web import export, security
+from jax_ttt.web import one_file, security
 
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).with_name("same_rules.js")
@@ -29,7 +29,7 @@ def page(browser, cases):
         name = route.request.url.removeprefix(URL)
         body, kind = "", "text/html"
         if name:
-            path = SCRIPT if name == SCRIPT.name else export.STATIC / name
+            path = SCRIPT if name == SCRIPT.name else one_file.STATIC / name
             body, kind = path.read_text("utf-8"), "text/javascript"
         route.fulfill(body=body, content_type=kind, headers=security.HEADERS)
 

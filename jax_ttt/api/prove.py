@@ -1,0 +1,153 @@
+"""The proof that a player is unbeatable, or the line of play that beats it."""
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from jax_ttt.api import html
+from jax_ttt.api.player import PlayerLike, player
+from jax_ttt.config.errors import PlayerError, SettingError
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.ranges import MAX_POSITIONS
+from jax_ttt.games import tree as trees
+from jax_ttt.games.game import Game, own_game
+from jax_ttt.grading import grader, search
+from jax_ttt.grading.grade import Grade
+from jax_ttt.pictures.board_svg import position_picture
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.players.registry import Entrant
+from jax_ttt.solver import proof
+from jax_ttt.text import grade_text
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Proof:
+    """The proof result of a player, over a game's tree or the positions it reaches.
+
+    Attributes:
+        player: The player's name.
+        grade: Its grade in the seats that the proof covers: those that it learned.
+        likeliest_game: The moves of its likeliest game against itself.
+
+    Example:
+        >>> found = jax_ttt.prove("minimax")
+        >>> found.unbeatable, found.losing_line
+        (True, None)
+        >>> found
+        unbeatable: no line of play by any opponent wins against it, as X or as O \
+(5,478 positions)
+    """
+
+    player: str
+    grade: Grade
+    likeliest_game: tuple[int, ...]
+
+    @property
+    def env_id(self) -> str:
+        """The game."""
+        return self.grade.env_id
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that the proof covers."""
+        return self.grade.seats
+
+    @property
+    def unbeatable(self) -> bool | None:
+        """Whether no line of play by any opponent beats it in these seats.
+
+        None if the search was cut before that was decided.
+        """
+        return self.grade.unbeatable
+
+    @property
+    def losing_line(self) -> tuple[int, ...] | None:
+        """The moves of both players in a shortest game that it loses, or None."""
+        loss = self.grade.shortest_loss
+        return None if loss is None else loss[1]
+
+    @property
+    def losing_seat(self) -> Seat | None:
+        """The player's seat in that game, or None."""
+        loss = self.grade.shortest_loss
+        return None if loss is None else loss[0]
+
+    @property
+    def verdict(self) -> str:
+        """The result in words."""
+        return grade_text.verdict(self.grade)
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the losing line, or if there is none the likeliest game."""
+        moves = self.losing_line or self.likeliest_game
+        states = Game.start(self.env_id, moves).states
+        # After each move, side by side.
+        return position_picture(
+            jax.tree.map(lambda *x: np.concatenate(x), *states[1:]), theme
+        )
+
+    def __repr__(self) -> str:
+        return self.verdict
+
+    def _repr_html_(self) -> str:
+        described = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
+        return html.with_picture(described, self.picture)
+
+
+def prove(
+    who: PlayerLike, *, env_id: str | None = None, max_positions: int | None = None
+) -> Proof:
+    """Prove that a player is unbeatable, or find a line of play that beats it.
+
+    The proof checks every move that the player may make and every reply that an
+    opponent could choose: in an enumerable game over its tree, in the other games of
+    stones over the positions that a player with one move in each position reaches.
+    Ctrl-C ends such a search with what is known.
+
+    Args:
+        who: An agent, a built-in player's name or a function; see `player`.
+        env_id: The game; by default the player's, else tic-tac-toe.
+        max_positions: Most positions in a seat, in a game without a tree only; by
+            default as many as memory holds. Beyond them nothing is claimed.
+
+    Raises:
+        Refused: the player is unknown; positions of the game have no keys; the
+            player's moves are random; or `max_positions` has no effect.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> jax_ttt.prove(agent).unbeatable
+        True
+        >>> len(jax_ttt.prove("random").losing_line)
+        5
+    """
+    entered = player(who, env_id=env_id)
+    game, entrant = entered.env_id, entered.entrant
+    check_max_positions(max_positions, game, entrant)
+    tree = trees.host_tree(game)
+    if tree is not None and entrant.probs is None:
+        rule = "no proof is possible, since its moves are random"
+        raise PlayerError(f"{entrant.name}: {rule}")
+    if tree is None and (reason := search.why_not(entrant, game)):
+        raise PlayerError(reason)
+    grade = grader.follow_lines(game, entrant, max_positions)
+    if tree is not None and entrant.probs is not None:
+        likeliest = proof.self_play_line(tree, entrant.probs)
+    else:
+        likeliest = own_game(game, entrant.player).moves
+    return Proof(player=entrant.name, grade=grade, likeliest_game=likeliest)
+
+
+def check_max_positions(
+    max_positions: int | None, env_id: EnvId, entrant: Entrant
+) -> None:
+    """Raise `Refused` if the limit of a search is wrong, or has no effect."""
+    if max_positions is None:
+        return
+    MAX_POSITIONS.check("max_positions", max_positions)
+    if GAMES[env_id].enumerable:
+        rule = f"left out: the whole tree of {env_id} is enumerated"
+        raise SettingError("max_positions", rule, max_positions)
+    if reason := search.why_not(entrant, env_id):
+        raise PlayerError(reason)

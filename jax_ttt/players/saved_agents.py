@@ -1,0 +1,145 @@
+"""Trained agents: a network's weights with everything needed to use them."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+from jax.tree_util import Partial
+
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.settings import Config
+from jax_ttt.files import agent_file
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.run_folder import agent_path
+from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
+from jax_ttt.games.game import Game, own_game
+from jax_ttt.grading.grade import Grade
+from jax_ttt.networks.q_network import Network
+from jax_ttt.players import network_player
+from jax_ttt.players.names import Spec
+from jax_ttt.runtime import files, pytrees
+
+
+@dataclasses.dataclass(frozen=True)
+class Agent:
+    """A trained network with its settings, seed and last evaluation."""
+
+    config: Config
+    params: nnx.State
+    seed: int
+    num_updates: int  # learned from; fewer than in the settings if stopped early
+    score: Grade  # of the last evaluation
+
+    @property
+    def network(self) -> Network:
+        """The network that computes action values from `params`."""
+        return network_player.network_of(self.config.architecture)
+
+    @property
+    def player(self) -> Partial:
+        """The agent as a function `(key, env_state) -> actions`."""
+        return network_player.greedy_player(self.network, self.params)
+
+    def game_against_itself(self) -> Game:
+        """Return the game in which the agent plays both sides."""
+        return own_game(self.config.env_id, self.player)
+
+
+def file_of(agent: Agent) -> AgentFile:
+    """Return what the agent's file holds."""
+    return AgentFile(
+        config=agent.config,
+        seed=agent.seed,
+        num_updates=agent.num_updates,
+        score=agent.score,
+        tensors=tensors_of(agent.params),
+    )
+
+
+def as_bytes(agent: Agent) -> bytes:
+    """Return the contents of an agent's file.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+    """
+    return agent_file.as_bytes(file_of(agent))
+
+
+def save_agent(agent: Agent, path: Path) -> None:
+    """Write the agent to a file, completely or not at all.
+
+    Raises:
+        FloatingPointError: a weight is not finite.
+        OSError: the file can't be written.
+    """
+    files.write_atomic(path, as_bytes(agent))
+
+
+def load_agent(path: Path, env_id: str | None = None) -> Agent:
+    """Return the agent of a file or of a run's folder.
+
+    Raises:
+        AgentError: the file is missing or damaged, another program or version wrote
+            it, or its game is not `env_id` (None accepts any game).
+    """
+    path = agent_path(path)
+    saved = agent_file.load(path)
+    if env_id is not None and saved.config.env_id != env_id:
+        raise AgentError(f"{path}: made for {saved.config.env_id}, not for {env_id}")
+    return Agent(
+        config=saved.config,
+        params=_params(path, saved),
+        seed=saved.seed,
+        num_updates=saved.num_updates,
+        score=saved.score,
+    )
+
+
+def game(specs: Sequence[Spec], env_id: EnvId | None) -> EnvId:
+    """Return the game that the players play.
+
+    It is `env_id` if given, else the game of the saved agents among them, else the
+    default game. Only the descriptions of the files are read.
+
+    Raises:
+        AgentError: a file can't be read, or two agents are made for different games.
+    """
+    if env_id is not None:
+        return env_id
+    games: dict[EnvId, Path] = {}
+    for spec in specs:
+        if (saved := spec.saved) is not None:
+            games.setdefault(agent_file.env_id(saved.path), saved.path)
+    if len(games) > 1:
+        (first, path), (second, other), *_ = games.items()
+        raise AgentError(f"{other}: made for {second}, but {path} for {first}")
+    return next(iter(games)) if games else game_facts.DEFAULT
+
+
+def _params(path: Path, saved: AgentFile) -> nnx.State:
+    """Return the weights of a file as the network's pytree.
+
+    Raises:
+        AgentError: a name, a shape or a dtype of a tensor is not the network's.
+    """
+    shapes = network_player.shapes(network_player.network_of(saved.config.architecture))
+    expected = {
+        name: (leaf.dtype, leaf.shape)
+        for name, leaf in pytrees.leaves_by_name(shapes).items()
+    }
+    tensors = saved.tensors
+    if expected != {name: (t.dtype, t.shape) for name, t in tensors.items()}:
+        game = saved.config.env_id
+        raise AgentError(f"{path}: its weights don't fit a network for {game}")
+    leaves = {name: jnp.asarray(tensor) for name, tensor in tensors.items()}
+    return pytrees.with_leaves(shapes, leaves)
+
+
+def tensors_of(params: nnx.State) -> dict[str, np.ndarray]:
+    """Return a network's weights as tensors of a file, by name."""
+    named = pytrees.leaves_by_name(params)
+    return {name: np.asarray(leaf) for name, leaf in named.items()}

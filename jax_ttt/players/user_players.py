@@ -1,0 +1,167 @@
+"""Players written by users: functions and policies, checked before they play.
+
+Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Int, Key, Shaped
+
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.games import pgx_games, positions
+from jax_ttt.games import tree as trees
+from jax_ttt.players import basic
+from jax_ttt.players.registry import Entrant
+from jax_ttt.runtime.words import counted
+from jax_ttt.solver import policies
+
+Function: TypeAlias = Callable[[jax.Array, pgx.State], jax.Array]
+"""A function `(key, env_state of B games) -> B actions` of `jax.numpy`."""
+
+
+@jax.tree_util.register_static
+@dataclasses.dataclass(frozen=True)
+class _Own:
+    """A user's function; static, since it is the program."""
+
+    function: Function
+
+
+def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
+    """Return a user's function as a player.
+
+    It is tested on many boards. If its moves change neither with the key nor with the
+    players' ids, it plays one move in each position, and results can be exact.
+
+    Raises:
+        PlayerError: JAX can't compile the function, it does not return one action per
+            game, it plays an illegal move, or a move depends on the other games.
+    """
+    player = Partial(_moves, _Own(function))
+    boards = _boards(env_id)
+    key, other_key = jax.random.split(jax.random.key(0))
+    _check_shape(name, function, key, boards)
+    play = jax.jit(player)
+    action = np.asarray(play(key, boards))
+    _check_legal(name, action, boards)
+    same_boards = play(other_key, boards), play(key, pgx_games.with_other_ids(boards))
+    is_fixed = all((action == moves).all() for moves in same_boards)
+    if is_fixed:
+        _check_independence(name, play, key, boards, action)
+    tree = trees.host_tree(env_id)
+    if tree is None or not is_fixed:
+        return Entrant(name, player, None, is_fixed=is_fixed)
+    probs = policies.deterministic(tree, action)
+    return Entrant(name, basic.policy_player(positions.index(env_id), probs), probs)
+
+
+def enter_policy(
+    name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId
+) -> Entrant:
+    """Return a user's policy, `(P, A)` probabilities of moves, as a player.
+
+    Raises:
+        PlayerError: the game is not enumerable, or the array is no policy of its tree.
+    """
+    tree = trees.host_tree(env_id)
+    if tree is None:
+        raise PlayerError(f"{name}: {env_id} is too large for a policy as an array")
+    shape = tree.legal_action_mask.shape
+    if policy.shape != shape or not np.issubdtype(policy.dtype, np.number):
+        found = f"{policy.dtype} of shape {policy.shape}"
+        raise PlayerError(f"{name}: must be numbers of shape {shape}, got {found}")
+    probs = np.where(tree.terminal[:, None], 0.0, policy)
+    allowed = (probs >= 0) & (tree.legal_action_mask | (probs == 0))
+    sums = np.isclose(probs.sum(axis=1), 1, atol=1e-5)
+    wrong = np.flatnonzero(~(allowed.all(axis=1) & (sums | tree.terminal)))
+    if len(wrong):
+        rule = "must be probabilities of legal moves with the sum 1"
+        at = f"in position {wrong[0]}"
+        raise PlayerError(f"{name}: {rule}, got {probs[wrong[0]]} {at}")
+    return Entrant(name, basic.policy_player(positions.index(env_id), probs), probs)
+
+
+def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
+    return own.function(key, env_state).astype(jnp.int32)
+
+
+def _boards(env_id: EnvId) -> pgx.State:
+    """Return the positions to decide, or boards of random games if not enumerable.
+
+    No game is over.
+    """
+    tree = trees.game_tree(env_id)
+    if tree is not None:
+        return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+    env, key = pgx_games.make_env(env_id), jax.random.key(0)
+    boards = basic.boards_of_random_games(env, key, num_games=64, num_moves=32)
+    going_on = ~np.asarray(pgx_games.finished(boards))
+    return jax.tree.map(lambda x: x[going_on], boards)
+
+
+def _check_shape(
+    name: str, function: Function, key: Key[Array, ""], boards: pgx.State
+) -> None:
+    rule = "must return an array with one whole number per game"
+    try:
+        action = jax.eval_shape(function, key, boards)
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise PlayerError(
+            f"{name}: can't be compiled; a player is a function (key, env_state) "
+            f"written with jax.numpy: {reason}"
+        ) from error
+    wanted = boards.terminated.shape
+    if not isinstance(action, jax.ShapeDtypeStruct):
+        raise PlayerError(f"{name}: {rule}, got {type(action).__name__}")
+    if action.shape != wanted or not jnp.issubdtype(action.dtype, jnp.integer):
+        games = counted(wanted[0], "game")
+        found = f"{action.dtype} of shape {action.shape} for {games}"
+        raise PlayerError(f"{name}: {rule}, got {found}")
+
+
+def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) -> None:
+    num_actions = boards.legal_action_mask.shape[1]
+    mask = np.asarray(boards.legal_action_mask)
+    inside = (action >= 0) & (action < num_actions)
+    rows = np.arange(len(action))
+    legal = inside & mask[rows, action.clip(0, num_actions - 1)]
+    wrong = np.flatnonzero(~legal)
+    if len(wrong):
+        raise PlayerError(
+            f"{name}: plays {action[wrong[0]]}, but the legal moves are "
+            f"{' '.join(map(str, np.flatnonzero(mask[wrong[0]])))}"
+        )
+
+
+def _check_independence(
+    name: str,
+    play: Callable[[Key[Array, ""], pgx.State], Int[Array, " B"]],
+    key: Key[Array, ""],
+    boards: pgx.State,
+    action: Int[np.ndarray, " B"],
+) -> None:
+    """Check that a move depends on its own board only, not on the others or its place.
+
+    `action` holds the moves on `boards`. They are compared with those of two batches:
+    of the emptier half of the boards and of the fuller one, twice and in another order.
+    """
+    rng, size = np.random.default_rng(0), len(action)
+    stones = np.asarray(boards.observation).reshape(size, -1).sum(axis=1)
+    order = np.argsort(stones, kind="stable")
+    for half in (order[: -(-size // 2)], order[size // 2 :]):
+        batch = rng.permutation(np.resize(half, size))
+        moves = play(key, jax.tree.map(lambda x, batch=batch: x[batch], boards))
+        if (action[batch] != moves).any():
+            raise PlayerError(
+                f"{name}: a move must depend on its own game only, but it changes with "
+                "the other games of the batch or their order"
+            )

@@ -1,0 +1,148 @@
+"""A saved agent's values and move in every position to decide, as CSV or JSON.
+
+The agent may be a table or a network; the game must be enumerable.
+"""
+
+import csv
+import dataclasses
+import functools
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from jax_ttt.config.game_facts import EnvId, Seat
+from jax_ttt.files import records
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading import certificates
+from jax_ttt.grading.certificates import Certificate
+from jax_ttt.players import network_player
+from jax_ttt.players.names import Spec
+from jax_ttt.players.registry import Entrant
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.runtime import files, streams
+from jax_ttt.runtime.words import counted
+from jax_ttt.text.board_text import cells_as_text
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Decision:
+    """An agent's action values and its move in a position."""
+
+    board: str
+    """The cells, row by row: `X`, `O` or `-`."""
+    to_move: Seat
+    """Whose turn it is."""
+    q_values: tuple[float | None, ...]
+    """Value of each move to the player to move; None (null) for illegal moves."""
+    move: int
+    """The move that the agent plays."""
+
+
+def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]:
+    """Yield the agent's decision in each position to decide.
+
+    `tree` holds NumPy arrays; `probs` is the agent's policy.
+    """
+    values = np.asarray(
+        network_player.decision_values(agent.network, agent.params, tree)
+    )
+    legal = tree.legal_action_mask[tree.decisions]
+    moves = probs[tree.decisions].argmax(axis=1)
+    for row, position in enumerate(tree.decisions.tolist()):
+        pairs = zip(values[row].tolist(), legal[row], strict=True)
+        yield Decision(
+            board=cells_as_text(tree, position),
+            to_move=tree.to_move(position),
+            q_values=tuple(value if ok else None for value, ok in pairs),
+            move=int(moves[row]),
+        )
+
+
+def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
+    """Write one line per position: board, to_move, q0, q1 and so on, move."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    names = [f"q{action}" for action in range(num_actions)]
+    writer.writerow(["board", "to_move", *names, "move"])
+    for row in rows:
+        cells = ["" if value is None else value for value in row.q_values]
+        writer.writerow([row.board, row.to_move, *cells, row.move])
+    files.write_output(path, text.getvalue().encode())
+
+
+def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
+    """Write a list with one position per line."""
+    lines = ",\n".join(records.to_json(row) for row in rows)
+    files.write_output(path, f"[\n{lines}\n]\n".encode())
+
+
+def write_policy(
+    entrant: Entrant,
+    tree: Tree,
+    as_csv: Path | None,
+    as_json: Path | None,
+    quiet: bool,
+) -> None:
+    """Write a saved agent's decisions to the files that are given, and say so.
+
+    With `quiet`, standard output is left to a command's own.
+    """
+    agent, probs = entrant.agent, entrant.probs
+    if agent is None or probs is None:
+        return
+    for path in filter(None, (as_csv, as_json)):
+        rows = decisions(agent, probs, tree)
+        if path == as_csv:
+            write_decisions_csv(path, rows, probs.shape[1])
+        else:
+            write_decisions_json(path, rows)
+        size = counted(len(tree.decisions), "row")
+        streams.tell_written(path, size, quiet)
+
+
+def certified(
+    spec: Spec, env_id: EnvId, entrant: Entrant, tree: Tree | None
+) -> tuple[Certificate, str]:
+    """Return a player's certificate, and why a seat is not in it.
+
+    Without a tree, all positions that the player reaches are enumerated.
+
+    Raises:
+        PlayerError: no seat can be certified.
+    """
+    player, sha256 = spec.name, ""
+    if (saved := spec.saved) is not None:
+        player = f"{player.removesuffix(saved.name)}AGENT"
+        sha256 = hashlib.sha256(saved.path.read_bytes()).hexdigest()
+    if tree is None:
+        moves, missing = certificates.proven_by_search(entrant, env_id)
+    else:
+        text_of = functools.partial(cells_as_text, tree)
+        moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
+    certificate = Certificate(
+        env_id=env_id,
+        player=player,
+        sha256=sha256,
+        num_positions=sum(map(len, moves.values())),
+        moves=moves,
+    )
+    return certificate, missing
+
+
+def write_certificate(
+    path: Path, certificate: Certificate, missing: str, as_json: bool
+) -> None:
+    """Write a certificate as JSON with a line for each position, and say so.
+
+    `missing` says why a seat is not in it.
+    """
+    text = json.dumps(records.to_dict(certificate), indent=1)
+    files.write_atomic(path, f"{text}\n".encode("ascii"))
+    size = counted(certificate.num_positions, "position")
+    streams.tell_written(path, size, as_json)
+    if missing:
+        streams.tell(f"note: the certificate is for one seat only; {missing}")

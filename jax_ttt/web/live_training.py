@@ -1,0 +1,417 @@
+"""Training that can be watched and changed: one thread, and what is shown of it.
+
+Imports no JAX: the thread does, once a training is started.
+"""
+
+import asyncio
+import collections
+import contextlib
+import dataclasses
+import math
+import secrets
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, cast
+
+from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
+from jax_ttt.config.ranges import check
+from jax_ttt.config.settings import Config
+from jax_ttt.files import agent_file
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.records import JsonObject
+from jax_ttt.runtime import streams
+from jax_ttt.web import agent_files, sliders
+from jax_ttt.web.agent_files import AgentFiles
+from jax_ttt.web.sliders import LEARNERS, LEARNING, Learner
+
+if TYPE_CHECKING:
+    from jax_ttt.web.live_run import LiveRun
+
+LIVE = "live/"
+"""How the id of an agent in training begins; each run's is another one."""
+MOST_GAMES = 100
+"""Most finished games that wait to be learned from; the oldest is dropped."""
+END_SECONDS = 1.0
+"""How long the end waits for what is being computed or compiled."""
+
+NOTHING: JsonObject = {
+    "update": 0,
+    "games": 0,
+    "wins": {"x": 0, "o": 0},
+    "draws": 0,
+    "loss": None,
+    "positions_learned": None,  # None for a network
+    "unbeatable": None,  # by side, once that is known
+    "people_games": 0,
+    "proven_at": None,
+}
+"""What is shown of a run before its first step."""
+
+
+@dataclasses.dataclass(eq=False)
+class Run:
+    """A training from its start to a reset; the lock of its owner protects it."""
+
+    learner: Learner
+    number: int  # of all runs; also the seed
+    phase: Literal["idle", "compiling", "running", "finished", "failed"] = "compiling"
+    paused: bool = False
+    begun: bool = False
+    error: str | None = None
+    figures: JsonObject = dataclasses.field(default_factory=NOTHING.copy)
+    scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
+    rows: list[JsonObject] = dataclasses.field(default_factory=list)
+    """Of all evaluations; the last one of an update counts."""
+    snapshots: dict[int, AgentFile] = dataclasses.field(default_factory=dict)
+    latest: AgentFile | None = None
+    games: collections.deque[Sequence[int]] = dataclasses.field(
+        default_factory=lambda: collections.deque(maxlen=MOST_GAMES)
+    )
+
+    @property
+    def in_training(self) -> bool:
+        """Whether it has neither ended nor failed; it may be paused."""
+        return self.phase in ("compiling", "running")
+
+    @property
+    def shown_phase(self) -> str:
+        """Its phase as the page shows it."""
+        return "paused" if self.paused else self.phase
+
+
+class Training:
+    """Self-play of one agent in one thread; safe to use from any thread."""
+
+    def __init__(
+        self,
+        files: AgentFiles,
+        prepare: Callable[[], object] = lambda: None,
+        speed: float = 1.0,
+    ) -> None:
+        """Make it idle; the thread begins with the first start.
+
+        `files` keeps the agent at the end. `prepare` makes JAX ready in the thread.
+        `speed` multiplies the pace at which learners of tic-tac-toe are shown; at
+        infinity they learn as fast as they can.
+        """
+        self._files, self._prepare, self._speed = files, prepare, speed
+        self._changed = threading.Condition()
+        self._learner: Learner = "network"
+        self._moved: dict[Learner, dict[str, float]] = {x: {} for x in LEARNERS}
+        self._from_people = False
+        self._run: Run | None = None
+        self._num_runs = 0
+        self._thread: threading.Thread | None = None
+        self._listeners: list[Callable[[], None]] = []
+        self._token = secrets.token_hex(4)
+        self._version = 0
+        self.is_closed, self._end = False, math.inf
+
+    def command(self, name: object, learner: object = None) -> None:
+        """Start, pause, continue or reset; `learner` is for a start or a reset.
+
+        Raises:
+            SettingError: there is no such command, or no such learner.
+            UsageError: the command does not fit the state.
+        """
+        commands = {
+            "start": self._start,
+            "pause": self._pause,
+            "continue": self._continue,
+            "reset": self._reset,
+        }
+        if not isinstance(name, str) or name not in commands:
+            raise SettingError("command", f"one of {', '.join(commands)}", name)
+        if learner is not None and learner not in LEARNERS:
+            raise SettingError("learner", f"one of {', '.join(LEARNERS)}", learner)
+        with self._changed:
+            if self.is_closed:
+                raise UsageError("the server is about to end")
+            in_training = self._run is not None and self._run.in_training
+            if name == "start" and in_training:
+                raise UsageError("start: an agent is in training; reset it first")
+            if name in ("start", "reset"):
+                self._learner = cast("Learner", learner or self._learner)
+            commands[name]()
+            self._tell()
+
+    def _start(self) -> None:
+        self._num_runs += 1
+        self._run = Run(self._learner, self._num_runs)
+        if self._thread is None:
+            # A daemon, since a program that is being compiled can't be stopped.
+            self._thread = threading.Thread(
+                target=self._work, name="live training", daemon=True
+            )
+            self._thread.start()
+
+    def _pause(self) -> None:
+        if self._run is None or self._run.paused or not self._run.in_training:
+            raise UsageError("pause: no agent is in training")
+        self._run.paused = True
+
+    def _continue(self) -> None:
+        if self._run is None or not self._run.paused:
+            raise UsageError("continue: no training is paused")
+        self._run.paused = False
+
+    def _reset(self) -> None:
+        self._moved = {x: {} for x in LEARNERS}
+        self._run = None
+
+    def change(self, settings: Mapping[str, object]) -> None:
+        """Move sliders, or switch learning from people on or off.
+
+        A slider applies from the next chunk of updates on; None moves it back to its
+        schedule. If one of the settings is refused, none is changed.
+
+        Raises:
+            SettingError: a name is unknown, or a value is outside its range.
+        """
+        moved = dict(settings)
+        from_people = moved.pop("learn_from_people", self._from_people)
+        check("learn_from_people", bool, from_people)
+        with self._changed:
+            sliders.check_moved(self._learner, moved)
+            self._from_people = bool(from_people)
+            for name, value in moved.items():
+                self._moved[self._learner].pop(name, None)
+                if value is not None:
+                    self._moved[self._learner][name] = cast("float", value)
+            self._tell()
+
+    def learn(self, moves: Sequence[int]) -> None:
+        """Let the agent learn from a finished game: from the moves of both players.
+
+        Raises:
+            UsageError: that is switched off, or there is no agent that can.
+            MoveError: the moves are no finished game of the agent's.
+        """
+        with self._changed:
+            run = self._run
+            if run is None or run.phase in ("compiling", "failed"):
+                raise UsageError("no agent is in training that could learn the game")
+            if not self._from_people:
+                raise UsageError("learning from people is switched off")
+            learning = LEARNING[run.learner]
+        if not learning.from_people:
+            raise UsageError(f"{run.learner} does not learn from people")
+        from jax_ttt.games.game import Game  # of JAX, which the run has loaded
+
+        if not Game.start(learning.config.env_id, moves).is_over:
+            raise MoveError(f"the game {[*moves]} is not over")
+        with self._changed:
+            run.games.append(moves)
+            self._changed.notify_all()
+
+    def status(self) -> JsonObject:
+        """Return what is shown, without the rows of evaluations.
+
+        `version` grows with each change, as long as the process `server` lives. `run`
+        is 0 while there is none, and `agent` is None before its first step.
+        """
+        with self._changed:
+            run = self._run or Run(self._learner, 0, phase="idle")
+            learning, moved = LEARNING[run.learner], self._moved[run.learner]
+            return {
+                "server": self._token,
+                "version": self._version,
+                "run": run.number,
+                "agent": None if run.latest is None else self._agent_id(run),
+                "learner": run.learner,
+                "env_id": learning.config.env_id,
+                "from_people": learning.from_people,
+                "status": run.shown_phase,
+                "num_updates": learning.config.run.num_updates,
+                **run.figures,
+                "evaluations": len(run.rows),
+                "settings": sliders.shown(run.learner, moved, run.scheduled),
+                "snapshots": sorted(run.snapshots),
+                "error": run.error,
+                "learn_from_people": self._from_people,
+            }
+
+    def status_with_rows(self) -> tuple[JsonObject, list[JsonObject]]:
+        """Return what is shown, and the rows of all evaluations so far.
+
+        The rows of a run are only appended to.
+        """
+        with self._changed:
+            return self.status(), [] if self._run is None else [*self._run.rows]
+
+    def _agent_id(self, run: Run) -> str:
+        return f"{LIVE}{self._token}-{run.number}"
+
+    def as_agent(self) -> JsonObject | None:
+        """Return what the list of agents says about the agent; None without one."""
+        with self._changed:
+            run = self._run
+            if run is None or run.latest is None:
+                return None
+            config = LEARNING[run.learner].config
+            return {
+                "id": self._agent_id(run),
+                "name": run.learner,
+                "source": "live",
+                "env_id": config.env_id,
+                "kind": agent_files.kind_of(config),
+                "updates": run.latest.num_updates,
+                "snapshots": sorted(run.snapshots),
+            }
+
+    def content(self, agent_id: str, update: int | None = None) -> bytes:
+        """Return the agent as a file: now, or at the evaluation after `update`.
+
+        Raises:
+            KeyError: there is no such agent, or it is that of an earlier run.
+        """
+        with self._changed:
+            run = self._run
+            agent = None
+            if run is not None and agent_id == self._agent_id(run):
+                agent = run.latest if update is None else run.snapshots.get(update)
+        if agent is None:
+            raise KeyError(agent_id)
+        return agent_file.as_bytes(agent)
+
+    @contextlib.contextmanager
+    def listener(self) -> Iterator[asyncio.Queue[None]]:
+        """Yield a queue of this thread's loop that gets an item after a change.
+
+        It holds one item at most: who takes it reads the newest status.
+        """
+        loop = asyncio.get_running_loop()
+        changes: asyncio.Queue[None] = asyncio.Queue(maxsize=1)
+
+        def put() -> None:
+            with contextlib.suppress(asyncio.QueueFull):
+                changes.put_nowait(None)
+
+        def tell() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(put)
+
+        with self._changed:
+            self._listeners.append(tell)
+        try:
+            yield changes
+        finally:
+            with self._changed:
+                self._listeners.remove(tell)
+
+    def close(self) -> bool:
+        """End training and keep the agent; return whether the thread has ended.
+
+        What is being computed or compiled is waited for, but not for long, and not by a
+        second call.
+        """
+        with self._changed:
+            seconds = 0.0 if self.is_closed else END_SECONDS
+            run, self._run = self._run, None
+            self.is_closed = True
+            self._tell()
+        if run is not None and run.latest is not None and run.latest.num_updates:
+            self._keep(run, run.latest)
+        if self._thread is None:
+            return True
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _keep(self, run: Run, agent: AgentFile) -> None:
+        name = f"{run.learner}-{run.number}-{agent.num_updates}"
+        try:
+            path = self._files.keep(name, agent_file.as_bytes(agent))
+            if path is not None:
+                streams.tell(f"the agent in training is kept: {path}")
+        except OSError as error:
+            streams.tell(f"warning: the agent in training was not kept: {error}")
+
+    def _tell(self) -> None:
+        """Wake the thread and all listeners, after a change."""
+        self._version += 1
+        self._changed.notify_all()
+        for tell in self._listeners:
+            tell()
+
+    def _work(self) -> None:
+        """Train one agent after another, in the thread."""
+        while (run := self._next_run()) is not None:
+            try:
+                self._train(run)
+            except Exception as error:
+                self._fail(run, error)
+
+    def _next_run(self) -> Run | None:
+        """Wait for a run that has not begun; None at the end."""
+        with self._changed:
+            while not self.is_closed:
+                if self._run is not None and not self._run.begun:
+                    self._run.begun = True
+                    return self._run
+                self._changed.wait()
+        return None
+
+    def _train(self, run: Run) -> None:
+        self._prepare()
+        from jax_ttt.web.live_run import LiveRun
+
+        live = LiveRun(self._config(run), run.number, lambda: self._run is not run)
+        pace, due = LEARNING[run.learner].pace(self._speed), 0.0
+        while (games := self._next_task(run, live.is_over, due)) is not None:
+            if games:
+                live.learn(games, self._config(run))
+            else:
+                begin, before = time.monotonic(), live.update
+                live.step(self._config(run))
+                due = begin + (live.update - before) / pace if pace else 0.0
+            with self._changed:
+                if self._run is run:
+                    self._note(run, live)
+
+    def _note(self, run: Run, live: "LiveRun") -> None:
+        """Take over what is shown after a step."""
+        run.phase = "finished" if live.is_over else "running"
+        run.paused = run.paused and not live.is_over
+        run.figures, run.scheduled = live.figures, live.scheduled
+        run.latest = live.agent
+        if live.row is not None:
+            run.rows.append(live.row)
+            run.snapshots[live.update] = live.agent
+        self._tell()
+
+    def _config(self, run: Run) -> Config:
+        with self._changed:
+            return sliders.config_with(run.learner, self._moved[run.learner])
+
+    def _next_task(
+        self, run: Run, is_over: bool, due: float
+    ) -> list[Sequence[int]] | None:
+        """Wait until a step is due, or games of people arrive, which are returned.
+
+        No games mean a step; None means that the run has ended.
+        """
+        with self._changed:
+            while self._run is run:
+                if run.games:
+                    games = [*run.games]
+                    run.games.clear()
+                    return games
+                rest = due - time.monotonic()
+                waits = run.paused or is_over
+                if not waits and rest <= 0:
+                    return []
+                self._changed.wait(None if waits else rest)
+        return None
+
+    def _fail(self, run: Run, error: Exception) -> None:
+        """Show why a run failed; the terminal has the traceback of a fault of ours."""
+        if not isinstance(error, Refused | FloatingPointError):
+            traceback.print_exception(error, file=sys.stderr)
+        with self._changed:
+            run.phase, run.paused = "failed", False
+            run.error = str(error) or type(error).__name__
+            if self._run is run:
+                self._tell()

@@ -1,0 +1,50 @@
+"""The flags of many devices and hosts; `test_refused.py` has what does not fit."""
+
+import re
+
+import pytest
+
+from jax_ttt.config.device_flags import Devices, Spread
+from jax_ttt.config.errors import SettingError
+from jax_ttt.config.settings import Config
+
+ALL = {"coordinator": "10.0.0.1:1234", "num_processes": 4, "process_id": 3}
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_spread"),
+    [
+        ({}, False),
+        *(({"devices": text}, True) for text in ("1", "8", "all")),
+        ({"distributed": True}, True),
+        ({"distributed": True, "devices": "all"}, True),
+        ({"distributed": True, **ALL}, True),
+        ({"distributed": True, **ALL, "coordinator": "[::1]:65535"}, True),
+    ],
+)
+def test_what_fits_together_is_accepted(flags, is_spread):
+    spread = Spread(**flags)
+    assert spread.is_spread is is_spread
+
+
+@pytest.mark.parametrize(
+    ("field", "number", "near"),
+    [
+        ("num_envs", 100, ("96", "104")),
+        ("num_envs", 1001, ("1,000", "1,008")),
+        ("num_envs", 5, ("8",)),
+        ("replay_capacity", 1001, ("1,000", "1,008")),
+    ],
+)
+def test_games_and_moves_are_a_multiple_of_the_devices(field, number, near):
+    config = Config.of(
+        num_envs=64, replay_capacity=1024, replay_start=0, replay_batch=8
+    )
+    Devices(devices="8").check_shares(config)
+    config = config.replace(**{field: number})
+    for text in (None, "1", "all"):
+        Devices(devices=text).check_shares(config)
+    with pytest.raises(SettingError) as refusal:
+        Devices(devices="8").check_shares(config)
+    assert refusal.value.field == field
+    assert set(near) <= set(re.findall(r"[\d,]*\d", refusal.value.rule))
