@@ -51,7 +51,7 @@ bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for 
 published: $(VENV)/.train ## train the published systems again, compare the results
 	$(RUN) -m tools.published $(ARGS)
 
-api: $(VENV)/.train ## write docs/api.md from the public functions' docstrings
+api: $(VENV)/.train ## write docs/api*.md from the docstrings of the public functions
 	$(RUN) -m tools.make_api
 
 schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings

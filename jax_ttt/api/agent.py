@@ -22,6 +22,7 @@ class Agent(saved_agents.Agent):
     Attributes:
         config: The settings of its training.
         params: The weights of its network, a pytree.
+        network: The network without its weights, for `jax_ttt.networks.q_network`.
         seed: The seed of its training.
         num_updates: The number of updates that it learned from.
         score: The grades of its last evaluation.
