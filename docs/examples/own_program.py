@@ -8,7 +8,7 @@ import jax_ttt
 from jax_ttt.networks import q_network
 
 agent = jax_ttt.train(seed=1).agent
-print(jax.tree.map(jnp.shape, agent.params))  # a pytree of arrays
+print([leaf.shape for leaf in jax.tree.leaves(agent.params)])  # a pytree of arrays
 env = pgx.make("tic_tac_toe")
 
 

@@ -6,11 +6,12 @@ import inspect
 import pytest
 
 import jax_ttt
+from jax_ttt.pictures.picture import Picture
 from tools.make_api import result_types
 
 FUNCTIONS = [n for n in jax_ttt.__all__ if inspect.isfunction(getattr(jax_ttt, n))]
 TYPES = result_types([getattr(jax_ttt, name) for name in FUNCTIONS])
-RETURNED = [t for t in TYPES if t.__module__.startswith("jax_ttt.api.")]
+RETURNED = [type_ for type_ in TYPES if type_ is not Picture]  # it has no example
 
 
 def check(documented, name):
