@@ -67,7 +67,11 @@ run = jax_ttt.train(seed=1, preset="table")
 print(jax_ttt.prove(run.agent))
 ```
 
+Each function is on one of four pages:
+
 {{tasks}}
+
+## What all functions share
 
 - Settings are keyword arguments with the names of the command line's flags;
   `python -m jax_ttt.train --help` describes them.
@@ -79,7 +83,7 @@ print(jax_ttt.prove(run.agent))
   first used.
 - Compilation takes most of a short run's time. To cache compiled programs for the next
   process, as the commands do, start with
-  `from jax_ttt.runtime import compile_cache; compile_cache.use()`.
+  `from jax_ttt.runtime import compiling; compiling.use_program_cache()`.
 
 ## Your own parts
 
