@@ -34,6 +34,7 @@ from jax_ttt.text.board_text import find
 from tools import screenshots
 from tools.architecture import architecture_picture
 from tools.benchmarks.progress import Steps
+from tools.round_drawing import round_picture
 
 Drawing = Literal[
     "architecture",
@@ -44,6 +45,7 @@ Drawing = Literal[
     "seeds",
     "growth",
     "rounds",
+    "counterexamples",
     "lost-line",
     "closed-line",
 ]
@@ -68,9 +70,9 @@ class Args:
     """Figures to make. architecture: the parts of the program; game: a perfect game;
     random-games: nine random games; values: an agent's values of a board; learning:
     one run; seeds: several runs; growth: the published systems; rounds: a run that
-    finds counterexamples; lost-line, closed-line: a line that beat an agent of it, and
-    the last agent's game instead; web: the web page, which needs Playwright and
-    chromium."""
+    finds counterexamples; counterexamples: one of its rounds as a tree of moves;
+    lost-line, closed-line: a line that beat an agent of it, and the last agent's game
+    instead; web: the web page, which needs Playwright and chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
@@ -141,6 +143,7 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
             runs(tuple(SYSTEMS), seeds), theme
         ),
         "rounds": rounds,
+        "counterexamples": round_picture,
         "lost-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[0].states, theme
         ),

@@ -90,7 +90,7 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
 @pytest.mark.slow
 def test_the_grade_of_a_searched_player_follows_the_schema(capsys):
     words = [
-        "lookahead:1:shipped:connect-7x6",
+        "shipped:connect-7x6",
         "--env-id",
         "connect_7x6",
         "--exam",
