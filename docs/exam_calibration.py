@@ -16,16 +16,17 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
-from jax_ttt.games.pgx_games import Player
+from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
 from jax_ttt.grading.grade import Mark
-from jax_ttt.players import lookahead, names, players, registry
+from jax_ttt.players import lookahead, names, registry
+from jax_ttt.players import basic
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"
 
 
-def without_values(depth: int) -> Player:
+def without_values(depth: int) -> ChooseFn:
     """Return the player that looks so many moves ahead, then values boards with 0."""
     env = pgx_games.make_env(ENV_ID)
 
@@ -40,13 +41,13 @@ def without_values(depth: int) -> Player:
     return player
 
 
-def searching() -> Player:
+def searching() -> ChooseFn:
     """Return the player `mcts-online`."""
     spec = names.read_name(SEARCH, ENV_ID)
-    return registry.enter(spec, ENV_ID, jax.random.key(0)).player
+    return registry.make_player(spec, ENV_ID, jax.random.key(0)).choose
 
 
-def row(name: str, player: Player) -> str:
+def row(name: str, player: ChooseFn) -> str:
     """Return the marks of a player as a row of a table in Markdown."""
     questions = exam.read_exam(ENV_ID, None)
     begin = time.process_time()
@@ -62,7 +63,7 @@ def _text(mark: Mark) -> str:
 
 
 if __name__ == "__main__":
-    print(row("random", players.random_player), flush=True)
+    print(row("random", basic.random_player), flush=True)
     for word in sys.argv[1:] or ("1", "2", "4", "6"):
         print(row(f"looks {word} ahead", without_values(int(word))), flush=True)
     print(row(f"`{SEARCH}`", searching()), flush=True)

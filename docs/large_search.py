@@ -18,9 +18,9 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key
 
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.solver import reach
-from jax_ttt.solver.expansion import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 from jax_ttt.solver.reach import Reach
 
 
@@ -59,7 +59,7 @@ def row(found: Reach, begin: float) -> str:
 def main(env_id: EnvId, seat: Seat, max_positions: str = "1000000000000") -> None:
     """Print a row for each level, and one at the end."""
     found = Reach(
-        Subject(env_id=env_id, player=PLAYER, seat=seat, merged=False, batch=2**13)
+        SearchedPlayer(env_id=env_id, player=PLAYER, seat=seat, merged=False, batch=2**13)
     )
     begin, level = time.monotonic(), 0
 

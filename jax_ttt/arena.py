@@ -117,41 +117,43 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.grading import crosstable
-    from jax_ttt.players import registry, saved_agents
+    from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
-    env_id = saved_agents.game(specs, args.env_id)
+    env_id = names.game_of(specs, args.env_id)
     specs = [
         names.read_name(spec.name, env_id) for spec in specs
     ]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrants = []
+    all_players = []
     with streams.status("preparing the players") as status:
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
-            entrants.append(registry.enter(spec, env_id, player_key))
+            all_players.append(registry.make_player(spec, env_id, player_key))
         status.set_description_str("playing")
 
         def shown(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
             status.close()
             return watch(pairs)
 
-        table = crosstable.round_robin(entrants, env_id, match_key, args.games, shown)
+        table = crosstable.round_robin(
+            all_players, env_id, match_key, args.games, shown
+        )
     if args.json:
         result = ArenaResult(
             env_id=env_id,
             seed=args.seed,
             pairs=pairs_of(table),
             ranking=table.ranking,
-            learned_seats={entrant.name: entrant.seats for entrant in entrants},
+            learned_seats={player.name: player.seats for player in all_players},
         )
         print(records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
         print(summary_tables.cross_table_text(env_id, table))
-        for entrant in entrants:
-            if learned := grade_text.learned_seat(env_id, entrant.seats):
-                print(f"{entrant.name} {learned}")
+        for player in all_players:
+            if learned := grade_text.learned_seat(env_id, player.seats):
+                print(f"{player.name} {learned}")
     write_files(args, env_id, table)
     return 0
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     import jax
     from jax.sharding import Mesh
 
-    from jax_ttt.players.registry import Entrant
+    from jax_ttt.players.player import Player
+    from jax_ttt.players.saved_agents import Agent
 
 _NUM_GAMES = NUM_GAMES_IF_ANY.or_none()
 _MAX_POSITIONS = MAX_POSITIONS.or_none()
@@ -125,36 +126,36 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.games import tree as trees
-    from jax_ttt.players import registry, saved_agents
+    from jax_ttt.players import registry
     from jax_ttt.solver import proof
     from jax_ttt.text import decision_files, grade_text
 
-    env_id = saved_agents.game([spec], args.env_id)
+    env_id = names.game_of([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with streams.status(f"grading {name}") as status:
         before = names.stamp(spec) if args.certificate else ()
-        entrant = registry.enter(spec, env_id, player_key)
+        player = registry.make_player(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
         certificate = None
         if args.certificate:
-            certificate = decision_files.certified(spec, env_id, entrant, tree)
+            certificate = decision_files.certified(spec, player, tree)
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.set_description_str
-        grade = graded(args, env_id, entrant, match_key, say, hardware.mesh)
+        grade = graded(args, env_id, player, match_key, say, hardware.mesh)
         verdict = grade_text.verdict(grade)
     if args.json:
-        print(as_json(name, entrant, grade, verdict))
+        print(as_json(name, player, grade, verdict))
     else:
         likeliest = ()
-        if tree is not None and entrant.probs is not None:
-            likeliest = proof.self_play_line(tree, entrant.probs)
-        print(f"{title(name, env_id, entrant)}, on {hardware.name}\n")
+        if tree is not None and player.policy is not None:
+            likeliest = proof.self_play_line(tree, player.policy)
+        print(f"{title(name, env_id, player)}, on {hardware.name}\n")
         print(grade_text.report(grade, in_colour(verdict), likeliest))
     if tree is not None:
         decision_files.write_policy(
-            entrant, tree, args.policy_csv, args.policy_json, args.json
+            player, tree, args.policy_csv, args.policy_json, args.json
         )
     if args.certificate and certificate is not None:
         decision_files.write_certificate(
@@ -166,7 +167,7 @@ def main(args: Args) -> int:
 def graded(
     args: Args,
     env_id: EnvId,
-    entrant: "Entrant",
+    player: "Player",
     key: "jax.Array",
     say: Callable[[str], None],
     mesh: "Mesh | None",
@@ -179,27 +180,26 @@ def graded(
     from jax_ttt.text import grade_text
 
     match_key, exam_key = jax.random.split(key)
-    grade = Grade(env_id=env_id, seats=entrant.seats)
+    grade = Grade(env_id=env_id, seats=player.seats)
     exam_only = args.exam is not None and not GAMES[env_id].enumerable
     if not exam_only or args.max_positions is not None:
-        reason = search.why_not(entrant, env_id)
+        reason = search.reason_not_searchable(player)
         if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
             streams.tell(f"note: not graded against every opponent: {reason}")
         grade = grader.follow_lines(
-            env_id=env_id,
-            entrant=entrant,
+            player=player,
             max_positions=args.max_positions,
             sharding=mesh and meshes.split(mesh),
-            on_batch=grade_text.search_progress(env_id, entrant.name, say),
+            on_batch=grade_text.search_progress(env_id, player.name, say),
         )
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
         questions = exam.read_exam(env_id, file)
-        marks = exam.take_exam(env_id, entrant.player, questions, exam_key)
+        marks = exam.take_exam(env_id, player.choose, questions, exam_key)
         grade = dataclasses.replace(grade, exam=marks)
     if exam_only and args.games is None and args.max_positions is None:
         return grade
-    return grader.with_match(grade, entrant, match_key, args.games)
+    return grader.with_match(grade, player, match_key, args.games)
 
 
 def files(args: Args) -> dict[str, Path]:
@@ -230,15 +230,22 @@ def check_files(args: Args, env_id: EnvId) -> None:
             raise SettingError(name, f"used with {', '.join(games)}", env_id)
 
 
-def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
+def title(name: str, env_id: EnvId, player: "Player") -> str:
     """Return what is graded, in words: the player, its game, seed and seat."""
     from jax_ttt.text import grade_text
 
     words = f"{name}: {env_id}"
-    if entrant.agent:
-        words += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
-    learned = grade_text.learned_seat(env_id, entrant.seats)
+    if (agent := agent_of(player)) is not None:
+        words += f", seed {agent.seed}, {agent.num_updates:,} updates"
+    learned = grade_text.learned_seat(env_id, player.seats)
     return f"{words}, {learned}" if learned else words
+
+
+def agent_of(player: "Player") -> "Agent | None":
+    """Return the saved agent that the player is; None if it is not one."""
+    from jax_ttt.players.registry import AgentPlayer
+
+    return player.agent if isinstance(player, AgentPlayer) else None
 
 
 def in_colour(verdict: str) -> str:
@@ -248,9 +255,9 @@ def in_colour(verdict: str) -> str:
     return coloured_verdict(verdict) if screen.is_coloured(sys.stdout) else verdict
 
 
-def as_json(name: str, entrant: "Entrant", grade: Grade, verdict: str) -> str:
-    """Return the grade as one JSON object, with how a saved agent came about."""
-    agent = entrant.agent
+def as_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
+    """Return the grade as one JSON object, with a saved agent's history."""
+    agent = agent_of(player)
     result = EvaluateResult(
         agent=name,
         env_id=grade.env_id,

@@ -60,23 +60,24 @@ def main(args: Args) -> int:
 
     import jax
 
-    from jax_ttt.players import registry, saved_agents
+    from jax_ttt.players import registry
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = saved_agents.game([spec], args.env_id)
+    env_id = names.game_of([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
     key, player_key = jax.random.split(jax.random.key(seed))
     with streams.status(f"preparing {name}"):
-        behind = registry.enter(spec, env_id, player_key)
+        behind = registry.make_player(spec, env_id, player_key)
         opponent = behind
         if wanted != name:
-            opponent = registry.enter(playing, env_id, player_key)
+            opponent = registry.make_player(playing, env_id, player_key)
     if args.level:
         print(f"{args.level}: {levels.ABOUT[args.level]} ({name})")
-        opponent = opponent._replace(name=args.level)
+        opponent = dataclasses.replace(opponent, name=args.level)
     if learned := grade_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    match = dialogue.Match(env_id, opponent, key, screen.of_streams(), behind.agent)
+    agent = behind.agent if isinstance(behind, registry.AgentPlayer) else None
+    match = dialogue.Match(env_id, opponent, key, screen.of_streams(), agent)
     try:
         dialogue.play_games(match, _SIDES[args.side])
     except KeyboardInterrupt:  # the score is already shown

@@ -303,7 +303,7 @@ def train_in_folder(
         from jax_ttt.runtime import processes
         from jax_ttt.text import console
         from jax_ttt.training import environment, loop, run_state
-        from jax_ttt.training.device import Layout
+        from jax_ttt.training.layout import Layout
         from jax_ttt.training.recorder import Recorder, Schedule
         from jax_ttt.training.run_state import Progress, run_key
 

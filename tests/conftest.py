@@ -19,7 +19,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import positions
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import basic, network_player, registry, saved_agents
+from jax_ttt.players import basic, network_player, saved_agents
+from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import minimax
 from jax_ttt.text import board_text
@@ -143,7 +144,7 @@ def row_by_row(host_tree):
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
     player = basic.policy_player(positions.index("tic_tac_toe"), probs)
-    return registry.Entrant("row by row", player, probs)
+    return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
 
 
 @pytest.fixture

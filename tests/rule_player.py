@@ -8,7 +8,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.solver import reach
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 
 
 def column_order(num_columns):
@@ -64,7 +64,7 @@ RULE = Partial(rule_moves)
 
 def reached(env_id, player, seat, most=10**9, batch=2048, merged=False, sharding=None):
     """Return all that a player reaches, with at most so many positions."""
-    subject = Subject(
+    subject = SearchedPlayer(
         env_id=env_id,
         player=player,
         seat=seat,

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import functools
 import hashlib
 import io
@@ -284,9 +285,12 @@ def test_a_player_around_an_agent_is_named_with_the_agents_checksum(one_seat, tm
 def test_a_note_names_the_seat_that_is_not_proven(
     one_seat, tmp_path, capsys, monkeypatch
 ):
-    enter = registry.enter
-    both = {"seats": ("first", "second")}
-    monkeypatch.setattr(registry, "enter", lambda *a: enter(*a)._replace(**both))
+    make_player = registry.make_player
+
+    def make_in_both_seats(*args):
+        return dataclasses.replace(make_player(*args), seats=("first", "second"))
+
+    monkeypatch.setattr(registry, "make_player", make_in_both_seats)
     found = json.loads(certify([one_seat, tmp_path / "certificate"]))
     assert list(found["moves"]) == ["first"]
     note = capsys.readouterr().err.splitlines()[-1]
@@ -347,14 +351,14 @@ def test_a_certificate_is_of_the_file_that_was_read(
 ):
     path = tmp_path / "agent.safetensors"
     shutil.copy(one_seat, path)
-    enter = registry.enter
+    make_player = registry.make_player
 
     def replaced_after(*args):
-        entrant = enter(*args)
+        player = make_player(*args)
         files.write_atomic(path, one_seat.read_bytes())
-        return entrant
+        return player
 
-    monkeypatch.setattr(registry, "enter", replaced_after)
+    monkeypatch.setattr(registry, "make_player", replaced_after)
     refusal = refuse([path, "--certificate", tmp_path / "certificate"], capsys)
     assert "its file was replaced meanwhile; try again" in refusal
     assert commands.run(evaluate, [str(path)]) == 0, (

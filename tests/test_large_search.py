@@ -10,7 +10,7 @@ import pytest
 from jax_ttt.games import pgx_games
 from jax_ttt.solver import position_levels, reach
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "large_search.py"
 
@@ -54,7 +54,7 @@ def test_a_position_takes_at_most_32_bytes(script, monkeypatch):
     monkeypatch.setattr(position_levels, "_ROWS", 2**10)
     monkeypatch.setattr(position_levels, "_SMALL", 2**8)
     monkeypatch.setattr(position_levels, "_SMALL", 2**10)
-    subject = Subject(
+    subject = SearchedPlayer(
         env_id="connect_5x4",
         player=script.PLAYER,
         seat="second",

@@ -18,7 +18,7 @@ from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
 from jax_ttt.players import basic
 from jax_ttt.players.names import Spec
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.text import decision_files
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
@@ -26,14 +26,16 @@ CHECKS = runpy.run_path(str(CHECKER))
 STONES = {"first": "X", "second": "O"}
 
 
-PERFECT = Entrant("perfect", small_boards.perfect(), None, is_fixed=True)
+PERFECT = Player(
+    env_id=ENV_ID, name="perfect", choose=small_boards.perfect(), is_deterministic=True
+)
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """Return the certificate of the perfect player."""
     spec = Spec("perfect", "player")
-    found, missing = decision_files.certified(spec, ENV_ID, PERFECT, None)
+    found, missing = decision_files.certified(spec, PERFECT, None)
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
     decision_files.write_certificate(path, found, missing, as_json=False)
@@ -163,13 +165,18 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
     def column_order(key, env_state):
         return env_state.legal_action_mask.argmax(axis=1)
 
-    first_legal = Entrant("left", basic.Partial(column_order), None, is_fixed=True)
+    first_legal = Player(
+        env_id=ENV_ID,
+        name="left",
+        choose=basic.Partial(column_order),
+        is_deterministic=True,
+    )
     pattern = "left: no certificate: as first it loses the game X0 O"
     with pytest.raises(PlayerError, match=pattern):
-        certificates.proven_by_search(first_legal, ENV_ID)
-    lots = Entrant("random", basic.random_player, None)
+        certificates.proven_by_search(first_legal)
+    lots = Player(env_id=ENV_ID, name="random", choose=basic.random_player)
     with pytest.raises(PlayerError, match="does not play one move in each position"):
-        certificates.proven_by_search(lots, ENV_ID)
+        certificates.proven_by_search(lots)
     monkeypatch.setattr(certificates, "MOST_POSITIONS", 20)
     with pytest.raises(PlayerError, match="as first it reaches more than 20 positions"):
-        certificates.proven_by_search(PERFECT, ENV_ID)
+        certificates.proven_by_search(PERFECT)

@@ -570,7 +570,7 @@ def test_each_evaluation_draws_its_own_games():
                 jnp.int32(update),
                 run_state.run_key(seed),
                 num_games=64,
-                layout=device.Layout(),
+                layout=layout.Layout(),
             )
         )
         for update, seed in ((0, 1), (0, 1), (2, 1), (0, 2))

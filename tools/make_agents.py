@@ -15,12 +15,13 @@ import jax
 
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.game_facts import DEFAULT, EnvId, seat_name
+from jax_ttt.config.game_facts import DEFAULT, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import names, registry, saved_agents
+from jax_ttt.players import names, registry
+from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 
 _MOST = 10**6  # positions; the agent reaches fewer
@@ -51,10 +52,8 @@ command. On the same machine and versions, `make agents` writes the same bytes a
 
 {agents}
 
-A certificate has an agent's move in every position that it can reach, and the SHA-256
-of the agent's file. `python docs/check_certificate.py FILE` plays all games against
-these moves, without this package; see
-[certificates.md](certificates.md).
+A [certificate](certificates.md) is a proof that can be checked without this package, by
+`python docs/check_certificate.py FILE`:
 
 {certificates}
 
@@ -67,16 +66,15 @@ again from the files. [players.md](players.md) explains the rows.
 
 {boards}
 
-[connect_four.md](connect_four.md) tells how they learn, and the
-[web page](web.md) plays with them. The figures of the first agent
-are exact, over all positions that it reaches against every opponent, mirror images
-counted once.
+[connect_four.md](connect_four.md) explains how they learn. The figures of
+`shipped:connect-5x4` are exact, over all positions that it reaches against every
+opponent. A position and its mirror image count once.
 
 {reached}
 
-The other one [can be beaten](connect_four.md#the-usual-board). Its share of
-value-keeping moves in [the exam](large_searches.md#an-exam-of-connect-four), with 95 %
-intervals:
+`shipped:connect-7x6` [can be beaten](connect_four.md#the-usual-board).
+[An exam](large_searches.md#an-exam-of-connect-four) counts the share of its moves that
+keep the value of the position (in brackets: 95 % intervals):
 
 {marks}
 """
@@ -136,32 +134,33 @@ def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
 
 def reached(name: str) -> Iterator[tuple[str, ...]]:
     """Yield for each seat what an agent of Connect Four reaches."""
-    player, env_id, entrant = entered(name)
-    grade = grader.follow_lines(env_id, entrant, _MOST)
+    player = shipped_player(name)
+    grade = grader.follow_lines(player, _MOST)
     for seat, of in grade.searched.items():
         counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
-        about = f"`{player}`", f"as {seat_name(env_id, seat)}"
+        about = f"`{player.name}`", f"as {seat_name(player.env_id, seat)}"
         yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
 
 
 def exam_marks(name: str) -> tuple[str, ...]:
     """Return the marks of an agent in the exam of Connect Four."""
-    player, env_id, entrant = entered(name)
-    questions = exam.read_exam(env_id, None)
-    marks = exam.take_exam(env_id, entrant.player, questions, jax.random.key(0))
+    player = shipped_player(name)
+    questions = exam.read_exam(player.env_id, None)
+    exam_key = jax.random.key(0)
+    marks = exam.take_exam(player.env_id, player.choose, questions, exam_key)
     cells = [
         f"{mark.share:.1%} ({mark.interval[0]:.1%} to {mark.interval[1]:.1%})"
         for mark in (marks.all, *marks.by_kind.values())
     ]
-    return (f"`{player}`", *cells)
+    return (f"`{player.name}`", *cells)
 
 
-def entered(name: str) -> tuple[str, EnvId, registry.Entrant]:
-    """Return an agent's name as a player, its game, and the agent as a player."""
-    player = f"shipped:{name}"
-    env_id = saved_agents.game([names.read_name(player, DEFAULT)], None)
-    spec = names.read_name(player, env_id)
-    return player, env_id, registry.enter(spec, env_id, jax.random.key(0))
+def shipped_player(name: str) -> Player:
+    """Return a shipped agent as a player."""
+    full_name = f"shipped:{name}"
+    env_id = names.game_of([names.read_name(full_name, DEFAULT)], None)
+    spec = names.read_name(full_name, env_id)
+    return registry.make_player(spec, env_id, jax.random.key(0))
 
 
 def command(name: str) -> str:
@@ -172,8 +171,8 @@ def command(name: str) -> str:
 def grade_of(player: str) -> Grade:
     """Return the exact grade of a player of tic-tac-toe."""
     key = jax.random.key(0)  # unused: nothing is sampled
-    entrant = registry.enter(names.read_name(player, DEFAULT), DEFAULT, key)
-    return grader.follow_lines(DEFAULT, entrant)
+    spec = names.read_name(player, DEFAULT)
+    return grader.follow_lines(registry.make_player(spec, DEFAULT, key))
 
 
 def shown(grade: Grade) -> dict[str, str]:

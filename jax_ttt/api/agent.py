@@ -11,7 +11,7 @@ from jax_ttt.files.records import JsonObject
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import counted, in_words
 from jax_ttt.text import grade_text
 
 
@@ -125,13 +125,3 @@ def check_agent(function: str, agent: object) -> None:
     if not isinstance(agent, saved_agents.Agent):
         rule = "needs an agent of train or load"
         raise PlayerError(f"{function} {rule}, got {in_words(agent)}")
-
-
-def in_words(thing: object) -> str:
-    """Return a wrong argument in one line: `'minimax'`, `3`, `a Match`."""
-    if thing is None or isinstance(thing, str | int | float | os.PathLike):
-        return repr(thing)
-    if isinstance(thing, type):
-        return f"the class {thing.__name__}"
-    name = type(thing).__name__
-    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

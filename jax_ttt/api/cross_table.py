@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import jax
 
 from jax_ttt.api import html
-from jax_ttt.api.player import PlayerLike, entrants
+from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
@@ -99,6 +99,6 @@ def cross_table(
     if isinstance(players, str) or len(several) < 2:
         raise PlayerError("a cross table needs a list of at least two players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
-    game, entered = entrants(several, env_id, player_key)
+    game, entered = distinct_players(several, env_id, player_key)
     table = crosstable.round_robin(entered, game, match_key, num_games)
     return CrossTable(table.names, table.pairs, env_id=game)

@@ -8,7 +8,6 @@ from typing import Protocol, TypeAlias, get_args, runtime_checkable
 
 import pgx
 
-from jax_ttt.api.agent import in_words
 from jax_ttt.api.new_game import as_moves
 from jax_ttt.api.player import game_of
 from jax_ttt.api.training_result import Runs, compared
@@ -17,6 +16,7 @@ from jax_ttt.games.game import Game
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.runtime.words import in_words
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ import dataclasses
 import jax
 
 from jax_ttt.api import html
-from jax_ttt.api.player import PlayerLike, entrants
+from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.game_facts import SEATS, EnvId
 from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
 from jax_ttt.games import pgx_games
@@ -13,7 +13,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading import exact, grade
 from jax_ttt.grading import match as matches
 from jax_ttt.grading.grade import SeatGrade, sampled_seat
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import outcomes
 from jax_ttt.text import grade_text
@@ -103,7 +103,7 @@ def match(
     NUM_GAMES.check("num_games", num_games)
     SEED_RANGE.check("seed", seed)
     player_key, match_key = jax.random.split(jax.random.key(seed))
-    game, (one, other) = entrants([player, opponent], env_id, player_key)
+    game, (one, other) = distinct_players([player, opponent], env_id, player_key)
     keys = jax.random.split(match_key)
     # The opponent's wins are the player's losses.
     return Match(
@@ -118,12 +118,12 @@ def match(
 
 
 def _result(
-    env_id: EnvId, key: jax.Array, first: Entrant, second: Entrant, num_games: int
+    env_id: EnvId, key: jax.Array, first: Player, second: Player, num_games: int
 ) -> SeatGrade:
     """Return the results of `first`, which moves first."""
-    if first.probs is not None and second.probs is not None:
+    if first.policy is not None and second.policy is not None:
         tree = trees.enumerated(env_id)
-        return exact.exact_rates(outcomes.outcome(tree, first.probs, second.probs))
+        return exact.exact_rates(outcomes.outcome(tree, first.policy, second.policy))
     env = pgx_games.make_env(env_id)
-    counts, _ = matches.play_seats(env, key, first.player, second.player, num_games)
+    counts, _ = matches.play_seats(env, key, first.choose, second.choose, num_games)
     return sampled_seat(counts)

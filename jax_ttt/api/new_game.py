@@ -10,13 +10,13 @@ import jax
 from jaxtyping import Array, Key
 
 from jax_ttt.api import html
-from jax_ttt.api.agent import in_words
 from jax_ttt.api.player import Player, PlayerLike, player
 from jax_ttt.config.errors import MoveError, SettingError
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
 from jax_ttt.games.game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.runtime.words import in_words
 from jax_ttt.text.board_text import board_text
 
 _STATUS = {
@@ -98,7 +98,7 @@ class GameAgainst:
         game, key = self.game, self.key
         while not game.is_over and game.to_move != self.seat:
             key, move_key = jax.random.split(key)
-            game = game.play(game.chosen(self.opponent.entrant.player, move_key))
+            game = game.play(game.chosen(self.opponent.choose, move_key))
         return replace(self, game=game, key=key)
 
     def undo(self) -> "GameAgainst":

@@ -14,57 +14,12 @@ from jax_ttt.config import game_facts
 from jax_ttt.config.errors import GameError, PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, check
+from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import names, registry, saved_agents, user_players
-from jax_ttt.players.registry import Entrant
-
-
-@dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Player:
-    """A player of a game: it chooses moves.
-
-    Attributes:
-        env_id: The game.
-        entrant: The function that chooses moves, and the policy if it is known.
-
-    Example:
-        >>> minimax = jax_ttt.player("minimax")
-        >>> minimax.name, minimax.is_exact
-        ('minimax', True)
-    """
-
-    env_id: EnvId
-    entrant: Entrant
-
-    @property
-    def name(self) -> str:
-        """The player's name in matches and tables."""
-        return self.entrant.name
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the policy is known, so results can be exact."""
-        return self.entrant.probs is not None
-
-    @property
-    def policy(self) -> np.ndarray | None:
-        """The probability of each move in each position, `(P, A)`; None if unknown.
-
-        The positions are in the order of `jax_ttt.games.tree`.
-        """
-        return self.entrant.probs
-
-    def __repr__(self) -> str:
-        how = "exact" if self.is_exact else "sampled"
-        return f"<player of {self.env_id}: {self.name}, results are {how}>"
-
+from jax_ttt.players.player import Player
 
 PlayerLike: TypeAlias = (
-    Player
-    | saved_agents.Agent
-    | str
-    | os.PathLike[str]
-    | user_players.Function
-    | np.ndarray
+    Player | saved_agents.Agent | str | os.PathLike[str] | ChooseFn | np.ndarray
 )
 """Everything that can be a player."""
 
@@ -112,25 +67,25 @@ def player(
     if name is not None:
         check("name", str, name)
     game = game_of([who], env_id)
-    return Player(game, _entrant(who, game, jax.random.key(seed), name))
+    return _make_player(who, game, jax.random.key(seed), name)
 
 
-def entrants(
-    several: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
-) -> tuple[EnvId, list[Entrant]]:
+def distinct_players(
+    players: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
+) -> tuple[EnvId, list[Player]]:
     """Return the players' game, and all players with different names."""
-    game = game_of(several, env_id)
-    found = [_entrant(who, game, key) for who in several]
-    taken, used = {entrant.name for entrant in found}, set()
-    for i, entrant in enumerate(found):
-        name = entrant.name
+    game = game_of(players, env_id)
+    result = [_make_player(who, game, key) for who in players]
+    taken, used = {player.name for player in result}, set()
+    for i, player in enumerate(result):
+        name = player.name
         if name in used:  # add a number that makes the name unique
             numbered = (f"{name} ({count})" for count in itertools.count(2))
             name = next(other for other in numbered if other not in taken)
-            found[i] = entrant._replace(name=name)
+            result[i] = dataclasses.replace(player, name=name)
         taken.add(name)
         used.add(name)
-    return game, found
+    return game, result
 
 
 def game_of(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
@@ -161,7 +116,7 @@ def _game(who: PlayerLike) -> EnvId | None:
     if not isinstance(who, str | os.PathLike):
         return None
     saved = names.read_name(os.fspath(who), game_facts.DEFAULT).saved
-    return None if saved is None else saved_agents.game([saved], None)
+    return None if saved is None else names.game_of([saved], None)
 
 
 def _name(who: PlayerLike) -> str:
@@ -176,21 +131,22 @@ def _name(who: PlayerLike) -> str:
     return getattr(who, "__name__", None) or repr(who)
 
 
-def _entrant(
+def _make_player(
     who: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
-) -> Entrant:
-    called = _name(who) if name is None else name
+) -> Player:
+    own_name = _name(who) if name is None else name
     if isinstance(who, Player):
-        return who.entrant._replace(name=called)
+        return dataclasses.replace(who, name=own_name)
     if isinstance(who, saved_agents.Agent):
-        return registry.enter_agent(called, who)
+        return registry.agent_player(own_name, who)
     if isinstance(who, str | os.PathLike):
         spec = names.read_name(os.fspath(who), env_id)
-        return registry.enter(spec, env_id, key)._replace(name=called)
+        player = registry.make_player(spec, env_id, key)
+        return dataclasses.replace(player, name=own_name)
     if isinstance(who, np.ndarray):
-        return user_players.enter_policy(called, who, env_id)
+        return user_players.from_policy(own_name, who, env_id)
     if not callable(who):
         raise PlayerError(
             f"a player is an agent, a name, a path, a function or a policy, not {who!r}"
         )
-    return user_players.enter_function(called, who, env_id)
+    return user_players.from_function(own_name, who, env_id)

@@ -8,7 +8,7 @@ import numpy as np
 from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, player
 from jax_ttt.config.errors import PlayerError, SettingError
-from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.ranges import MAX_POSITIONS
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game, own_game
@@ -16,7 +16,7 @@ from jax_ttt.grading import grader, search
 from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures.board_svg import position_picture
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.solver import proof
 from jax_ttt.text import grade_text
 
@@ -122,32 +122,29 @@ def prove(
         >>> len(jax_ttt.prove("random").losing_line)
         5
     """
-    entered = player(who, env_id=env_id)
-    game, entrant = entered.env_id, entered.entrant
-    check_max_positions(max_positions, game, entrant)
-    tree = trees.host_tree(game)
-    if tree is not None and entrant.probs is None:
+    examined = player(who, env_id=env_id)
+    check_max_positions(max_positions, examined)
+    tree = trees.host_tree(examined.env_id)
+    if tree is not None and examined.policy is None:
         rule = "no proof is possible, since its moves are random"
-        raise PlayerError(f"{entrant.name}: {rule}")
-    if tree is None and (reason := search.why_not(entrant, game)):
+        raise PlayerError(f"{examined.name}: {rule}")
+    if tree is None and (reason := search.reason_not_searchable(examined)):
         raise PlayerError(reason)
-    grade = grader.follow_lines(game, entrant, max_positions)
-    if tree is not None and entrant.probs is not None:
-        likeliest = proof.self_play_line(tree, entrant.probs)
+    grade = grader.follow_lines(examined, max_positions)
+    if tree is not None and examined.policy is not None:
+        likeliest = proof.self_play_line(tree, examined.policy)
     else:
-        likeliest = own_game(game, entrant.player).moves
-    return Proof(player=entrant.name, grade=grade, likeliest_game=likeliest)
+        likeliest = own_game(examined.env_id, examined.choose).moves
+    return Proof(player=examined.name, grade=grade, likeliest_game=likeliest)
 
 
-def check_max_positions(
-    max_positions: int | None, env_id: EnvId, entrant: Entrant
-) -> None:
+def check_max_positions(max_positions: int | None, player: Player) -> None:
     """Raise `Refused` if the limit of a search is wrong, or has no effect."""
     if max_positions is None:
         return
     MAX_POSITIONS.check("max_positions", max_positions)
-    if GAMES[env_id].enumerable:
-        rule = f"left out: the whole tree of {env_id} is enumerated"
+    if GAMES[player.env_id].enumerable:
+        rule = f"left out: the whole tree of {player.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-    if reason := search.why_not(entrant, env_id):
+    if reason := search.reason_not_searchable(player):
         raise PlayerError(reason)

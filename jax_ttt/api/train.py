@@ -22,7 +22,7 @@ from jax_ttt.files.rows import Row
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 from jax_ttt.training.run_state import Progress, run_key
 
 

@@ -18,6 +18,14 @@ from jax_ttt.files import tensor_file
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading.grade import Grade
 
+AGENT_NAME = "agent.safetensors"
+"""The name of the trained agent's file in a run's folder."""
+
+
+def agent_path(path: Path) -> Path:
+    """Return the path of an agent's file; `path` may be the folder of its run."""
+    return path / AGENT_NAME if path.is_dir() else path
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Game:

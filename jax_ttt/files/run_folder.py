@@ -28,6 +28,7 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
+from jax_ttt.files.agent_file import AGENT_NAME
 from jax_ttt.files.rows import Chunk, Evaluated, Row, Step
 from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime import files
@@ -36,7 +37,6 @@ RUNS = Path("runs")
 """Where `train` makes its folders."""
 MOST_METRICS = 2**31
 """Bytes of the longest metrics that are read, some millions of rows."""
-_AGENT = "agent.safetensors"
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
 _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
 
@@ -112,11 +112,6 @@ class Lock:
         self._lock.release()
 
 
-def agent_path(path: Path) -> Path:
-    """Return the path of an agent's file; `path` may be the folder of its run."""
-    return path / _AGENT if path.is_dir() else path
-
-
 def _holder(lock: Path) -> str:
     """Return which process holds a lock, as far as its file tells."""
     try:
@@ -144,7 +139,7 @@ class RunFolder:
     @property
     def agent(self) -> Path:
         """The trained agent."""
-        return self.path / _AGENT
+        return self.path / AGENT_NAME
 
     @property
     def best(self) -> Path:

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int, Key
 from jax_ttt.config.game_facts import SEATS, EnvId, SeatSetting
 from jax_ttt.config.settings import SEATS_OF, OpponentSettings
 from jax_ttt.games import pgx_games
-from jax_ttt.games.pgx_games import Move, Player
+from jax_ttt.games.pgx_games import ChooseFn, Move
 
 
 def reply(
@@ -24,7 +24,7 @@ def reply(
     before: pgx.State,
     after: pgx.State,
     move: Move,
-    opponent: Player,
+    opponent: ChooseFn,
 ) -> tuple[pgx.State, Move]:
     """Let the opponent reply to `move`, until the mover is to move again.
 
@@ -43,7 +43,7 @@ def await_turn(
     key: Key[Array, ""],
     env_state: pgx.State,
     player: Int[Array, " B"],
-    opponent: Player,
+    opponent: ChooseFn,
     first_move: int | None = None,
 ) -> tuple[pgx.State, Float[Array, " B"]]:
     """Let the opponent move until it is the player's turn or the game is over.

@@ -30,7 +30,7 @@ class Move(NamedTuple):
     live: jax.Array  # (B,) bool: the game was not over before the move
 
 
-Player = Callable[[jax.Array, pgx.State], jax.Array]
+ChooseFn = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions`."""
 
 

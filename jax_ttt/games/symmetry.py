@@ -14,7 +14,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
 from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.games import pgx_games, stones
 
 ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
 """The type of arrays: JAX's, which may be traced, or NumPy's on the host."""
@@ -73,20 +72,6 @@ def least_views(cells: Float[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
         part = jnp.where(least, part, jnp.inf)
         least &= part == part.min(axis=-1, keepdims=True)
     return least
-
-
-def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
-    """Return which action of the canonical board each action of the board is.
-
-    On a board that is its own image, symmetric actions are the same one. In a game
-    without listed views, each board is its own canonical board.
-    """
-    game_views = views(env_id)
-    if game_views is None:
-        actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
-        return jnp.broadcast_to(actions, (len(obs), len(actions)))
-    least = least_views(stones.cells(obs), game_views)
-    return to_canonical_actions(game_views, least)
 
 
 def to_canonical(

@@ -17,11 +17,11 @@ from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import exact, search
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.solver import proof, reach, successors
 from jax_ttt.solver.proof import Line
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 
 Moves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
@@ -59,9 +59,7 @@ BoardText = Callable[[int], str]
 """A function from a position to its board as text."""
 
 
-def proven_moves(
-    entrant: Entrant, env_id: EnvId, tree: Tree, text_of: BoardText
-) -> tuple[Moves, str]:
+def proven_moves(player: Player, tree: Tree, text_of: BoardText) -> tuple[Moves, str]:
     """Return a player's moves in the seats where it is proven unbeatable.
 
     Also return why another seat that it learned is left out; empty if none is. `tree`
@@ -71,12 +69,12 @@ def proven_moves(
         PlayerError: the player's policy is unknown; or in every seat that it learned,
             it is beatable or has more than one move in a position.
     """
-    if (probs := entrant.probs) is None:
-        raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
+    if (probs := player.policy) is None:
+        raise PlayerError(f"{player.name}: no certificate, since its moves are random")
     moves, reasons = Moves(), []
-    grade = exact.grade_seats(env_id, tree, probs, entrant.seats)
-    for seat in entrant.seats:
-        name, followed = seat_name(env_id, seat), grade.followed[seat]
+    grade = exact.grade_seats(player.env_id, tree, probs, player.seats)
+    for seat in player.seats:
+        name, followed = seat_name(player.env_id, seat), grade.followed[seat]
         if not followed.unbeatable:
             line = _as_text(followed.losing_line or ())
             reasons.append(f"as {name} it loses the game {line}")
@@ -87,7 +85,7 @@ def proven_moves(
             moves[seat] = _moves(tree, probs, seat, text_of)
     missing = "; ".join(reasons)
     if not moves:
-        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+        raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
@@ -115,7 +113,7 @@ def _moves(
     return {board: int(probs[place].argmax()) for _, board, place in rows}
 
 
-def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
+def proven_by_search(player: Player) -> tuple[Moves, str]:
     """Return a player's moves in the seats where no line of play beats it.
 
     Also return why another seat that it learned is left out; empty if none is.
@@ -124,14 +122,14 @@ def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
         PlayerError: the player does not play one move in each position, plays an
             illegal one, or has too many positions or loses in every seat.
     """
-    if reason := search.why_not(entrant, env_id):
-        raise PlayerError(f"{entrant.name}: no certificate: {reason}")
+    if reason := search.reason_not_searchable(player):
+        raise PlayerError(f"{player.name}: no certificate: {reason}")
     moves, reasons = Moves(), []
-    for seat in entrant.seats:
+    for seat in player.seats:
         found = Reach(
-            Subject(
-                env_id=env_id,
-                player=entrant.player,
+            SearchedPlayer(
+                env_id=player.env_id,
+                player=player.choose,
                 seat=seat,
                 merged=False,  # a certificate names every board
                 batch=_BATCH,
@@ -140,14 +138,14 @@ def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
         try:
             reach.follow(found, MOST_POSITIONS)
         except reach.IllegalMoveError as error:
-            raise PlayerError(f"{entrant.name}: {error}") from None
+            raise PlayerError(f"{player.name}: {error}") from None
         if search.seat_grade(found).unbeatable:
             moves[seat] = _reached_moves(found)
         else:
-            reasons.append(f"as {seat_name(env_id, seat)} {_why(found)}")
+            reasons.append(f"as {seat_name(player.env_id, seat)} {_why(found)}")
     missing = "; ".join(reasons)
     if not moves:
-        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+        raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
@@ -166,7 +164,7 @@ def _reached_moves(found: Reach) -> dict[str, int]:
         if not subject.is_own(number):
             continue
         of_level: dict[str, int] = {}
-        for rows, after in successors.expanded(subject, number, keys):
+        for rows, after in successors.expand(subject, number, keys):
             boards = boards_of(subject.env_id, keys[rows])
             of_level |= zip(boards, after.action[:, 0].tolist(), strict=True)
         moves |= dict(sorted(of_level.items()))

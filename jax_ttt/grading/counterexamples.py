@@ -13,12 +13,12 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search import OnBatch, Searched
+from jax_ttt.grading.search import Searched
 from jax_ttt.players import network_player
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import processes
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.reach import OnBatch, Reach
 
 
 def is_open(config: Config, grade: Grade, seconds: float | None) -> bool:
@@ -64,25 +64,24 @@ def reached_by_agent(
     """
     own = network_player.network_of(config.architecture)
     # A copy, since the next chunk takes the memory of a run's weights.
-    player = network_player.greedy_player(own, jax.tree.map(np.array, params))
-    entrant = Entrant(
+    choose = network_player.greedy_player(own, jax.tree.map(np.array, params))
+    player = Player(
+        env_id=config.env_id,
         name="the agent",
-        player=player,
-        probs=None,
+        choose=choose,
         seats=config.seats,
-        is_fixed=True,
+        is_deterministic=True,
         is_symmetric=network_player.is_symmetric(own),
     )
     # A search over processes would have to move positions between them.
     if processes.count() > 1:
         mesh = None
     return search.search_by_seat(
-        entrant,
-        config.env_id,
-        max_positions,
-        None if mesh is None else meshes.split(mesh),
-        on_batch,
-        rng,
+        player=player,
+        max_positions=max_positions,
+        sharding=None if mesh is None else meshes.split(mesh),
+        on_batch=on_batch,
+        rng=rng,
     )
 
 

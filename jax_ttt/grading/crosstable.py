@@ -1,6 +1,6 @@
 """Round-robin results in both seats, exact where possible and sampled elsewhere.
 
-Axes: `N` entrants, rows as first player and columns as second.
+Axes: `N` players, rows as first player and columns as second.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from jax_ttt.grading import match
 from jax_ttt.grading.exact import exact_rates
 from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
 from jax_ttt.players import basic
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
 
@@ -61,7 +61,7 @@ class CrossTable:
 
     @property
     def ranking(self) -> tuple[Ranked, ...]:
-        """One record per entrant, the strongest first.
+        """One record per player, the strongest first.
 
         The score is against all others; it is 0.5 if there are none.
         """
@@ -104,22 +104,24 @@ Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
 
 
 def round_robin(
-    entrants: list[Entrant],
+    players: list[Player],
     env_id: EnvId,
     key: Key[Array, ""],
     num_games: int,
     watch: Watch = iter,
 ) -> CrossTable:
-    """Return the results of all pairs of entrants.
+    """Return the results of all pairs of players.
 
     A pair is exact if both policies are known, else sampled with `num_games` games.
     `key` is consumed.
     """
-    size = len(entrants)
-    known = [i for i, entrant in enumerate(entrants) if entrant.probs is not None]
+    size = len(players)
+    known = [i for i, player in enumerate(players) if player.policy is not None]
     pairs: dict[tuple[int, int], SeatGrade] = {}
     if known:
-        probs = np.stack([e.probs for e in entrants if e.probs is not None])
+        probs = np.stack(
+            [player.policy for player in players if player.policy is not None]
+        )
         table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
         for row, column in np.ndindex(len(known), len(known)):
             pairs[known[row], known[column]] = exact_rates(
@@ -127,10 +129,10 @@ def round_robin(
             )
     # All known policies share one compiled match.
     all_players = [
-        entrant.player
-        if entrant.probs is None
-        else basic.policy_player(positions.index(env_id), entrant.probs)
-        for entrant in entrants
+        player.choose
+        if player.policy is None
+        else basic.policy_player(positions.index(env_id), player.policy)
+        for player in players
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
     for row, column in watch(to_sample):
@@ -142,6 +144,6 @@ def round_robin(
             num_games=num_games,
         )
         pairs[row, column] = sampled_seat(counts)
-    names = tuple(entrant.name for entrant in entrants)
+    names = tuple(player.name for player in players)
     rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
     return CrossTable(names, rows)

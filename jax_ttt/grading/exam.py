@@ -93,7 +93,7 @@ def states_of(env_id: EnvId, questions: Questions) -> pgx.State:
 
 
 def take_exam(
-    env_id: EnvId, player: pgx_games.Player, questions: Questions, key: Key[Array, ""]
+    env_id: EnvId, player: pgx_games.ChooseFn, questions: Questions, key: Key[Array, ""]
 ) -> Exam:
     """Return the marks of a player; `key` is consumed.
 

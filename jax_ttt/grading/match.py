@@ -13,7 +13,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.games import pgx_games
-from jax_ttt.games.pgx_games import Player
+from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading.grade import Match, sampled_seat
 
 
@@ -84,7 +84,7 @@ def _play(
     env: pgx.Env,
     key: Key[Array, ""],
     start: pgx.State,
-    players: tuple[Player, Player],
+    players: tuple[ChooseFn, ChooseFn],
     seated: Int[Array, " B"],
 ) -> tuple[Float[Array, " B"], Int[Array, ""]]:
     """Play all games to the end; `seated` are the PGX ids of `players[0]`.
@@ -116,7 +116,7 @@ def _play(
 
 
 def _asked(
-    turn: Bool[Array, " B"], player: Player, key: Key[Array, ""], env_state: pgx.State
+    turn: Bool[Array, " B"], player: ChooseFn, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     """Return the player's moves; zeros, without a call, if it is never its turn."""
     return jax.lax.cond(

@@ -2,20 +2,19 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.grading.grade import Lines, SeatGrade
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, position_levels, reach
-from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.reach import OnBatch, Reach
+from jax_ttt.solver.successors import SearchedPlayer
 
 _BATCH = 2**13
 _BYTES = 40
@@ -26,12 +25,6 @@ _SPARE = 2**29
 """Memory for the compiled programs, and for what is sorted at a time."""
 _SAMPLE = 2**14
 """Positions of a level that are followed past `max_positions`, to learn from."""
-OnBatch = Callable[[Reach, int, int], None]
-"""A function of what is found so far, a level, and how many of its positions are done.
-
-The level is the latest one, an earlier one when the losing lines are searched, or a
-later one of a sample, which is not in what is found.
-"""
 
 
 class TimeOverError(Exception):
@@ -45,12 +38,12 @@ class Searched(NamedTuple):
     choices: np.ndarray | None  # (P,) uint64 keys; None if the search was ended
 
 
-def why_not(entrant: Entrant, env_id: EnvId) -> str:
+def reason_not_searchable(player: Player) -> str:
     """Return why the positions that a player reaches can't be enumerated; or empty."""
-    if GAMES[env_id].packing is None:
-        return f"positions of {env_id} have no keys (see docs/adding_a_game.md)"
-    if not entrant.is_fixed:
-        return f"{entrant.name} does not play one move in each position"
+    if GAMES[player.env_id].packing is None:
+        return f"positions of {player.env_id} have no keys (see docs/adding_a_game.md)"
+    if not player.is_deterministic:
+        return f"{player.name} does not play one move in each position"
     return ""
 
 
@@ -62,8 +55,7 @@ def most_positions() -> int:
 
 
 def search_by_seat(
-    entrant: Entrant,
-    env_id: EnvId,
+    player: Player,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
     on_batch: OnBatch = lambda found, level, done: None,
@@ -77,9 +69,9 @@ def search_by_seat(
     from random samples of the levels there.
 
     Raises:
-        PlayerError: `why_not`, or the player plays an illegal move.
+        PlayerError: `reason_not_searchable`, or the player plays an illegal move.
     """
-    if reason := why_not(entrant, env_id):
+    if reason := reason_not_searchable(player):
         raise PlayerError(reason)
     most = most_positions() if max_positions is None else max_positions
 
@@ -88,8 +80,8 @@ def search_by_seat(
 
     results: dict[Seat, Searched] = {}
     interrupted = False
-    for seat in entrant.seats:
-        reached = Reach(_subject(entrant, env_id, seat, sharding))
+    for seat in player.seats:
+        reached = Reach(_subject(player, seat, sharding))
         choices = None
         try:
             try:
@@ -100,7 +92,7 @@ def search_by_seat(
                 reach.follow(reached, most, on_latest)
             choices = _choices(reached, rng, functools.partial(on_batch, reached))
         except reach.IllegalMoveError as error:
-            raise PlayerError(f"{entrant.name}: {error}") from None
+            raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:
             pass
         except KeyboardInterrupt:
@@ -113,29 +105,28 @@ def search_by_seat(
 
 
 def _subject(
-    entrant: Entrant,
-    env_id: EnvId,
+    player: Player,
     seat: Seat,
     sharding: jax.sharding.Sharding | None,
-) -> Subject:
+) -> SearchedPlayer:
     """Return the player in a seat, whose positions `sharding` splits over devices."""
     batch = _BATCH
     if sharding is not None:
         unit = 16 * sharding.num_devices
         batch = -(-_BATCH // unit) * unit
-    return Subject(
-        env_id=env_id,
-        player=entrant.player,
+    return SearchedPlayer(
+        env_id=player.env_id,
+        player=player.choose,
         seat=seat,
-        merged=bool(GAMES[env_id].symmetries),
-        is_symmetric=entrant.is_symmetric,
+        merged=bool(GAMES[player.env_id].symmetries),
+        is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,
     )
 
 
 def _choices(
-    reached: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnBatch
+    reached: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnLevel
 ) -> np.ndarray:
     """Return the positions on losing lines in which the player had a choice.
 

@@ -5,15 +5,15 @@ A name is a kind, a kind with its arguments after colons, or the path of an agen
 
 import dataclasses
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import PlayerError, did_you_mean
-from jax_ttt.config.game_facts import ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.game_facts import DEFAULT, ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import SELF
 from jax_ttt.files import agent_file
-from jax_ttt.files.run_folder import agent_path
+from jax_ttt.files.agent_file import AgentError, agent_path
 from jax_ttt.players.shipped import ALL
 
 _SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
@@ -127,6 +127,27 @@ def check_games(specs: Iterable[Spec], env_id: EnvId) -> None:
             made = agent_file.env_id(saved.path)
             if made != env_id:
                 raise PlayerError(f"{saved.name}: made for {made}, not for {env_id}")
+
+
+def game_of(specs: Sequence[Spec], env_id: EnvId | None) -> EnvId:
+    """Return the game that the players play.
+
+    It is `env_id` if given, else the game of the saved agents among them, else the
+    default game. Only the descriptions of the files are read.
+
+    Raises:
+        AgentError: a file can't be read, or two agents are made for different games.
+    """
+    if env_id is not None:
+        return env_id
+    games: dict[EnvId, Path] = {}
+    for spec in specs:
+        if (saved := spec.saved) is not None:
+            games.setdefault(agent_file.env_id(saved.path), saved.path)
+    if len(games) > 1:
+        (first, path), (second, other), *_ = games.items()
+        raise AgentError(f"{other}: made for {second}, but {path} for {first}")
+    return next(iter(games)) if games else DEFAULT
 
 
 def stamp(spec: Spec) -> tuple[int, ...]:

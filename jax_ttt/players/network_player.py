@@ -13,10 +13,10 @@ from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key, Shaped
 
-from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, positions, symmetry
+from jax_ttt.games import pgx_games, positions, stones, symmetry
 from jax_ttt.games.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
@@ -91,7 +91,7 @@ def greedy_actions(
         return equations.greedy(values, legal)
     highest = jnp.where(legal, values, -jnp.inf).max(axis=-1, keepdims=True)
     is_best = legal & ~(values < highest)  # all legal moves, if a value is NaN
-    places = symmetry.action_places(network.env_id, env_state.observation)
+    places = action_places(network.env_id, env_state.observation)
     best = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
     return best.astype(jnp.int32)
 
@@ -136,3 +136,17 @@ def decision_values(
     classes = tree.classes
     values = q_network.q_values(network, params, tree.obs[classes.boards])
     return jnp.take_along_axis(values[classes.row], classes.actions, axis=1)
+
+
+def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
+    """Return which action of the canonical board each action of the board is.
+
+    On a board that is its own image, symmetric actions are the same one. In a game
+    without listed views, each board is its own canonical board.
+    """
+    game_views = symmetry.views(env_id)
+    if game_views is None:
+        actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
+        return jnp.broadcast_to(actions, (len(obs), len(actions)))
+    least = symmetry.least_views(stones.cells(obs), game_views)
+    return symmetry.to_canonical_actions(game_views, least)

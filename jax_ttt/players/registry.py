@@ -3,17 +3,16 @@
 Axes: `P` positions, `A` actions.
 """
 
+import dataclasses
 import math
 import zlib
-from typing import NamedTuple
 
 import jax
 import numpy as np
-from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
@@ -27,25 +26,25 @@ from jax_ttt.players import (
     saved_agents,
 )
 from jax_ttt.players.names import Spec
+from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import Agent, AgentError
 from jax_ttt.solver import minimax, policies
 
 _MAX_BOARDS = 2**17  # per move of a lookahead; a core searches about 10 a second
 
 
-class Entrant(NamedTuple):
-    """A player that takes part in matches."""
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AgentPlayer(Player):
+    """A saved agent as a player.
 
-    name: str
-    player: Partial  # (key, env_state of B games) -> actions
-    probs: np.ndarray | None  # (P, A) float64 policy; None if unknown
-    agent: Agent | None = None  # the saved agent, if the player is one
-    seats: tuple[Seat, ...] = SEATS  # the seats that it learned
-    is_fixed: bool = False  # it plays one move in each position, whatever the key
-    is_symmetric: bool = False  # mirrored moves on mirror images, by construction
+    Attributes:
+        agent: The agent, with its network and its history.
+    """
+
+    agent: Agent
 
 
-def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+def make_player(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     """Return the player of this name; `key` is for searches in advance.
 
     Raises:
@@ -57,39 +56,41 @@ def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
         probs = policies.uniform(tree) if tree is not None else None
-        return Entrant(spec.name, basic.random_player, probs)
+        return Player(
+            env_id=env_id, name=spec.name, choose=basic.random_player, policy=probs
+        )
     if spec.kind == "agent":
-        return enter_agent(spec.name, saved_agents.load_agent(spec.path, env_id))
+        return agent_player(spec.name, saved_agents.load_agent(spec.path, env_id))
     if spec.kind == "blend" and spec.inner:
-        return _blend(spec, enter(spec.inner, env_id, key), tree)
+        return _blend(spec, make_player(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
     if spec.kind == "mcts-online" and tree is None:
-        player = online_search.searching_player(env_id, int(spec.number))
-        return Entrant(spec.name, player, None)
+        choose = online_search.searching_player(env_id, int(spec.number))
+        return Player(env_id=env_id, name=spec.name, choose=choose)
     if spec.kind == "mcts-online":
         index, graph = positions.index(env_id), mcts.graph(env_id)
-        player = mcts.online_player(graph, index, int(spec.number))
-        return Entrant(spec.name, player, None)
+        choose = mcts.online_player(graph, index, int(spec.number))
+        return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
-    player = basic.policy_player(positions.index(env_id), probs)
-    return Entrant(spec.name, player, probs)
+    choose = basic.policy_player(positions.index(env_id), probs)
+    return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
-def enter_agent(name: str, agent: Agent) -> Entrant:
+def agent_player(name: str, agent: Agent) -> AgentPlayer:
     """Return an agent as a player, with its greedy policy in an enumerable game.
 
     Raises:
         AgentError: an action value is not finite.
     """
-    probs = _policy(name, agent)
-    return Entrant(
+    return AgentPlayer(
+        env_id=agent.config.env_id,
         name=name,
-        player=agent.player,
-        probs=probs,
+        choose=agent.player,
+        policy=_policy(name, agent),
         agent=agent,
         seats=agent.config.seats,
-        is_fixed=True,
+        is_deterministic=True,
         is_symmetric=network_player.is_symmetric(agent.network),
     )
 
@@ -115,32 +116,43 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
     return None if tree is None else np.asarray(values, float)
 
 
-def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
+def _blend(spec: Spec, inner: Player, tree: Tree | None) -> Player:
     probs = None
-    if tree is not None and inner.probs is not None:
-        probs = policies.mixed(tree, spec.number, inner.probs)
-    player = basic.blended(spec.number, inner.player)
-    return Entrant(spec.name, player, probs, seats=inner.seats)
+    if tree is not None and inner.policy is not None:
+        probs = policies.mixed(tree, spec.number, inner.policy)
+    return Player(
+        env_id=inner.env_id,
+        name=spec.name,
+        choose=basic.blended(spec.number, inner.choose),
+        policy=probs,
+        seats=inner.seats,
+    )
 
 
-def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     depth = int(spec.number)
     most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
         raise PlayerError(f"{spec.name}: the depth is at most {most} in {env_id}")
     agent = saved_agents.load_agent(inner.path, env_id)
     _policy(inner.name, agent)
-    player = lookahead.lookahead_player(
+    choose = lookahead.lookahead_player(
         agent.network, agent.params, agent.config.target.gamma, depth
     )
     tree, probs = trees.game_tree(env_id), None
     if tree is not None:
         deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
         probs = np.asarray(
-            policies.deterministic(tree, jax.jit(player)(key, deciding)), float
+            policies.deterministic(tree, jax.jit(choose)(key, deciding)), float
         )
-    seats = agent.config.seats
-    return Entrant(spec.name, player, probs, seats=seats, is_fixed=True)
+    return Player(
+        env_id=env_id,
+        name=spec.name,
+        choose=choose,
+        policy=probs,
+        seats=agent.config.seats,
+        is_deterministic=True,
+    )
 
 
 def _tree_policy(

@@ -1,7 +1,6 @@
 """Trained agents: a network's weights with everything needed to use them."""
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -9,18 +8,14 @@ import numpy as np
 from flax import nnx
 from jax.tree_util import Partial
 
-from jax_ttt.config import game_facts
-from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
-from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.run_folder import agent_path
+from jax_ttt.files.agent_file import AgentFile, agent_path
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
 from jax_ttt.games.game import Game, own_game
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network_player
-from jax_ttt.players.names import Spec
 from jax_ttt.runtime import files, pytrees
 
 
@@ -97,27 +92,6 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
         num_updates=saved.num_updates,
         score=saved.score,
     )
-
-
-def game(specs: Sequence[Spec], env_id: EnvId | None) -> EnvId:
-    """Return the game that the players play.
-
-    It is `env_id` if given, else the game of the saved agents among them, else the
-    default game. Only the descriptions of the files are read.
-
-    Raises:
-        AgentError: a file can't be read, or two agents are made for different games.
-    """
-    if env_id is not None:
-        return env_id
-    games: dict[EnvId, Path] = {}
-    for spec in specs:
-        if (saved := spec.saved) is not None:
-            games.setdefault(agent_file.env_id(saved.path), saved.path)
-    if len(games) > 1:
-        (first, path), (second, other), *_ = games.items()
-        raise AgentError(f"{other}: made for {second}, but {path} for {first}")
-    return next(iter(games)) if games else game_facts.DEFAULT
 
 
 def _params(path: Path, saved: AgentFile) -> nnx.State:

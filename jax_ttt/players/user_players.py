@@ -5,26 +5,23 @@ Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
 
 import dataclasses
 from collections.abc import Callable
-from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Int, Key, Shaped
+from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
+from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import basic
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies
-
-Function: TypeAlias = Callable[[jax.Array, pgx.State], jax.Array]
-"""A function `(key, env_state of B games) -> B actions` of `jax.numpy`."""
 
 
 @jax.tree_util.register_static
@@ -32,10 +29,10 @@ Function: TypeAlias = Callable[[jax.Array, pgx.State], jax.Array]
 class _Own:
     """A user's function; static, since it is the program."""
 
-    function: Function
+    function: ChooseFn
 
 
-def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
+def from_function(name: str, function: ChooseFn, env_id: EnvId) -> Player:
     """Return a user's function as a player.
 
     It is tested on many boards. If its moves change neither with the key nor with the
@@ -45,27 +42,29 @@ def enter_function(name: str, function: Function, env_id: EnvId) -> Entrant:
         PlayerError: JAX can't compile the function, it does not return one action per
             game, it plays an illegal move, or a move depends on the other games.
     """
-    player = Partial(_moves, _Own(function))
+    choose = Partial(_moves, _Own(function))
     boards = _boards(env_id)
     key, other_key = jax.random.split(jax.random.key(0))
     _check_shape(name, function, key, boards)
-    play = jax.jit(player)
+    play = jax.jit(choose)
     action = np.asarray(play(key, boards))
     _check_legal(name, action, boards)
     same_boards = play(other_key, boards), play(key, pgx_games.with_other_ids(boards))
-    is_fixed = all((action == moves).all() for moves in same_boards)
-    if is_fixed:
+    is_deterministic = all((action == moves).all() for moves in same_boards)
+    if is_deterministic:
         _check_independence(name, play, key, boards, action)
     tree = trees.host_tree(env_id)
-    if tree is None or not is_fixed:
-        return Entrant(name, player, None, is_fixed=is_fixed)
-    probs = policies.deterministic(tree, action)
-    return Entrant(name, basic.policy_player(positions.index(env_id), probs), probs)
+    if tree is None or not is_deterministic:
+        return Player(
+            env_id=env_id,
+            name=name,
+            choose=choose,
+            is_deterministic=is_deterministic,
+        )
+    return _policy_player(name, policies.deterministic(tree, action), env_id)
 
 
-def enter_policy(
-    name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId
-) -> Entrant:
+def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> Player:
     """Return a user's policy, `(P, A)` probabilities of moves, as a player.
 
     Raises:
@@ -86,7 +85,12 @@ def enter_policy(
         rule = "must be probabilities of legal moves with the sum 1"
         at = f"in position {wrong[0]}"
         raise PlayerError(f"{name}: {rule}, got {probs[wrong[0]]} {at}")
-    return Entrant(name, basic.policy_player(positions.index(env_id), probs), probs)
+    return _policy_player(name, probs, env_id)
+
+
+def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) -> Player:
+    choose = basic.policy_player(positions.index(env_id), probs)
+    return Player(env_id=env_id, name=name, choose=choose, policy=probs)
 
 
 def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
@@ -108,7 +112,7 @@ def _boards(env_id: EnvId) -> pgx.State:
 
 
 def _check_shape(
-    name: str, function: Function, key: Key[Array, ""], boards: pgx.State
+    name: str, function: ChooseFn, key: Key[Array, ""], boards: pgx.State
 ) -> None:
     rule = "must return an array with one whole number per game"
     try:

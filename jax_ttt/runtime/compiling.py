@@ -24,8 +24,8 @@ def use_program_cache(wanted: bool = True) -> None:
     """Switch JAX's cache of compiled programs on, or off if `wanted` is False.
 
     The cache is the folder that JAX is set to (`JAX_COMPILATION_CACHE_DIR`), or
-    `cache_folder()` if there is none. If that can't be made, a line on stderr says why. Call
-    it before the first computation.
+    `cache_folder()` if there is none. If that can't be made, a line on stderr says why.
+    Call it before the first computation.
     """
     if not wanted:
         jax.config.update("jax_enable_compilation_cache", False)

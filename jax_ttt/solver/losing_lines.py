@@ -15,15 +15,15 @@ from jaxtyping import Bool, UInt64
 from jax_ttt.games import packing
 from jax_ttt.games.game import Game
 from jax_ttt.solver import successors
-from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, Subject
+from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, SearchedPlayer
 
 Keys = UInt64[np.ndarray, "_"]
-OnBatch = Callable[[int, int], None]
+OnLevel = Callable[[int, int], None]
 """A function of a level and of how many of its positions are searched."""
 
 
 def line_to(
-    subject: Subject,
+    subject: SearchedPlayer,
     levels: Sequence[Keys],
     parents: Sequence[np.ndarray],
     losing: int,
@@ -42,7 +42,7 @@ def line_to(
         keys = packing.keys_of(subject.env_id, game.state)
         here = packing.as_numbers(np.asarray(keys))
         size = len(levels[number])
-        ((_, after),) = successors.expanded(subject, number, here, size)
+        ((_, after),) = successors.expand(subject, number, here, size)
         if number + 1 < len(wanted):
             there = packing.as_numbers(after.keys) == wanted[number + 1]
             fits = there & (after.result == OPEN)
@@ -53,16 +53,16 @@ def line_to(
 
 
 def marked(
-    subject: Subject,
+    subject: SearchedPlayer,
     levels: Sequence[Keys],
-    on_batch: OnBatch = lambda level, done: None,
+    on_batch: OnLevel = lambda level, done: None,
 ) -> list[Bool[np.ndarray, "_"]]:
     """Return for each level which positions are on a line of play that loses."""
     marks: list[np.ndarray] = []
     losing = np.zeros(0, np.uint64)  # of the level after
     for number, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
-        for rows, after in successors.expanded(subject, number, keys):
+        for rows, after in successors.expand(subject, number, keys):
             there = _among(losing, packing.as_numbers(after.keys))
             lost = after.result == _lost(subject, number)
             leads = lost | (there & (after.result == OPEN))
@@ -73,9 +73,9 @@ def marked(
 
 
 def choices(
-    subject: Subject,
+    subject: SearchedPlayer,
     levels: Sequence[Keys],
-    on_batch: OnBatch = lambda level, done: None,
+    on_batch: OnLevel = lambda level, done: None,
 ) -> list[Keys]:
     """Return for each level the positions on losing lines where the player can choose.
 
@@ -90,12 +90,12 @@ def choices(
 
 
 def follow_sample(
-    subject: Subject,
+    subject: SearchedPlayer,
     number: int,
     keys: Keys,
     num_positions: int,
     rng: np.random.Generator,
-    on_batch: OnBatch = lambda level, done: None,
+    on_batch: OnLevel = lambda level, done: None,
 ) -> list[Keys]:
     """Return samples of a level and of all after it, `num_positions` in each at most.
 
@@ -109,21 +109,21 @@ def follow_sample(
             keys = np.sort(rng.choice(keys, num_positions, replace=False))
         levels.append(keys)
         led_to = []
-        for rows, after in successors.expanded(subject, number, keys):
+        for rows, after in successors.expand(subject, number, keys):
             led_to.append(packing.as_numbers(after.keys[after.result == OPEN]))
             on_batch(number, rows.stop)
         number, keys = number + 1, np.unique(np.concatenate(led_to))
     return levels
 
 
-def _has_choice(subject: Subject, keys: Keys) -> Bool[np.ndarray, " P"]:
+def _has_choice(subject: SearchedPlayer, keys: Keys) -> Bool[np.ndarray, " P"]:
     has = np.zeros(len(keys), bool)
-    for rows, after in successors.all_moves(subject, keys):
+    for rows, after in successors.expand_all_moves(subject, keys):
         has[rows] = (after.result != ILLEGAL).sum(axis=1) > 1
     return has
 
 
-def _lost(subject: Subject, number: int) -> int:
+def _lost(subject: SearchedPlayer, number: int) -> int:
     """Return the result, for who moves at a level, of a move that the player loses."""
     return LOST if subject.is_own(number) else WON
 

@@ -24,7 +24,7 @@ from jax_ttt.solver.successors import (
     LOST,
     OPEN,
     WON,
-    Subject,
+    SearchedPlayer,
     Successors,
 )
 
@@ -62,7 +62,7 @@ class Results(NamedTuple):
 class Reach:
     """What a player reaches, as far as it is enumerated."""
 
-    subject: Subject
+    subject: SearchedPlayer
     keys: list[np.ndarray] = dataclasses.field(default_factory=list)
     """(P,) uint64 keys of each level in which games go on, ascending."""
     num_expanded: int = 0  # levels whose moves are played
@@ -76,6 +76,14 @@ class Reach:
     def num_positions(self) -> int:
         """Positions in which nobody has won, with those that ended as draws."""
         return sum(map(len, self.keys)) + self.num_drawn
+
+
+OnBatch = Callable[[Reach, int, int], None]
+"""A function of what is found so far, a level, and how many of its positions are done.
+
+The level is the latest one, an earlier one when the losing lines are searched, or a
+later one of a sample, which is not in what is found.
+"""
 
 
 class _Moves(NamedTuple):
@@ -146,7 +154,7 @@ def _play(
     results = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
     ends = reach.ends.copied()
     found, drawn, losing = Collected(level.keys), Collected(level.keys), None
-    for rows, after in successors.expanded(subject, number, level.keys):
+    for rows, after in successors.expand(subject, number, level.keys):
         _check(own, after)
         legal = after.result != ILLEGAL
         share = level.chance[rows] / legal.sum(axis=1)

@@ -13,16 +13,13 @@ from typing import Generic
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pgx
 from jaxtyping import Array, Int, UInt32, UInt64
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games import packing, pgx_games
 from jax_ttt.games.packing import Stones
+from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.games.symmetry import LeafT
-
-Player = Callable[[jax.Array, pgx.State], jax.Array]
-"""A function `(key, env_state of B games) -> actions` that ignores its key."""
 
 OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
 """What a move leads to: the game goes on, or its end for the player who moves."""
@@ -40,9 +37,9 @@ class Successors(Generic[LeafT]):
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged", "checked"))
-def of_player(
+def after_player_move(
     env_id: EnvId,
-    player: Player,
+    player: ChooseFn,
     keys: UInt32[Array, "B 2"],
     merged: bool,
     checked: bool = True,
@@ -67,17 +64,17 @@ def of_player(
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merged"))
-def of_all_moves(
+def after_all_moves(
     env_id: EnvId, keys: UInt32[Array, "B 2"], merged: bool
 ) -> Successors[jax.Array]:
-    """Return every move in each position; `merged` is that of `of_player`."""
+    """Return every move in each position; `merged` is that of `after_player_move`."""
     stones = packing.unpack(env_id, keys)
     actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
     action = jnp.broadcast_to(actions, (len(keys), len(actions)))
     return _after(env_id, stones, action, merged)
 
 
-def _move(env_id: EnvId, player: Player, stones: Stones) -> Int[Array, " B"]:
+def _move(env_id: EnvId, player: ChooseFn, stones: Stones) -> Int[Array, " B"]:
     state = packing.to_states(env_id, stones)
     # The player is deterministic, so any key will do.
     return player(jax.random.key(0), state).astype(jnp.int32)
@@ -115,11 +112,11 @@ Batches = Iterator[tuple[slice, Successors[np.ndarray]]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Subject:
+class SearchedPlayer:
     """A deterministic player in a seat of a game."""
 
     env_id: EnvId
-    player: Player
+    player: ChooseFn
     seat: Seat
     merged: bool  # symmetric boards are one position
     is_symmetric: bool = False  # the player's moves are so by construction: not checked
@@ -131,8 +128,8 @@ class Subject:
         return SEATS[level % 2] == self.seat
 
 
-def expanded(
-    subject: Subject,
+def expand(
+    subject: SearchedPlayer,
     level: int,
     numbers: UInt64[np.ndarray, " P"],
     num_positions: int | None = None,
@@ -143,10 +140,10 @@ def expanded(
     programs are used, which round the same.
     """
     if not subject.is_own(level):
-        return all_moves(subject, numbers)
+        return expand_all_moves(subject, numbers)
 
     def moves(keys: Words) -> Successors[jax.Array]:
-        return of_player(
+        return after_player_move(
             subject.env_id,
             subject.player,
             keys,
@@ -157,17 +154,19 @@ def expanded(
     return _batches(subject, numbers, moves, num_positions)
 
 
-def all_moves(subject: Subject, numbers: UInt64[np.ndarray, " P"]) -> Batches:
+def expand_all_moves(
+    subject: SearchedPlayer, numbers: UInt64[np.ndarray, " P"]
+) -> Batches:
     """Yield all moves in each position."""
 
     def moves(keys: Words) -> Successors[jax.Array]:
-        return of_all_moves(subject.env_id, keys, subject.merged)
+        return after_all_moves(subject.env_id, keys, subject.merged)
 
     return _batches(subject, numbers, moves)
 
 
 def _batches(
-    subject: Subject,
+    subject: SearchedPlayer,
     numbers: UInt64[np.ndarray, " P"],
     moves: Moves,
     num_positions: int | None = None,

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from jax_ttt.config.game_facts import EnvId, Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.files import records
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.players import network_player
 from jax_ttt.players.names import Spec
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
+from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.words import counted
@@ -81,7 +82,7 @@ def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
 
 
 def write_policy(
-    entrant: Entrant,
+    player: Player,
     tree: Tree,
     as_csv: Path | None,
     as_json: Path | None,
@@ -91,11 +92,11 @@ def write_policy(
 
     With `quiet`, standard output is left to a command's own.
     """
-    agent, probs = entrant.agent, entrant.probs
-    if agent is None or probs is None:
+    probs = player.policy
+    if not isinstance(player, AgentPlayer) or probs is None:
         return
     for path in filter(None, (as_csv, as_json)):
-        rows = decisions(agent, probs, tree)
+        rows = decisions(player.agent, probs, tree)
         if path == as_csv:
             write_decisions_csv(path, rows, probs.shape[1])
         else:
@@ -104,9 +105,7 @@ def write_policy(
         streams.tell_written(path, size, quiet)
 
 
-def certified(
-    spec: Spec, env_id: EnvId, entrant: Entrant, tree: Tree | None
-) -> tuple[Certificate, str]:
+def certified(spec: Spec, player: Player, tree: Tree | None) -> tuple[Certificate, str]:
     """Return a player's certificate, and why a seat is not in it.
 
     Without a tree, all positions that the player reaches are enumerated.
@@ -114,18 +113,18 @@ def certified(
     Raises:
         PlayerError: no seat can be certified.
     """
-    player, sha256 = spec.name, ""
+    name, sha256 = spec.name, ""
     if (saved := spec.saved) is not None:
-        player = f"{player.removesuffix(saved.name)}AGENT"
+        name = f"{name.removesuffix(saved.name)}AGENT"
         sha256 = hashlib.sha256(saved.path.read_bytes()).hexdigest()
     if tree is None:
-        moves, missing = certificates.proven_by_search(entrant, env_id)
+        moves, missing = certificates.proven_by_search(player)
     else:
         text_of = functools.partial(cells_as_text, tree)
-        moves, missing = certificates.proven_moves(entrant, env_id, tree, text_of)
+        moves, missing = certificates.proven_moves(player, tree, text_of)
     certificate = Certificate(
-        env_id=env_id,
-        player=player,
+        env_id=player.env_id,
+        player=name,
         sha256=sha256,
         num_positions=sum(map(len, moves.values())),
         moves=moves,

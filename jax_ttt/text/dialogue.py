@@ -12,7 +12,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
 from jax_ttt.games.game import Game, Result
 from jax_ttt.players.analysis import move_values
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
@@ -34,7 +34,7 @@ class Match:
     """Who plays what on which screen: the same in all games."""
 
     env_id: EnvId
-    opponent: Entrant
+    opponent: Player
     key: Key[Array, ""]
     screen: Screen
     agent: Agent | None = None  # whose values are shown; None: nobody's
@@ -118,7 +118,7 @@ def _answered(match: Match, current: Round) -> Round:
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
         with streams.status(f"{name} is thinking"):
-            game = game.play(game.chosen(match.opponent.player, move_key))
+            game = game.play(game.chosen(match.opponent.choose, move_key))
         match.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
     current = replace(current, game=game, key=key)
     _show_board(match, game)

@@ -7,9 +7,8 @@ from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game
 from jax_ttt.grading.grade import Details, Exam, Grade, Mark, Match, Rate, SeatGrade
-from jax_ttt.grading.search import OnBatch
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.reach import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned
 

@@ -6,15 +6,9 @@ data, so runs that differ only in these share programs.
 Axes: `S` agents; the axis is absent for a single agent.
 """
 
-import dataclasses
-from typing import NamedTuple, TypeAlias, TypeVar
-
 import jax
-import jax.numpy as jnp
-import numpy as np
 from flax import nnx
-from jax.sharding import Mesh
-from jaxtyping import Array, Int, UInt32
+from jaxtyping import Array, Int
 
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
@@ -23,102 +17,8 @@ from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Exact
 from jax_ttt.grading.match import MatchCounts
 from jax_ttt.networks.q_network import Network
-from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.compiling import Program
-
-KeyData: TypeAlias = UInt32[Array, "..."] | UInt32[np.ndarray, "..."]
-"""A run's key as its data, `(S, 2)`."""
-
-
-class Keys(NamedTuple):
-    """The keys of a run's independent random number streams."""
-
-    training: jax.Array
-    grading: jax.Array
-    opponent: jax.Array
-
-
-def keys(data: KeyData) -> Keys:
-    """Return the keys of the streams of the run with this key."""
-    return Keys(*jax.random.split(jax.random.wrap_key_data(jnp.asarray(data)), 3))
-
-
-_Results = TypeVar("_Results")
-
-
-@dataclasses.dataclass(frozen=True)
-class Layout:
-    """How many agents train at once, and on which devices.
-
-    Many agents are split by the agents; one is split by its games and past moves. All
-    else is the same on each device. Without a mesh there is one device, and each method
-    returns what it is given.
-    """
-
-    many: bool = False
-    mesh: Mesh | None = None
-
-    def put_learner(self, learner: Learner, key: KeyData) -> tuple[Learner, KeyData]:
-        """Return the learner and the run's key on the devices."""
-        if self.mesh is None:
-            return learner, key
-        whole = meshes.whole(self.mesh)
-        agents = meshes.split(self.mesh) if self.many else whole
-        learner = dataclasses.replace(
-            learner,
-            hyper=meshes.put(learner.hyper, agents),
-            opponent=meshes.put(learner.opponent, agents),
-            positions=meshes.put(learner.positions, whole),
-        )
-        return learner, meshes.put(key, agents)
-
-    def put_state(self, state: TrainState) -> TrainState:
-        """Return the state on the devices; what is there is not copied."""
-        if self.mesh is None:
-            return state
-        return meshes.put(state, self._shardings(state, self.mesh))
-
-    def placed_shapes(self, shapes: TrainState) -> TrainState:
-        """Return the shapes of a state's leaves, with their shardings."""
-        if self.mesh is None:
-            return jax.tree.map(
-                lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), shapes
-            )
-        return jax.tree.map(
-            lambda x, sharding: jax.ShapeDtypeStruct(
-                x.shape, x.dtype, sharding=sharding
-            ),
-            shapes,
-            self._shardings(shapes, self.mesh),
-        )
-
-    def constrain(self, state: TrainState) -> TrainState:
-        """Return a program's state so that its leaves stay where they are."""
-        if self.mesh is None:
-            return state
-        shardings = self._shardings(state, self.mesh)
-        return jax.lax.with_sharding_constraint(state, shardings)
-
-    def replicate(self, results: _Results) -> _Results:
-        """Return a program's results, which the host reads, the same on each device."""
-        if self.mesh is None:
-            return results
-        return jax.lax.with_sharding_constraint(results, meshes.whole(self.mesh))
-
-    def _shardings(self, state: TrainState, mesh: Mesh) -> TrainState:
-        """Return the sharding of each leaf of a state."""
-        split, whole = meshes.split(mesh), meshes.whole(mesh)
-        if self.many:
-            return jax.tree.map(lambda _: split, state)
-        shardings = jax.tree.map(lambda _: whole, state)
-        shardings = dataclasses.replace(
-            shardings, env_state=jax.tree.map(lambda _: split, state.env_state)
-        )
-        if state.buffer is None:
-            return shardings
-        moves = jax.tree.map(lambda _: split, state.buffer.moves)
-        buffer = shardings.buffer._replace(moves=moves)
-        return dataclasses.replace(shardings, buffer=buffer)
+from jax_ttt.training.layout import KeyData, Layout, keys
 
 
 def _start(learner: Learner, key: KeyData, layout: Layout) -> TrainState:

@@ -27,8 +27,8 @@ from jax_ttt.players import names, registry
 from jax_ttt.runtime import devices
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import device, run_state
-from jax_ttt.training.device import KeyData, Layout
+from jax_ttt.training import device, layout, run_state
+from jax_ttt.training.layout import KeyData, Layout
 from jax_ttt.training.run_state import Progress, RunState, run_key
 
 LESS_MEMORY = (
@@ -338,11 +338,11 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     if config.opponent.is_self:
         return None
     spec = names.read_name(config.opponent.opponent, config.env_id)
-    own = device.keys(jnp.asarray(run_key(seed))).opponent
+    own = layout.keys(jnp.asarray(run_key(seed))).opponent
     return Versus(
         env_id=config.env_id,
         num_envs=config.run.num_envs,
         seat=config.opponent.seat,
         first_move=config.opponent.first_move,
-        player=registry.enter(spec, config.env_id, own).player,
+        player=registry.make_player(spec, config.env_id, own).choose,
     )

@@ -22,7 +22,7 @@ from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.runtime import devices, processes
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.training import loop
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 from jax_ttt.training.run_state import Progress, run_key
 
 MOST = 4096

@@ -28,7 +28,7 @@ from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
 from jax_ttt.runtime.words import counted
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
 

@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import webbrowser
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
+from jax_ttt.config.settings import Config
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.runtime import streams
 
@@ -76,10 +78,17 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
     from jax_ttt.web.agent_files import AgentFiles
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.live_training import Training
+    from jax_ttt.web.live_training import Training, WatchedRun
 
     files = AgentFiles(args.runs, data)
-    training = Training(files, lambda: _make_ready(args.machine))
+
+    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> WatchedRun:
+        _make_ready(args.machine)
+        from jax_ttt.web.live_run import LiveRun
+
+        return LiveRun(config, seed, stop)
+
+    training = Training(files, open_run)
     server = make_server(make_app(files, training, _host_names(args.host)))
     signals: list[int] = []
 

@@ -42,7 +42,7 @@ class LiveRun:
     agent: AgentFile
     """The agent after the last step; its weights are copies."""
     row: JsonObject | None = None
-    """The row of the last step if it was an evaluation; see `agents.history_row`."""
+    """The last step's row if it was an evaluation; see `agent_files.history_row`."""
 
     def __init__(
         self, config: Config, seed: int, stop: Callable[[], bool] = lambda: False
@@ -166,7 +166,7 @@ class LiveRun:
 
     @property
     def figures(self) -> JsonObject:
-        """What is shown of the run; the keys are those of `training.NOTHING`."""
+        """What is shown of the run; the keys are those of `live_training.NOTHING`."""
         state = self._state
         if state is None:
             return NOTHING

@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, Protocol, TypeAlias, cast
 
 from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
 from jax_ttt.config.ranges import check
@@ -26,9 +26,6 @@ from jax_ttt.runtime import streams
 from jax_ttt.web import agent_files, sliders
 from jax_ttt.web.agent_files import AgentFiles
 from jax_ttt.web.sliders import LEARNERS, LEARNING, Learner
-
-if TYPE_CHECKING:
-    from jax_ttt.web.live_run import LiveRun
 
 LIVE = "live/"
 """How the id of an agent in training begins; each run's is another one."""
@@ -49,6 +46,55 @@ NOTHING: JsonObject = {
     "proven_at": None,
 }
 """What is shown of a run before its first step."""
+
+
+class WatchedRun(Protocol):
+    """What is shown of a run in training; `live_run.LiveRun` is one."""
+
+    @property
+    def agent(self) -> AgentFile:
+        """The agent after the last step."""
+        ...
+
+    @property
+    def row(self) -> JsonObject | None:
+        """The row of the last step if it was an evaluation."""
+        ...
+
+    @property
+    def update(self) -> int:
+        """Updates done."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all updates are done and graded."""
+        ...
+
+    @property
+    def scheduled(self) -> dict[str, float]:
+        """The settings of the last chunk that follow a schedule."""
+        ...
+
+    @property
+    def figures(self) -> JsonObject:
+        """The figures that the page shows; the keys are those of `NOTHING`."""
+        ...
+
+    def step(self, config: Config) -> None:
+        """Run a chunk of updates with these settings, or an evaluation."""
+        ...
+
+    def learn(self, games: Sequence[Sequence[int]], config: Config) -> None:
+        """Learn from finished games of people."""
+        ...
+
+
+OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], WatchedRun]
+"""A function of settings, a seed and a test whether to stop, that opens a run.
+
+It is given by the command, because it loads JAX.
+"""
 
 
 @dataclasses.dataclass(eq=False)
@@ -88,16 +134,16 @@ class Training:
     def __init__(
         self,
         files: AgentFiles,
-        prepare: Callable[[], object] = lambda: None,
+        open_run: OpenRun,
         speed: float = 1.0,
     ) -> None:
         """Make it idle; the thread begins with the first start.
 
-        `files` keeps the agent at the end. `prepare` makes JAX ready in the thread.
+        `files` keeps the agent at the end. `open_run` is called in the thread.
         `speed` multiplies the pace at which learners of tic-tac-toe are shown; at
         infinity they learn as fast as they can.
         """
-        self._files, self._prepare, self._speed = files, prepare, speed
+        self._files, self._open_run, self._speed = files, open_run, speed
         self._changed = threading.Condition()
         self._learner: Learner = "network"
         self._moved: dict[Learner, dict[str, float]] = {x: {} for x in LEARNERS}
@@ -355,10 +401,9 @@ class Training:
         return None
 
     def _train(self, run: Run) -> None:
-        self._prepare()
-        from jax_ttt.web.live_run import LiveRun
-
-        live = LiveRun(self._config(run), run.number, lambda: self._run is not run)
+        live = self._open_run(
+            self._config(run), run.number, lambda: self._run is not run
+        )
         pace, due = LEARNING[run.learner].pace(self._speed), 0.0
         while (games := self._next_task(run, live.is_over, due)) is not None:
             if games:
@@ -371,7 +416,7 @@ class Training:
                 if self._run is run:
                     self._note(run, live)
 
-    def _note(self, run: Run, live: "LiveRun") -> None:
+    def _note(self, run: Run, live: WatchedRun) -> None:
         """Take over what is shown after a step."""
         run.phase = "finished" if live.is_over else "running"
         run.paused = run.paused and not live.is_over

@@ -38,7 +38,7 @@ def test_a_policy_is_a_player():
     assert found.player == "policy"
     key = jax.random.key(0)
     states = jax_ttt.new_game("random").game.state
-    assert known.entrant.player(key, states) == same.entrant.player(key, states)
+    assert known.choose(key, states) == same.choose(key, states)
 
 
 def test_what_is_no_policy_is_refused():
@@ -57,7 +57,7 @@ def test_what_is_no_policy_is_refused():
 
 def test_a_player_of_the_same_key_is_the_same():
     one, same, other = (
-        jax_ttt.player("mcts:20", seed=seed).entrant.probs for seed in (1, 1, 2)
+        jax_ttt.player("mcts:20", seed=seed).policy for seed in (1, 1, 2)
     )
     assert (one == same).all()
     assert (one != other).any()
@@ -78,7 +78,9 @@ def test_the_game_is_that_of_the_agents(agent):
 
 
 def test_players_with_the_same_name_get_numbers(agent):
-    _, found = player.entrants([agent, agent, "random"], None, jax.random.key(0))
+    _, found = player.distinct_players(
+        [agent, agent, "random"], None, jax.random.key(0)
+    )
     names = [player.name for player in found]
     assert names == ["agent of seed 1", "agent of seed 1 (2)", "random"]
     for given, expected in (
@@ -86,14 +88,14 @@ def test_players_with_the_same_name_get_numbers(agent):
         (["a (2)", "a", "a", "a"], ["a (2)", "a", "a (3)", "a (4)"]),
     ):
         several = [jax_ttt.player("random", name=name) for name in given]
-        _, found = player.entrants(several, None, jax.random.key(0))
+        _, found = player.distinct_players(several, None, jax.random.key(0))
         assert [player.name for player in found] == expected
 
 
 def test_a_name_for_a_player():
     player = jax_ttt.player(first_free, name="row by row")
     assert player.name == "row by row"
-    assert user_players.enter_function("x", first_free, "tic_tac_toe").name == "x"
+    assert user_players.from_function("x", first_free, "tic_tac_toe").name == "x"
 
 
 def test_an_empty_name_is_refused():

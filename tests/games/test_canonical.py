@@ -5,6 +5,7 @@ import numpy as np
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import packing, stones, symmetry
+from jax_ttt.players import network_player
 
 VIEWS = np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries])
 
@@ -78,7 +79,7 @@ def test_a_packed_board_of_cells_is_its_key(host_tree):
 
 def test_symmetric_boards_have_the_same_places_of_actions(tree):
     """What is on the cells shows which cell comes where; images of a cell are one."""
-    places = jax.jit(symmetry.action_places, static_argnums=0)
+    places = jax.jit(network_player.action_places, static_argnums=0)
 
     def shown(obs):
         """Return for each place the stone there, 9 where no cell has it."""

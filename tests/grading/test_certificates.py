@@ -1,5 +1,7 @@
 """The moves of a certificate, compared with an independent implementation."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import rules
@@ -7,7 +9,8 @@ import rules
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
-from jax_ttt.players import basic, registry
+from jax_ttt.players import basic
+from jax_ttt.players.player import Player
 from jax_ttt.solver import minimax, policies
 
 ENV = "tic_tac_toe"
@@ -25,15 +28,20 @@ def proven_moves(host_tree, boards):
     """Return the function, with the tree and the boards' texts."""
 
     def moves_of(player):
-        arguments = player, ENV, host_tree, boards.__getitem__
-        return certificates.proven_moves(*arguments)
+        return certificates.proven_moves(player, host_tree, boards.__getitem__)
 
     return moves_of
 
 
 def entered(probs, seats=SEATS):
     """Return a player of this policy that learned these seats."""
-    return registry.Entrant("player", basic.random_player, probs, seats=seats)
+    return Player(
+        env_id="tic_tac_toe",
+        name="player",
+        choose=basic.random_player,
+        policy=probs,
+        seats=seats,
+    )
 
 
 def test_there_is_a_move_for_every_position_that_can_be_reached(
@@ -67,7 +75,7 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(
         board = rules.after(board, int(move[1]))
     assert rules.winner(board) == STONES[good]
     with pytest.raises(PlayerError, match=f"no certificate: as {STONES[bad]} it loses"):
-        proven_moves(player._replace(seats=(bad,)))
+        proven_moves(dataclasses.replace(player, seats=(bad,)))
 
 
 def test_a_player_with_several_moves_is_refused(

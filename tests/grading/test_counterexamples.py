@@ -49,8 +49,8 @@ def params(agent):
 @pytest.fixture(scope="module")
 def graded(agent):
     """Return the grades that `evaluate` gives it."""
-    entrant = registry.enter_agent("agent", agent)
-    return grade_by_seat(entrant, ENV, 10**9)
+    entrant = registry.agent_player("agent", agent)
+    return grade_by_seat(entrant, 10**9)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import pytest
 from jax_ttt.grading import crosstable
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import basic, names, registry
+from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 
 ENV = "tic_tac_toe"
@@ -15,7 +16,9 @@ ENV = "tic_tac_toe"
 
 def enter(*chosen):
     key = jax.random.key(0)
-    return [registry.enter(names.read_name(name, ENV), ENV, key) for name in chosen]
+    return [
+        registry.make_player(names.read_name(name, ENV), ENV, key) for name in chosen
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +33,9 @@ def test_known_policies_meet_exactly(table, host_tree):
     assert not table.sampled.any()
     for row, first in enumerate(everyone):
         for column, second in enumerate(everyone):
-            assert first.probs is not None
-            assert second.probs is not None
-            expected = outcomes.outcome(host_tree, first.probs, second.probs)
+            assert first.policy is not None
+            assert second.policy is not None
+            expected = outcomes.outcome(host_tree, first.policy, second.policy)
             np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
 
 
@@ -58,7 +61,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked(mixed):
 
 
 def test_players_entered_twice_play_different_games():
-    twice = [registry.Entrant("random", basic.random_player, None)] * 2
+    twice = [Player(env_id=ENV, name="random", choose=basic.random_player)] * 2
     table = crosstable.round_robin(twice, ENV, jax.random.key(5), 256)
     assert table.sampled.all()
     assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4

@@ -29,7 +29,7 @@ def test_the_first_player_moves_first(host_tree):
 def test_the_moves_of_both_players_are_counted(row_by_row):
     """Of two players of the first free cell, X wins with its fourth move: 3, 5, 7."""
     env = pgx_games.make_env("tic_tac_toe")
-    pair = row_by_row.player, row_by_row.player
+    pair = row_by_row.choose, row_by_row.choose
     counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 3)
     assert counts.won == 3
     assert moves == 3 * 7

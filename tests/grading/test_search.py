@@ -21,10 +21,10 @@ from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.networks import q_network
 from jax_ttt.players import basic
 from jax_ttt.players.network_player import greedy_player, network_of
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players.player import Player
 from jax_ttt.solver import reach
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 
 ENV = "connect_4x4"
 HUGE = 10**9
@@ -39,13 +39,15 @@ def grade_by_seat(*arguments):
 @pytest.fixture(scope="module")
 def entrant():
     """Return the rule player."""
-    return Entrant("rule", rule_player.RULE, None, is_fixed=True)
+    return Player(
+        env_id=ENV, name="rule", choose=rule_player.RULE, is_deterministic=True
+    )
 
 
 @pytest.fixture(scope="module")
 def grades(entrant):
     """Return its grades."""
-    return grade_by_seat(entrant, ENV, HUGE)
+    return grade_by_seat(entrant, HUGE)
 
 
 @pytest.mark.slow
@@ -76,9 +78,15 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     network = network_of(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))
     player = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
-    entrant = Entrant("flat", player, None, is_fixed=True, seats=("second",))
-    merged = grade_by_seat(entrant, env_id, HUGE)["second"]
-    subject = Subject(
+    entrant = Player(
+        env_id=env_id,
+        name="flat",
+        choose=player,
+        is_deterministic=True,
+        seats=("second",),
+    )
+    merged = grade_by_seat(entrant, HUGE)["second"]
+    subject = SearchedPlayer(
         env_id=env_id, player=player, seat="second", merged=False, batch=2**12
     )
     apart = Reach(subject)
@@ -95,23 +103,29 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
 
 def test_a_player_that_never_loses_has_no_choice_on_a_losing_line():
     player = small_boards.perfect()
-    perfect = Entrant("perfect", player, None, is_fixed=True, seats=("first",))
-    found = grade_by_seat(perfect, ENV, HUGE)["first"]
+    perfect = Player(
+        env_id=ENV,
+        name="perfect",
+        choose=player,
+        is_deterministic=True,
+        seats=("first",),
+    )
+    found = grade_by_seat(perfect, HUGE)["first"]
     assert found.unbeatable
     assert (found.losing_ends, found.losing_choices) == (0, 0)
     assert found.losing_line is None
 
 
 def test_only_the_learned_seat_is_graded(entrant):
-    learned = entrant._replace(seats=("second",))
-    assert list(grade_by_seat(learned, ENV, 100)) == ["second"]
+    learned = dataclasses.replace(entrant, seats=("second",))
+    assert list(grade_by_seat(learned, 100)) == ["second"]
 
 
 @pytest.mark.parametrize("most", [10, 100, 500])
 def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(
     most, entrant, grades
 ):
-    for seat, cut in grade_by_seat(entrant, ENV, most).items():
+    for seat, cut in grade_by_seat(entrant, most).items():
         assert not cut.complete
         assert cut.open_rate
         for (value, low, high), exact in zip(
@@ -127,7 +141,7 @@ def test_ctrl_c_leaves_what_is_known(entrant):
         if level == 9:
             raise KeyboardInterrupt
 
-    found = grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    found = grade_by_seat(entrant, HUGE, None, interrupt)
     assert list(found) == ["first"]
     assert found["first"].num_moves == 9
     assert not found["first"].complete
@@ -139,7 +153,7 @@ def test_ctrl_c_while_losing_lines_are_searched_leaves_the_rest(entrant, grades)
         if level < found.num_expanded:
             raise KeyboardInterrupt
 
-    found = grade_by_seat(entrant, ENV, HUGE, None, interrupt)
+    found = grade_by_seat(entrant, HUGE, None, interrupt)
     assert found == {"first": dataclasses.replace(grades["first"], losing_choices=None)}
 
 
@@ -147,7 +161,7 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
     def interrupt(found, level, done):
         raise KeyboardInterrupt
 
-    found = grade_by_seat(entrant, ENV, HUGE, None, interrupt)["first"]
+    found = grade_by_seat(entrant, HUGE, None, interrupt)["first"]
     assert (found.open_rate, found.num_moves) == (1, 0)
     assert found.unbeatable is None
     assert found.rates == ((0, 0, 1),) * 3
@@ -157,27 +171,31 @@ def test_ctrl_c_at_the_first_move_claims_nothing(entrant):
 def test_the_batch_fits_the_devices(entrant, grades):
     mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
     over_five = NamedSharding(mesh, PartitionSpec("devices"))
-    found = grade_by_seat(entrant, ENV, HUGE, over_five)
+    found = grade_by_seat(entrant, HUGE, over_five)
     assert found == grades
 
 
 def test_a_player_with_chance_is_refused():
-    lots = Entrant("random", basic.random_player, None)
+    lots = Player(env_id=ENV, name="random", choose=basic.random_player)
     said = r"^random does not play one move in each position"
     with pytest.raises(PlayerError, match=said):
-        grade_by_seat(lots, ENV, HUGE)
+        grade_by_seat(lots, HUGE)
 
 
 def test_a_game_without_keys_is_refused(entrant):
-    assert "positions of othello have no keys" in search.why_not(entrant, "othello")
-    assert not search.why_not(entrant, "connect_four")
+    assert "positions of othello have no keys" in search.reason_not_searchable(
+        dataclasses.replace(entrant, env_id="othello")
+    )
+    assert not search.reason_not_searchable(
+        dataclasses.replace(entrant, env_id="connect_four")
+    )
 
 
 def test_an_illegal_move_is_refused():
     column_0 = Partial(lambda key, state: state.current_player * 0)
-    cheat = Entrant("cheat", column_0, None, is_fixed=True)
+    cheat = Player(env_id=ENV, name="cheat", choose=column_0, is_deterministic=True)
     with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
-        grade_by_seat(cheat, ENV, HUGE)
+        grade_by_seat(cheat, HUGE)
 
 
 def test_the_memory_limits_the_positions(monkeypatch):
@@ -185,7 +203,7 @@ def test_the_memory_limits_the_positions(monkeypatch):
     assert search.most_positions() == 2**29 // 40
     monkeypatch.setattr(search.devices, "free_host_bytes", lambda: None)
     assert 10**7 < search.most_positions() < 10**8
-    monkeypatch.setattr(search.on_disk, "free_disk_bytes", lambda: 12_000_000)
+    monkeypatch.setattr(search.position_levels, "free_disk_bytes", lambda: 12_000_000)
     assert search.most_positions() == 10**6
 
 
@@ -205,9 +223,14 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
     env_id = "connect_5x4"
     env = pgx_games.make_env(env_id)
     weights = np.random.default_rng(seed).normal(size=(2 * 20, 5)).astype(np.float32)
-    entrant = Entrant("noisy", Partial(noisy, weights), None, is_fixed=True)
-    exact = grade_by_seat(entrant, env_id, HUGE)
-    pair = entrant.player, basic.random_player
+    entrant = Player(
+        env_id=env_id,
+        name="noisy",
+        choose=Partial(noisy, weights),
+        is_deterministic=True,
+    )
+    exact = grade_by_seat(entrant, HUGE)
+    pair = entrant.choose, basic.random_player
     match = matches.play_match(env, jax.random.key(seed), *pair, 20_000)
     for seat, counts in zip(SEATS, match, strict=True):
         games = sum(map(int, counts))
@@ -217,7 +240,7 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
 
 
 def test_a_search_that_has_not_begun_proves_nothing(entrant):
-    subject = Subject(
-        env_id=ENV, player=entrant.player, seat="first", merged=False, batch=16
+    subject = SearchedPlayer(
+        env_id=ENV, player=entrant.choose, seat="first", merged=False, batch=16
     )
     assert search.seat_grade(Reach(subject)).unbeatable is None

@@ -29,9 +29,9 @@ def enter():
 
 def _enter(name):
     spec = names.read_name(name, "tic_tac_toe")
-    entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
-    assert entrant.probs is not None
-    return entrant.player, entrant.probs
+    entrant = registry.make_player(spec, "tic_tac_toe", jax.random.key(0))
+    assert entrant.policy is not None
+    return entrant.choose, entrant.policy
 
 
 @pytest.fixture(scope="module")

@@ -21,14 +21,14 @@ def agent_path(tmp_path_factory):
 
 def entered(name):
     spec = names.read_name(name, "tic_tac_toe")
-    return registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+    return registry.make_player(spec, "tic_tac_toe", jax.random.key(0))
 
 
 @pytest.fixture(scope="module")
 def policy_of(agent_path):
     """Return each level's policy with the same agent behind it."""
     return {
-        level: entered(levels.player_name(level, agent_path)).probs for level in LEVELS
+        level: entered(levels.player_name(level, agent_path)).policy for level in LEVELS
     }
 
 
@@ -41,7 +41,7 @@ def test_a_beginner_moves_at_random_seven_times_in_ten(policy_of):
 
 
 def test_medium_is_the_agent_itself(agent_path, policy_of):
-    np.testing.assert_array_equal(policy_of["medium"], entered(agent_path).probs)
+    np.testing.assert_array_equal(policy_of["medium"], entered(agent_path).policy)
     assert set(np.unique(policy_of["medium"])) == {0.0, 1.0}
 
 

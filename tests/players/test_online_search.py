@@ -64,11 +64,11 @@ WIN, BLOCK = (0, 1, 0, 1, 0, 1), (0, 1, 0, 1, 0, 3)
 def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch):
     monkeypatch.setattr(online_search, "MOST_EDGES", 2 * 201 * 4)
     spec = names.read_name("mcts-online", ENV_ID)
-    entrant = registry.enter(spec, ENV_ID, jax.random.key(0))
-    assert (entrant.probs, entrant.is_fixed) == (None, False)
+    entrant = registry.make_player(spec, ENV_ID, jax.random.key(0))
+    assert (entrant.policy, entrant.is_deterministic) == (None, False)
     blocking = (1, 2, 0, 2, 1, 2)  # the second player has three in column 2
     states = state_after(ENV_ID, WIN, BLOCK, blocking)
-    player = jax.jit(lambda key, states: entrant.player(key, states))
+    player = jax.jit(lambda key, states: entrant.choose(key, states))
     moves = player(jax.random.key(0), states)
     assert moves.tolist() == [0, 0, 2]
 

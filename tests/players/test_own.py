@@ -29,14 +29,14 @@ def by_player_id(key, env_state):
 
 
 def test_a_function_of_the_board_is_a_policy(row_by_row):
-    entered = user_players.enter_function("mine", first_free, "tic_tac_toe")
+    entered = user_players.from_function("mine", first_free, "tic_tac_toe")
     assert entered.name == "mine"
-    np.testing.assert_array_equal(entered.probs, row_by_row.probs)
+    np.testing.assert_array_equal(entered.policy, row_by_row.policy)
 
 
 @pytest.mark.parametrize("function", [any_free, by_player_id])
 def test_what_depends_on_chance_is_no_policy(function):
-    assert user_players.enter_function("mine", function, "tic_tac_toe").probs is None
+    assert user_players.from_function("mine", function, "tic_tac_toe").policy is None
 
 
 def rarely_another(key, env_state):
@@ -62,16 +62,16 @@ def by_chance_outside_of_jax(key, env_state):
     [(rarely_another, "connect_4x4"), (by_chance_outside_of_jax, "tic_tac_toe")],
 )
 def test_a_move_by_chance_is_found_in_any_game(function, env_id):
-    entered = user_players.enter_function("mine", function, env_id)
-    assert (entered.probs, entered.is_fixed) == (None, False)
+    entered = user_players.from_function("mine", function, env_id)
+    assert (entered.policy, entered.is_deterministic) == (None, False)
 
 
 def test_a_key_that_changes_nothing_leaves_the_policy_known(row_by_row):
     def with_key(key, env_state):
         return first_free(key, env_state) + jax.random.randint(key, (), 0, 1)
 
-    entered = user_players.enter_function("mine", with_key, "tic_tac_toe")
-    np.testing.assert_array_equal(entered.probs, row_by_row.probs)
+    entered = user_players.from_function("mine", with_key, "tic_tac_toe")
+    np.testing.assert_array_equal(entered.policy, row_by_row.policy)
 
 
 def by_place(key, env_state):
@@ -92,12 +92,12 @@ def by_company(key, env_state):
 )
 def test_a_move_that_depends_on_the_other_games_is_refused(function, env_id):
     with pytest.raises(PlayerError, match=r"mine: .* other games of the batch"):
-        user_players.enter_function("mine", function, env_id)
+        user_players.from_function("mine", function, env_id)
 
 
 def test_in_a_large_game_it_is_a_player_without_a_policy():
-    entered = user_players.enter_function("mine", first_free, "connect_4x4")
-    assert (entered.probs, entered.is_fixed) == (None, True)
+    entered = user_players.from_function("mine", first_free, "connect_4x4")
+    assert (entered.policy, entered.is_deterministic) == (None, True)
 
 
 def of_numpy(key, env_state):
@@ -130,12 +130,12 @@ def of_no_arguments():
 )
 def test_a_function_that_is_no_player_is_refused(function, message):
     with pytest.raises(PlayerError, match=message):
-        user_players.enter_function("mine", function, "tic_tac_toe")
+        user_players.from_function("mine", function, "tic_tac_toe")
 
 
 @pytest.mark.slow
 def test_an_illegal_move_is_found_in_a_large_game():
     with pytest.raises(PlayerError, match="plays 3, but the legal moves are 0"):
-        user_players.enter_function(
+        user_players.from_function(
             "mine", lambda key, s: jnp.full(len(s.terminated), 3), "connect_four"
         )

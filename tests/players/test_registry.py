@@ -35,7 +35,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     with pytest.raises(
         saved_agents.AgentError, match=r"huge\.safetensors: .*not finite"
     ):
-        registry.enter(spec, env_id, jax.random.key(0))
+        registry.make_player(spec, env_id, jax.random.key(0))
 
 
 def test_the_seat_travels_with_the_player(one_seat):
@@ -46,17 +46,17 @@ def test_the_seat_travels_with_the_player(one_seat):
         "minimax": ("first", "second"),
     }.items():
         spec = names.read_name(name.replace("AGENT", str(one_seat)), "tic_tac_toe")
-        entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+        entrant = registry.make_player(spec, "tic_tac_toe", jax.random.key(0))
         assert entrant.seats == seats
 
 
 def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree):
     def probs(name, seed):
         spec = names.read_name(name, "tic_tac_toe")
-        entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(seed))
+        entrant = registry.make_player(spec, "tic_tac_toe", jax.random.key(seed))
         assert entrant.name == name
-        assert entrant.probs is not None
-        return entrant.probs
+        assert entrant.policy is not None
+        return entrant.policy
 
     for name in ("random", "minimax", "blend:0.5:minimax"):
         np.testing.assert_array_equal(probs(name, 0), probs(name, 1))
@@ -69,7 +69,7 @@ def test_a_search_of_too_many_moves_is_refused(one_seat):
     """A move of 9 to the 6th boards would take too long in a match."""
     spec = names.read_name(f"lookahead:6:{one_seat}", "tic_tac_toe")
     with pytest.raises(PlayerError, match="the depth is at most 5 in tic_tac_toe"):
-        registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+        registry.make_player(spec, "tic_tac_toe", jax.random.key(0))
 
 
 def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
@@ -84,7 +84,7 @@ def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
 
     monkeypatch.setattr(lookahead, "lookahead_player", searching)
     spec = names.read_name(f"lookahead:2:{path}", "tic_tac_toe")
-    registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+    registry.make_player(spec, "tic_tac_toe", jax.random.key(0))
     assert seen == [(0.75, 2)]
 
 
@@ -99,7 +99,7 @@ def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
 def test_which_of_the_best_moves_minimax_plays(name, start, won, position):
     """On the empty board all draw; on the other, cell 2 wins at once, and 0 later."""
     spec = names.read_name(name, "tic_tac_toe")
-    probs = registry.enter(spec, "tic_tac_toe", jax.random.key(0)).probs
+    probs = registry.make_player(spec, "tic_tac_toe", jax.random.key(0)).policy
     assert probs is not None
     assert np.flatnonzero(probs[0]).tolist() == [*start]
     assert np.flatnonzero(probs[position["---O-XO-X"]]).tolist() == [*won]

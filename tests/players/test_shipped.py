@@ -40,13 +40,13 @@ def test_an_agent_is_proven_unbeatable_in_each_seat(name, host_tree):
 def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the file is found from any folder
     spec = names.read_name(f"shipped:{name}", DEFAULT)
-    entrant = registry.enter(spec, DEFAULT, jax.random.key(0))
+    entrant = registry.make_player(spec, DEFAULT, jax.random.key(0))
     assert entrant.name == f"shipped:{name}"
-    assert entrant.agent is not None
+    assert isinstance(entrant, registry.AgentPlayer)
     assert entrant.agent.config == saved_agents.load_agent(SHIPPED[name]).config
     blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT)
-    assert saved_agents.game([blend], None) == DEFAULT
-    assert registry.enter(blend, DEFAULT, jax.random.key(0)).seats == SEATS
+    assert names.game_of([blend], None) == DEFAULT
+    assert registry.make_player(blend, DEFAULT, jax.random.key(0)).seats == SEATS
 
 
 @every_agent
@@ -63,18 +63,18 @@ def test_a_certificate_is_that_of_the_agent(name, tmp_path):
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
     spec = names.read_name(f"shipped:{name}", "connect_5x4")
-    env_id = saved_agents.game([spec], None)
+    env_id = names.game_of([spec], None)
     assert env_id == name.replace("-", "_")
-    entrant = registry.enter(spec, env_id, jax.random.key(0))
-    assert entrant.is_fixed
+    entrant = registry.make_player(spec, env_id, jax.random.key(0))
+    assert entrant.is_deterministic
     assert entrant.seats == SEATS
 
 
 @pytest.mark.slow
 def test_the_agent_of_five_columns_is_proven_again():
     spec = names.read_name("shipped:connect-5x4", "connect_5x4")
-    entrant = registry.enter(spec, "connect_5x4", jax.random.key(0))
-    found = grade_by_seat(entrant, "connect_5x4", 10**6)
+    entrant = registry.make_player(spec, "connect_5x4", jax.random.key(0))
+    found = grade_by_seat(entrant, 10**6)
     assert found.keys() == set(SEATS)
     assert all(seat.unbeatable for seat in found.values())
 
@@ -84,4 +84,4 @@ def test_an_agent_is_refused_in_another_game():
     with pytest.raises(
         saved_agents.AgentError, match="made for tic_tac_toe, not for conn"
     ):
-        registry.enter(spec, "connect_four", jax.random.key(0))
+        registry.make_player(spec, "connect_four", jax.random.key(0))

@@ -17,7 +17,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import device, loop, many_agents, run_state
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.run_state import run_key
 

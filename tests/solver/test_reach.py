@@ -29,7 +29,7 @@ from jax_ttt.solver import (
     successors,
 )
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 
 COUNTS = [
     ("connect_4x4", "first", 1_086, 26, 14),
@@ -58,7 +58,7 @@ def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest)
 
 def test_a_limit_of_all_positions_before_the_last_move_is_enough():
     """Those after the last move have no moves: the search ends there in any case."""
-    subject = Subject(
+    subject = SearchedPlayer(
         env_id="connect_4x4", player=RULE, seat="first", merged=False, batch=2048
     )
     numbers = []
@@ -256,7 +256,7 @@ def of_network(seat, is_symmetric):
     config = Config.of(env_id="connect_4x4", hidden_size=16)
     own = network_player.network_of(config.architecture)
     params = q_network.init_params(own, jax.random.key(1))
-    subject = Subject(
+    subject = SearchedPlayer(
         env_id="connect_4x4",
         player=network_player.greedy_player(own, params),
         seat=seat,
@@ -288,7 +288,7 @@ def test_a_symmetric_player_is_asked_on_one_board_only():
 
     for is_symmetric, times in ((True, 1), (False, 2)):
         boards.clear()
-        subject = Subject(
+        subject = SearchedPlayer(
             env_id="connect_4x4",
             player=Partial(noted),
             seat="first",
@@ -297,7 +297,7 @@ def test_a_symmetric_player_is_asked_on_one_board_only():
             batch=16,
         )
         keys = np.asarray(packing.keys_of("connect_4x4", first_state()))
-        list(successors.expanded(subject, 0, packing.as_numbers(keys)))
+        list(successors.expand(subject, 0, packing.as_numbers(keys)))
         jax.effects_barrier()
         assert len(boards) == times
 

@@ -8,7 +8,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.players import registry
 from jax_ttt.solver import losing_lines, reach
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 
 ENV = "connect_4x4"
 
@@ -17,8 +17,10 @@ ENV = "connect_4x4"
 def subject():
     """Return an untrained agent that moves second."""
     agent = tiny.untrained(Config.of(env_id=ENV, hidden_size=8, eval_games=0))
-    player = registry.enter_agent("agent", agent).player
-    return Subject(env_id=ENV, player=player, seat="second", merged=False, batch=64)
+    player = registry.agent_player("agent", agent).choose
+    return SearchedPlayer(
+        env_id=ENV, player=player, seat="second", merged=False, batch=64
+    )
 
 
 def searched(subject, max_positions):

@@ -40,7 +40,7 @@ def number_of(moves, env_id=ENV):
 
 
 def test_all_moves_of_a_position():
-    moves = successors.of_all_moves(ENV, key_of(COLUMNS), False)
+    moves = successors.after_all_moves(ENV, key_of(COLUMNS), False)
     assert moves.action.tolist() == [[0, 1, 2, 3]]
     assert moves.result.tolist() == [[WON, OPEN, OPEN, OPEN]]
     numbers = packing.as_numbers(np.asarray(moves.keys))[0].tolist()
@@ -48,13 +48,13 @@ def test_all_moves_of_a_position():
 
 
 def test_a_full_column_is_illegal():
-    moves = successors.of_all_moves(ENV, key_of([2, 2, 2, 2]), False)
+    moves = successors.after_all_moves(ENV, key_of([2, 2, 2, 2]), False)
     assert moves.result.tolist() == [[OPEN, OPEN, ILLEGAL, OPEN]]
 
 
 def test_a_full_board_is_a_draw():
     line = [0, 2, 0, 3, 1, 1, 0, 2, 1, 2, 3, 0, 3, 3, 2]
-    moves = successors.of_all_moves(ENV, key_of(line), False)
+    moves = successors.after_all_moves(ENV, key_of(line), False)
     assert moves.result.tolist() == [[ILLEGAL, DRAWN, ILLEGAL, ILLEGAL]]
 
 
@@ -63,7 +63,7 @@ def test_a_full_board_is_a_draw():
 )
 def test_the_move_of_a_player(column, result):
     player = Partial(always, jnp.int32(column))
-    moves = successors.of_player(ENV, player, key_of(COLUMNS), False)
+    moves = successors.after_player_move(ENV, player, key_of(COLUMNS), False)
     assert moves.result.tolist() == [[result]]
     assert moves.action.tolist() == [[column]]
 
@@ -100,9 +100,9 @@ def test_the_first_key_is_the_least_number():
 def test_a_player_who_is_not_symmetric_is_noticed(moves, differs):
     """It plays column 0; the empty board is its own mirror image."""
     player = Partial(always, jnp.int32(0))
-    found = successors.of_player(ENV, player, key_of(moves), True)
+    found = successors.after_player_move(ENV, player, key_of(moves), True)
     assert found.differs.tolist() == [differs]
-    found = successors.of_player(ENV, player, key_of(moves), False)
+    found = successors.after_player_move(ENV, player, key_of(moves), False)
     assert found.differs.tolist() == [False]
 
 
@@ -115,5 +115,7 @@ def nearest_to_the_last(key, env_state):
 
 def test_a_player_who_is_symmetric_is_not():
     boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
-    found = successors.of_player(ENV, Partial(nearest_to_the_last), boards, True)
+    found = successors.after_player_move(
+        ENV, Partial(nearest_to_the_last), boards, True
+    )
     assert found.differs.tolist() == [False] * 3

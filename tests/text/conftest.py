@@ -7,6 +7,7 @@ import pytest
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import positions
 from jax_ttt.players import basic, names, registry
+from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
 from jax_ttt.text.commands import SideName
 from jax_ttt.text.screen import Screen
@@ -25,7 +26,9 @@ def following(host_tree):
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
         player = basic.policy_player(positions.index("tic_tac_toe"), probs)
-        return registry.Entrant("follower", player, probs)
+        return Player(
+            env_id="tic_tac_toe", name="follower", choose=player, policy=probs
+        )
 
     return player_of
 
@@ -42,7 +45,7 @@ def talk():
     ):
         if isinstance(opponent, str):
             spec = names.read_name(opponent, env_id)
-            opponent = registry.enter(spec, env_id, jax.random.key(0))
+            opponent = registry.make_player(spec, env_id, jax.random.key(0))
         said, words = [], iter(words)
 
         def ask(prompt):

@@ -12,7 +12,7 @@ from jax_ttt.grading import exact
 from jax_ttt.grading.grade import Exam, Lines, Mark, Match, SeatGrade
 from jax_ttt.solver import policies
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 from jax_ttt.text import grade_text
 
 
@@ -163,7 +163,7 @@ def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):
     clock = iter([10.0, 10.1, 10.5, 11.0])
     monkeypatch.setattr(grade_text.time, "monotonic", lambda: next(clock))
     said = []
-    subject = Subject(
+    subject = SearchedPlayer(
         env_id="tic_tac_toe", player=RULE, seat="second", merged=False, batch=16
     )
     keys = [np.zeros(1), np.zeros(10)]

@@ -56,7 +56,7 @@ def test_the_opponent_is_the_one_that_the_settings_name():
         assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
         spec = names.read_name(name, config.env_id)
         key = keys(run_key(1)).opponent
-        player = registry.enter(spec, config.env_id, key).player
+        player = registry.make_player(spec, config.env_id, key).choose
         assert jax.tree.structure(opponent.player) == jax.tree.structure(player)
 
 
@@ -69,7 +69,7 @@ def test_an_opponent_has_random_numbers_that_training_does_not_use():
 
     of_run = keys(run_key(seed))
     own, training = (
-        policy(registry.enter(spec, config.env_id, key).player)
+        policy(registry.make_player(spec, config.env_id, key).choose)
         for key in (of_run.opponent, of_run.training)
     )
     made = loop.make_opponent(config, seed)

@@ -16,7 +16,7 @@ from jax_ttt.grading import agent_groups
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.runtime import processes
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.device import Layout, keys
+from jax_ttt.training.layout import Layout, keys
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.run_state import run_key
 

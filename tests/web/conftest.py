@@ -9,6 +9,7 @@ import served
 from jax_ttt.web import sliders
 from jax_ttt.web.agent_files import AgentFiles
 from jax_ttt.web.app import make_app
+from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.live_training import Training
 from jax_ttt.web.sliders import LEARNERS, LEARNING
 
@@ -40,7 +41,7 @@ def files(tmp_path):
 @pytest.fixture
 def training(files, small):
     """Return a training that computes as fast as it can, ended after the test."""
-    made = Training(files, speed=math.inf)
+    made = Training(files, LiveRun, speed=math.inf)
     yield made
     made.close()
 

@@ -15,6 +15,7 @@ from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
 from jax_ttt.web import live_training as trainings
+from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.live_training import NOTHING, Training
 from jax_ttt.web.sliders import LEARNING, Slider
 
@@ -95,7 +96,7 @@ def settled(training):
 
 @pytest.mark.slow
 def test_a_pause_stops_the_updates_and_continue_goes_on(files, small):
-    with contextlib.closing(Training(files, speed=2.0)) as training:
+    with contextlib.closing(Training(files, LiveRun, speed=2.0)) as training:
         training.command("start", "table")
         until(training, "running")
         training.command("pause")
@@ -233,7 +234,7 @@ def test_it_learns_from_games_of_people_once_that_is_switched_on(
 
 
 def test_it_learns_from_games_of_people_while_it_is_paused(files, small):
-    with contextlib.closing(Training(files, speed=0.1)) as training:
+    with contextlib.closing(Training(files, LiveRun, speed=0.1)) as training:
         training.change({"learn_from_people": True})
         training.command("start", "table")
         until(training, "running")
@@ -303,7 +304,7 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(
 
 @pytest.mark.parametrize("error", [UsageError, FloatingPointError])
 def test_what_is_no_fault_is_shown_without_a_traceback(files, small, capfd, error):
-    def absent():
+    def absent(config, seed, stop):
         raise error("--device must be another one")
 
     with contextlib.closing(Training(files, absent)) as training:
@@ -315,7 +316,7 @@ def test_what_is_no_fault_is_shown_without_a_traceback(files, small, capfd, erro
 
 def test_each_change_has_a_later_version_and_servers_differ(training, files):
     versions = []
-    with contextlib.closing(Training(files)) as other:
+    with contextlib.closing(Training(files, LiveRun)) as other:
         assert other.status()["server"] != training.status()["server"]
     for change in (
         lambda: training.change({"gamma": 0.9}),

@@ -13,7 +13,7 @@ from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import band, new_figure, shortened
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.training import loop
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks import many_devices
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms

@@ -13,7 +13,7 @@ import jax
 from jax_ttt.config.device_flags import Spread
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.runtime import devices, mesh
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 from tools.benchmarks import processes
 from tools.benchmarks.timing import Figures, Timed, in_turn, ratios, show, show_ms
 from tools.benchmarks.updates import fused

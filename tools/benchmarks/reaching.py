@@ -14,7 +14,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import network_player
 from jax_ttt.solver import reach, successors
 from jax_ttt.solver.reach import Reach
-from jax_ttt.solver.successors import Subject
+from jax_ttt.solver.successors import SearchedPlayer
 from tools.benchmarks.timing import Figures, in_turn, ratios, show
 
 WIDTH = 128
@@ -62,13 +62,13 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     return figures
 
 
-def of_first_weights(env_id: EnvId) -> Subject:
+def of_first_weights(env_id: EnvId) -> SearchedPlayer:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
     net = network_player.network_of(config.architecture)
     params = q_network.init_params(net, jax.random.key(0))
     player = network_player.greedy_player(net, params)
-    return Subject(
+    return SearchedPlayer(
         env_id=env_id,
         player=player,
         seat="first",
@@ -83,9 +83,9 @@ def _first_legal(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
     return env_state.legal_action_mask.argmax(axis=1)
 
 
-def _expand(subject: Subject, found: Reach, own: bool) -> None:
+def _expand(subject: SearchedPlayer, found: Reach, own: bool) -> None:
     """Compute the moves at all levels where the player moves, or its opponent."""
     for number, keys in enumerate(found.keys):
         if subject.is_own(number) == own:
-            for _ in successors.expanded(subject, number, keys):
+            for _ in successors.expand(subject, number, keys):
                 pass

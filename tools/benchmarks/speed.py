@@ -16,7 +16,7 @@ from jax_ttt.grading.match import play_seats
 from jax_ttt.players import basic
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import device, loop
-from jax_ttt.training.device import Layout
+from jax_ttt.training.layout import Layout
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused

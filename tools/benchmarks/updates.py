@@ -14,7 +14,7 @@ from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.training import device, loop
-from jax_ttt.training.device import KeyData, Layout
+from jax_ttt.training.layout import KeyData, Layout
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
