@@ -36,10 +36,18 @@ def stamp_of(path):
     return f"{status.st_mtime_ns}-{status.st_size}"
 
 
-def test_the_shipped_agents_are_listed(files):
+def test_the_shipped_agents_and_the_runs_with_an_agent_are_listed(files, runs):
+    (runs / "training").mkdir(parents=True)
+    path = save_run(runs, HOSTILE, env_id="mnk_4x4_4")
     listed, refused = files.as_json()
     assert refused == []
+    run = listed.pop()
     assert [agent["id"] for agent in listed] == [f"shipped/{name}" for name in ALL]
+    assert run == {
+        **{"id": f"run/{HOSTILE}", "name": HOSTILE, "source": "run", "updates": 0},
+        **{"env_id": "mnk_4x4_4", "kind": "network", "stamp": stamp_of(path)},
+        "snapshots": [],
+    }
     by_name = {agent["name"]: agent for agent in listed}
     assert by_name["table"] == {
         **{"id": "shipped/table", "name": "table", "source": "shipped"},
@@ -49,18 +57,6 @@ def test_the_shipped_agents_are_listed(files):
     }
     assert by_name["connect-7x6"]["env_id"] == "connect_7x6"
     assert by_name["connect-7x6"]["kind"] == "network"
-
-
-def test_a_run_is_found_once_it_has_an_agent(files, runs):
-    (runs / "training").mkdir(parents=True)
-    path = save_run(runs, HOSTILE, env_id="mnk_4x4_4")
-    listed = files.as_json()[0]
-    assert len(listed) == len(ALL) + 1
-    assert listed[-1] == {
-        **{"id": f"run/{HOSTILE}", "name": HOSTILE, "source": "run", "updates": 0},
-        **{"env_id": "mnk_4x4_4", "kind": "network", "stamp": stamp_of(path)},
-        "snapshots": [],
-    }
 
 
 def test_files_that_can_not_be_used_are_refused_with_the_reason(files, runs, tmp_path):
@@ -120,6 +116,8 @@ def test_an_agent_that_is_replaced_is_read_again(files, runs):
     assert before["stamp"] != after["stamp"]
     path.write_bytes(b"noise")
     assert files.as_json()[1][0]["name"] == "a"
+    largest = max(path.stat().st_size for path in ALL.values())
+    assert largest < agent_files.MOST_BYTES / 10
 
 
 def test_an_agent_is_kept_under_its_name_and_none_is_replaced(files, client, tmp_path):
@@ -161,16 +159,13 @@ def test_an_agent_that_can_not_be_kept_leaves_no_file(files, tmp_path, monkeypat
 
 def test_only_what_was_kept_can_be_removed(client, runs):
     path = save_run(runs, "a")
+    without_data_folder = AgentFiles(runs)
+    assert without_data_folder.keep("x", TABLE) is None
+    assert len(ids(without_data_folder)) == len(ALL) + 1
     for agent_id in ("run/a", "shipped/table", "kept/a", "live/x-1"):
         assert client.delete(f"/api/agents?agent={agent_id}").status_code == 404
     assert path.exists()
     assert SHIPPED["table"].exists()
-
-
-def test_without_a_data_folder_nothing_is_kept(runs):
-    files = AgentFiles(runs)
-    assert files.keep("x", TABLE) is None
-    assert len(ids(files)) == len(ALL)
 
 
 def write_metrics(runs, rows, end=""):
@@ -198,15 +193,9 @@ def test_a_history_has_the_evaluations_with_the_loss_before_them(client, runs):
     assert last["grade"] == records.to_dict(proven)
 
 
-@pytest.mark.parametrize("noise", [None, b"\xff\xfe", b"[" * 10**5, b"{}", b"3\n"])
-def test_metrics_that_are_missing_or_noise_are_no_history(files, runs, noise):
+def test_metrics_that_are_missing_or_noise_are_no_history(files, runs):
     run = RunFolder(save_run(runs, "a").parent)
-    if noise is not None:
-        run.metrics.write_bytes(noise)
     assert files.history("run/a") == []
-
-
-def test_the_largest_shipped_file_is_far_below_the_limit():
-    assert (
-        max(path.stat().st_size for path in ALL.values()) < agent_files.MOST_BYTES / 10
-    )
+    for noise in (b"\xff\xfe", b"[" * 10**5, b"{}", b"3\n"):
+        run.metrics.write_bytes(noise)
+        assert files.history("run/a") == []

@@ -2,8 +2,6 @@
 
 import contextlib
 import math
-import threading
-import time
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
-from jax_ttt.web import live_training as trainings
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.live_training import NOTHING, Training
 from jax_ttt.web.sliders import LEARNING, Slider
@@ -66,6 +63,9 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert status["loss"] > 0
     assert (status["positions_learned"] is None) == (learner != "table")
     assert status.keys() > NOTHING.keys()
+    assert not any(slider["moved"] for slider in status["settings"].values())
+    rate = status["settings"]["learning_rate"]
+    assert rate["value"] < rate["default"] or learner != "network", "its schedule"
     assert [*rates(training)] == [0, 10, 20] == status["snapshots"]
     final = agent()
     assert (final.num_updates, final.seed, final.config) == (20, 1, config)
@@ -83,40 +83,10 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert listed["id"] == status["agent"]
     assert (listed["env_id"], listed["updates"]) == (config.env_id, 20)
     assert listed["kind"] == ("table" if learner == "table" else "network")
-
-
-def settled(training):
-    """Return the updates of a run as soon as they stay the same for half a second."""
-    before, after = None, updates(training)
-    while before != after:
-        time.sleep(0.5)
-        before, after = after, updates(training)
-    return after
-
-
-@pytest.mark.slow
-def test_a_pause_stops_the_updates_and_continue_goes_on(files, small):
-    with contextlib.closing(Training(files, LiveRun, speed=2.0)) as training:
-        training.command("start", "table")
-        until(training, "running")
-        training.command("pause")
-        before = until(training, "paused")["update"]
-        after = settled(training)
-        assert after - before <= 10, "the chunk that was being computed"
-        assert after < 20
-        training.command("continue")
-        assert training.status()["status"] == "running"
-        served.wait_until(lambda: updates(training) > after, WAIT)
-
-
-def test_a_pause_before_the_last_step_does_not_hide_the_end(training):
-    training.command("start", "table")
-    training.command("pause")
-    until(training, "paused")
-    training.command("continue")
-    assert until(training, "finished")["update"] == 20
-    with pytest.raises(UsageError, match="pause"):
-        training.command("pause")
+    if learner == "connect-4x4":
+        training.change({"learn_from_people": True})
+        with pytest.raises(UsageError, match="does not learn from people"):
+            training.learn([0, 1, 0, 1, 0, 1, 0])
 
 
 def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
@@ -132,6 +102,13 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     with pytest.raises(UsageError, match="reset it first"):
         training.command("start", "network")
     assert training.status()["learner"] == "table"
+    # A pause before the last step does not hide the end.
+    training.command("pause")
+    until(training, "paused")
+    training.command("continue")
+    assert until(training, "finished")["update"] == 20
+    with pytest.raises(UsageError, match="pause"):
+        training.command("pause")
 
 
 def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
@@ -157,25 +134,28 @@ def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
         training.content(agent_id)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"gamma": 2.0},
-        {"epsilon": math.nan},
-        {"epsilon": True},
-        {"learning_rate": "1"},
-        {"learn_from_people": 1},
-        {"tau": 0.5},
-    ],
+WRONG = (
+    *({"gamma": 2.0}, {"epsilon": math.nan}, {"epsilon": True}, {"tau": 0.5}),
+    *({"learning_rate": "1"}, {"learn_from_people": 1}),
 )
-def test_a_wrong_setting_is_refused_and_nothing_is_changed(training, settings):
+"""Changes of settings that are refused."""
+
+
+def test_a_wrong_setting_is_refused_and_a_slider_is_moved_back(training):
     before = training.status()
-    with pytest.raises(SettingError):
-        training.change({"gamma": 0.9, **settings})
-    assert training.status() == before
+    for settings in WRONG:
+        with pytest.raises(SettingError):
+            training.change({"gamma": 0.9, **settings})
+        assert training.status() == before, settings
+    training.change({"gamma": 0.6, "epsilon": 0.25})
+    training.change({"gamma": None})
+    settings = training.status()["settings"]
+    assert settings["gamma"]["value"] == settings["gamma"]["default"]
+    assert not settings["gamma"]["moved"]
+    assert settings["epsilon"]["moved"]
 
 
-@ALL
+@pytest.mark.parametrize("learner", ["table", "connect-4x4"])
 def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, learner):
     training.command("reset", learner)
     training.change({"learning_rate": 0.015, "gamma": 0.6, "epsilon": 0.25})
@@ -191,24 +171,6 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
     assert exploration.epsilon_start == exploration.epsilon_end == 0.25
 
 
-def test_a_slider_is_moved_back_to_its_schedule(training):
-    training.change({"gamma": 0.6, "epsilon": 0.25})
-    training.change({"gamma": None})
-    settings = training.status()["settings"]
-    assert settings["gamma"]["value"] == settings["gamma"]["default"]
-    assert not settings["gamma"]["moved"]
-    assert settings["epsilon"]["moved"]
-
-
-def test_without_a_moved_slider_the_schedule_is_shown(training):
-    training.command("start", "network")
-    settings = until(training, "finished")["settings"]
-    assert not any(slider["moved"] for slider in settings.values())
-    rate = settings["learning_rate"]
-    assert rate["value"] < rate["default"]
-    assert settings["gamma"]["value"] == settings["gamma"]["default"]
-
-
 @pytest.mark.parametrize("learner", ["table", "network"])
 def test_it_learns_from_games_of_people_once_that_is_switched_on(
     training, agent, learner
@@ -221,6 +183,9 @@ def test_it_learns_from_games_of_people_once_that_is_switched_on(
         training.learn(X_WINS)
     before = agent()
     training.change({"learn_from_people": True})
+    for moves in ([0, 3, 1, 4], [0, 0, 1], [9], [-1], [*X_WINS, 5], [], [3] * 4):
+        with pytest.raises(MoveError):
+            training.learn(moves)
     training.learn(X_WINS)
     served.wait_until(lambda: training.status()["people_games"] == 1, WAIT)
     status, after = training.status(), agent()
@@ -231,38 +196,6 @@ def test_it_learns_from_games_of_people_once_that_is_switched_on(
     training.command("reset")
     status = training.status()
     assert (status["learn_from_people"], status["people_games"]) == (True, 0)
-
-
-def test_it_learns_from_games_of_people_while_it_is_paused(files, small):
-    with contextlib.closing(Training(files, LiveRun, speed=0.1)) as training:
-        training.change({"learn_from_people": True})
-        training.command("start", "table")
-        until(training, "running")
-        training.command("pause")
-        for _ in range(3):
-            training.learn(X_WINS)
-        served.wait_until(lambda: training.status()["people_games"] == 3, WAIT)
-        assert training.status()["status"] == "paused"
-
-
-@pytest.mark.parametrize(
-    "moves", [[0, 3, 1, 4], [0, 0, 1], [9], [-1], [*X_WINS, 5], [], [3] * 4]
-)
-def test_a_game_that_is_not_one_is_refused(training, moves):
-    training.change({"learn_from_people": True})
-    training.command("start", "table")
-    until(training, "finished")
-    with pytest.raises(MoveError):
-        training.learn(moves)
-    assert training.status()["people_games"] == 0
-
-
-def test_connect_four_does_not_learn_from_people(training):
-    training.change({"learn_from_people": True})
-    training.command("start", "connect-4x4")
-    until(training, "finished")
-    with pytest.raises(UsageError, match="does not learn from people"):
-        training.learn([0, 1, 0, 1, 0, 1, 0])
 
 
 @pytest.mark.slow
@@ -355,23 +288,3 @@ def test_a_disk_that_is_full_is_told_at_the_end(training, files, monkeypatch, ca
     until(training, "finished")
     training.close()
     assert "was not kept: [Errno 28]" in capfd.readouterr().err
-
-
-def test_its_end_does_not_wait_long_for_a_program_that_compiles(training, monkeypatch):
-    begun, ends = threading.Event(), threading.Event()
-
-    def compiling(*args, **options):
-        begun.set()
-        ends.wait(WAIT)
-        return iter(())
-
-    monkeypatch.setattr(loop, "train", compiling)
-    monkeypatch.setattr(trainings, "END_SECONDS", 0.1)
-    training.command("start", "table")
-    assert begun.wait(WAIT)
-    assert not training.close()
-    begin = time.monotonic()
-    assert not training.close()
-    assert time.monotonic() - begin < 0.1, "the time has passed"
-    ends.set()
-    served.wait_until(training.close)
