@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, cast
+from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
 from jax_ttt.config.ranges import check
@@ -48,6 +48,7 @@ NOTHING: JsonObject = {
 """What is shown of a run before its first step."""
 
 
+@runtime_checkable  # the tests check types at run time
 class WatchedRun(Protocol):
     """What is shown of a run in training; `live_run.LiveRun` is one."""
 
