@@ -1,7 +1,6 @@
 """Live training: its commands, its states, what it shows, and its end."""
 
 import contextlib
-import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
-from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.live_training import NOTHING, Training
 from jax_ttt.web.sliders import LEARNING, Slider
 
@@ -26,11 +24,6 @@ def until(training, *states) -> dict[str, Any]:
     """Wait for one of these states and return the status."""
     served.wait_until(lambda: training.status()["status"] in states, WAIT)
     return training.status()
-
-
-def updates(training) -> Any:
-    """Return the number of updates done."""
-    return training.status()["update"]
 
 
 def rates(training):
@@ -134,27 +127,6 @@ def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
         training.content(agent_id)
 
 
-WRONG = (
-    *({"gamma": 2.0}, {"epsilon": math.nan}, {"epsilon": True}, {"tau": 0.5}),
-    *({"learning_rate": "1"}, {"learn_from_people": 1}),
-)
-"""Changes of settings that are refused."""
-
-
-def test_a_wrong_setting_is_refused_and_a_slider_is_moved_back(training):
-    before = training.status()
-    for settings in WRONG:
-        with pytest.raises(SettingError):
-            training.change({"gamma": 0.9, **settings})
-        assert training.status() == before, settings
-    training.change({"gamma": 0.6, "epsilon": 0.25})
-    training.change({"gamma": None})
-    settings = training.status()["settings"]
-    assert settings["gamma"]["value"] == settings["gamma"]["default"]
-    assert not settings["gamma"]["moved"]
-    assert settings["epsilon"]["moved"]
-
-
 @pytest.mark.parametrize("learner", ["table", "connect-4x4"])
 def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, learner):
     training.command("reset", learner)
@@ -245,23 +217,6 @@ def test_what_is_no_fault_is_shown_without_a_traceback(files, small, capfd, erro
         status = until(training, "failed")
         assert status["error"] == "--device must be another one"
     assert capfd.readouterr().err == ""
-
-
-def test_each_change_has_a_later_version_and_servers_differ(training, files):
-    versions = []
-    with contextlib.closing(Training(files, LiveRun)) as other:
-        assert other.status()["server"] != training.status()["server"]
-    for change in (
-        lambda: training.change({"gamma": 0.9}),
-        lambda: training.command("start", "table"),
-        lambda: until(training, "finished"),
-        lambda: training.command("reset"),
-    ):
-        versions.append(training.status()["version"])
-        change()
-    versions.append(training.status()["version"])
-    assert versions == sorted({*versions})
-    assert training.status()["version"] == versions[-1]
 
 
 def test_its_end_keeps_the_agent_under_a_name(training, files, agent, capfd):
