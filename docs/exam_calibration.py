@@ -18,7 +18,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
-from jax_ttt.grading.grade import Mark
+from jax_ttt.grading.grade import ExamScore
 from jax_ttt.players import lookahead, names, registry
 from jax_ttt.players import basic
 
@@ -57,7 +57,7 @@ def row(name: str, player: ChooseFn) -> str:
     return f"| {' | '.join([name, *cells, seconds])} |"
 
 
-def _text(mark: Mark) -> str:
+def _text(mark: ExamScore) -> str:
     low, high = mark.interval
     return f"{mark.share:.1%} ({low:.1%} to {high:.1%})"
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import tyro
 
 from jax_ttt import __version__
-from jax_ttt.cli import ArgsT, Command, Training, others_of, parse
+from jax_ttt.cli import ArgsT, Command, TrainingFlags, others_of, parse
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
 from jax_ttt.runtime import process, streams
 from jax_ttt.runtime.interrupts import SecondSignal
@@ -118,7 +118,7 @@ def _parse_and_run(command: Command[ArgsT], words: Sequence[str]) -> int:
     try:
         return command.main(args)
     except ConflictError as error:  # of a grid with other settings
-        if not isinstance(args, Training):
+        if not isinstance(args, TrainingFlags):
             raise
         raise UsageError(f"{error.args[0]} {others_of(args.source)}") from None
 

@@ -17,7 +17,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
+from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.files import records
 from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
@@ -43,7 +43,7 @@ class Args:
     """The players, by the names above; by default all that need no file."""
     env_id: EnvId | None = None
     """The game; by default that of the saved agents, else tic_tac_toe."""
-    games: Annotated[int, NUM_GAMES] = 200
+    games: Annotated[int, NUM_GAMES_RANGE] = 200
     """Games of each pair whose result is not exact."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers."""
@@ -54,7 +54,7 @@ class Args:
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

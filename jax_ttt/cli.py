@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 import tyro
 
 from jax_ttt.config import presets
-from jax_ttt.config.device_flags import Devices, Spread
+from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
@@ -29,7 +29,7 @@ from jax_ttt.runtime import streams
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware
 
-Device = Literal["auto", "cpu", "gpu", "tpu"]
+DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
 _UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
 """Categories of Unicode: controls, bytes that are not UTF-8, ends of lines."""
@@ -64,10 +64,10 @@ class Command(Generic[ArgsT]):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Machine:
+class MachineFlags:
     """Where a command runs."""
 
-    device: Device = "auto"
+    device: DeviceName = "auto"
     """Device to compute on; a device that is absent is refused. auto: the platform that
     $JAX_DEFAULT_DEVICE names, else the best one that JAX finds."""
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -88,7 +88,7 @@ class Basis:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Training:
+class TrainingFlags:
     """What a command trains, and where."""
 
     preset: Preset = "default"
@@ -96,8 +96,8 @@ class Training:
     self-play in tic_tac_toe, else plain. A flag that contradicts a setting of the
     preset is refused. This help shows the values of the preset."""
     config: Config = PRESETS["default"]
-    spread: Spread = field(default_factory=Spread)
-    machine: Machine = field(default_factory=Machine)
+    spread: DistributedFlags = field(default_factory=DistributedFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
     given: tyro.conf.Suppress[tuple[str, ...]] = ()
     """The fields whose flags are given."""
     source: tyro.conf.Suppress[str] = ""
@@ -109,7 +109,7 @@ class Training:
         grids = [word.partition("=") for word in basis.grid]
         swept = [text.split(",") for name, _, text in grids if name == "opponent"]
         opponents = [basis.opponent, *itertools.chain(*swept)]
-        preset = basis.preset or presets.usual(basis.env_id, *opponents)
+        preset = basis.preset or presets.default_preset(basis.env_id, *opponents)
         preset = preset if preset in PRESETS else "default"  # tyro refuses it
         return cls(config=PRESETS[preset], preset=preset, source=f"preset {preset}")
 
@@ -125,7 +125,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     prog = f"python -m {command.module}"
     given = _given(words)
     usual = None
-    if issubclass(command.args_type, Training):
+    if issubclass(command.args_type, TrainingFlags):
         basis, _ = tyro.cli(
             Basis, args=words, prog=prog, add_help=False, return_unknown_args=True
         )
@@ -144,7 +144,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         if usual is not None and _is_of_conflict(stop):
             streams.tell(others_of(usual.source))
         raise
-    if isinstance(args, Training) and usual is not None:
+    if isinstance(args, TrainingFlags) and usual is not None:
         try:
             args.config.check_changes(usual.config)
         except ConflictError as error:
@@ -244,7 +244,7 @@ def check_output(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
-def set_up(machine: Machine, spread: Devices | None = None) -> "Hardware":
+def set_up(machine: MachineFlags, spread: DeviceFlags | None = None) -> "Hardware":
     """Make JAX ready to compute, and return what it computes on.
 
     That is one device, or those of `spread`.
@@ -255,6 +255,6 @@ def set_up(machine: Machine, spread: Devices | None = None) -> "Hardware":
     with streams.status("loading JAX"):
         from jax_ttt.runtime import compiling, mesh
 
-        hardware = mesh.use_devices(machine.device, spread or Devices())
+        hardware = mesh.use_devices(machine.device, spread or DeviceFlags())
         compiling.use_program_cache(not machine.no_compile_cache)
     return hardware

@@ -16,14 +16,18 @@ from tyro.constructors import PrimitiveConstructorSpec
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
-from jax_ttt.config.device_flags import Devices
+from jax_ttt.config.device_flags import DeviceFlags
 from jax_ttt.config.errors import SettingError, UsageError, flag
 from jax_ttt.config.game_facts import CERTIFIED, ENUMERABLE, GAMES, EnvId
-from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
+from jax_ttt.config.ranges import (
+    MAX_POSITIONS_RANGE,
+    NUM_GAMES_OR_NONE_RANGE,
+    SEED_RANGE,
+)
 from jax_ttt.files import records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import names
-from jax_ttt.players.names import Spec
+from jax_ttt.players.names import PlayerSpec
 from jax_ttt.runtime import streams
 from jax_ttt.text import screen
 
@@ -32,10 +36,10 @@ if TYPE_CHECKING:
     from jax.sharding import Mesh
 
     from jax_ttt.players.player import Player
-    from jax_ttt.players.saved_agents import Agent
+    from jax_ttt.players.saved_agents import SavedAgent
 
-_NUM_GAMES = NUM_GAMES_IF_ANY.or_none()
-_MAX_POSITIONS = MAX_POSITIONS.or_none()
+_NUM_GAMES = NUM_GAMES_OR_NONE_RANGE.or_none()
+_MAX_POSITIONS = MAX_POSITIONS_RANGE.or_none()
 _FILE_OR_BARE = PrimitiveConstructorSpec(
     nargs=(0, 1),
     metavar="[FILE]",
@@ -87,8 +91,8 @@ class Args:
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
-    spread: Devices = field(default_factory=Devices)
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    spread: DeviceFlags = field(default_factory=DeviceFlags)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -139,20 +143,20 @@ def main(args: Args) -> int:
         tree = trees.host_tree(env_id)
         certificate = None
         if args.certificate:
-            certificate = decision_files.certified(spec, player, tree)
+            certificate = decision_files.make_certificate(spec, player, tree)
         if args.certificate and names.stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.set_description_str
         grade = graded(args, env_id, player, match_key, say, hardware.mesh)
         verdict = grade_text.verdict(grade)
     if args.json:
-        print(as_json(name, player, grade, verdict))
+        print(grade_json(name, player, grade, verdict))
     else:
         likeliest = ()
         if tree is not None and player.policy is not None:
             likeliest = proof.self_play_line(tree, player.policy)
         print(f"{title(name, env_id, player)}, on {hardware.name}\n")
-        print(grade_text.report(grade, in_colour(verdict), likeliest))
+        print(grade_text.full_report(grade, in_colour(verdict), likeliest))
     if tree is not None:
         decision_files.write_policy(
             player, tree, args.policy_csv, args.policy_json, args.json
@@ -209,7 +213,7 @@ def files(args: Args) -> dict[str, Path]:
     return {name: path for name, path in paths.items() if path}
 
 
-def check_outputs(args: Args, spec: Spec) -> None:
+def check_outputs(args: Args, spec: PlayerSpec) -> None:
     """Refuse files that can't be written, or that this player does not have."""
     for name, path in files(args).items():
         if spec.kind != "agent" and name != "certificate":
@@ -241,7 +245,7 @@ def title(name: str, env_id: EnvId, player: "Player") -> str:
     return f"{words}, {learned}" if learned else words
 
 
-def agent_of(player: "Player") -> "Agent | None":
+def agent_of(player: "Player") -> "SavedAgent | None":
     """Return the saved agent that the player is; None if it is not one."""
     from jax_ttt.players.registry import AgentPlayer
 
@@ -255,7 +259,7 @@ def in_colour(verdict: str) -> str:
     return coloured_verdict(verdict) if screen.is_coloured(sys.stdout) else verdict
 
 
-def as_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
+def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
     """Return the grade as one JSON object, with a saved agent's history."""
     agent = agent_of(player)
     result = EvaluateResult(

@@ -16,11 +16,11 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import levels, names
-from jax_ttt.players.levels import Level
+from jax_ttt.players.levels import PlayLevel
 from jax_ttt.runtime import streams
 from jax_ttt.text.commands import SideName
 
-SHIPPED = "shipped:network"
+DEFAULT_OPPONENT = "shipped:network"
 """The opponent where there is no run."""
 _SIDES: dict[str, SideName] = {**SIDES, "x": "x", "o": "o", "random": "random"}
 
@@ -36,7 +36,7 @@ class Args:
     player: tyro.conf.Positional[str | None] = None
     """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/, or shipped:network if there is none."""
-    level: Level | None = None
+    level: PlayLevel | None = None
     """How the opponent plays: beginner (70 % random moves, else the player's), medium
     (the player itself) or expert (best play; the player's values are shown). Without
     this flag: medium."""
@@ -46,13 +46,13 @@ class Args:
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: Annotated[int | None, OPTIONAL_SEED] = None
     """Seed of the player's random numbers; without this flag, another one each time."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    shipped = SHIPPED if args.env_id in (None, DEFAULT) else ""
+    shipped = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT) else ""
     name = cli.named_or_newest(args.player, otherwise=shipped)
     wanted = levels.player_name(args.level, name) if args.level else name
     spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
@@ -72,12 +72,12 @@ def main(args: Args) -> int:
         if wanted != name:
             opponent = registry.make_player(playing, env_id, player_key)
     if args.level:
-        print(f"{args.level}: {levels.ABOUT[args.level]} ({name})")
+        print(f"{args.level}: {levels.LEVEL_TEXTS[args.level]} ({name})")
         opponent = dataclasses.replace(opponent, name=args.level)
     if learned := grade_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
     agent = behind.agent if isinstance(behind, registry.AgentPlayer) else None
-    match = dialogue.Match(env_id, opponent, key, screen.of_streams(), agent)
+    match = dialogue.Session(env_id, opponent, key, screen.standard_screen(), agent)
     try:
         dialogue.play_games(match, _SIDES[args.side])
     except KeyboardInterrupt:  # the score is already shown

@@ -67,11 +67,11 @@ def main(args: Args) -> int:
     pictures.check_file("--svg", path)
     cli.check_output("--svg", path)
     if args.game or args.values is not None:
-        picture = of_agent(args)
+        picture = draw_agent(args)
     else:
         runs = {run: read_metrics(run) for run in args.runs}
         cli.require("matplotlib", "plots", "plot")
-        picture = of_runs(args, runs)
+        picture = draw_runs(args, runs)
     picture.save(path)
     streams.tell_written(path)
     return 0
@@ -133,7 +133,7 @@ def show_learned_seat(run: Path, config: Config) -> str:
     return learned
 
 
-def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
+def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     """Draw the curves of one run, or of several: the mean of those of one name."""
     known = {run: about(run) for run in runs}
     first, *others = (config for _, config in known.values())
@@ -153,25 +153,25 @@ def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     if len(runs) == 1:
         (run, found), *_ = runs.items()
         title = f"{run.resolve().name}{note}"
-        return curves.of_run(found, title, first, args.theme)
+        return curves.draw_run(found, title, first, args.theme)
     groups: dict[str, list[list[Row]]] = {}
     for run, found in runs.items():
         groups.setdefault(known[run][0], []).append(found)
     return curves.mean_curves(groups, f"{len(runs)} runs{note}", first, args.theme)
 
 
-def of_agent(args: Args) -> "Picture":
+def draw_agent(args: Args) -> "Picture":
     """Draw the agent's game against itself, or its values of a board."""
     if len(args.runs) > 1 or (args.game and args.values is not None):
         raise UsageError("--game and --values each draw one picture of one run")
     if args.svg and pictures.file_ending(args.svg) != ".svg":
         cli.require("cairosvg", "png", f"--svg {args.svg}")
     check_drawable(args)
-    cli.set_up(cli.Machine())
+    cli.set_up(cli.MachineFlags())
 
     from jax_ttt.pictures import board_svg
     from jax_ttt.players import saved_agents
-    from jax_ttt.text.board_text import find
+    from jax_ttt.text.board_text import find_position
 
     run = next(iter(args.runs))
     agent = saved_agents.load_agent(run)
@@ -181,7 +181,7 @@ def of_agent(args: Args) -> "Picture":
     if args.values is None:
         return board_svg.animation(agent.game_against_itself().states, args.theme)
     try:
-        position = find(game, args.values.replace(".", "-"))
+        position = find_position(game, args.values.replace(".", "-"))
     except ValueError as error:
         raise UsageError(f"--values {args.values}: {error}") from None
     return board_svg.values_picture(agent, position, args.theme)

@@ -50,7 +50,7 @@ WITH_RESUME = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Training):
+class Args(cli.TrainingFlags):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     On a CPU the agents train one after another, in one compiled program, and each is
@@ -113,10 +113,10 @@ def main(args: Args) -> int:
         hardware = cli.set_up(args.machine, args.spread)
         from jax_ttt.runtime import processes
 
-        check_shares(points, hardware.mesh)
+        check_devices(points, hardware.mesh)
         check_opponents(args, points)
         begin = time.perf_counter()
-        with contextlib.closing(file_of(args)) as file:
+        with contextlib.closing(open_file(args)) as file:
             old = len(file.agents)
             try:
                 train_agents(points, file, args.at_once or None, request, hardware.mesh)
@@ -158,7 +158,7 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
     )
 
 
-def file_of(args: Args) -> SweepFile:
+def open_file(args: Args) -> SweepFile:
     """Open the file of the sweep to continue, or make that of a new one."""
     from jax_ttt.runtime import processes
 
@@ -227,13 +227,13 @@ class Group:
     rows: list[AgentResult]
 
 
-def check_shares(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
+def check_devices(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
     """Refuse games that the devices in use can't share, in runs that train alone."""
     from jax_ttt.runtime import mesh as meshes
 
     for _, config in points:
         if config.finds_counterexamples:
-            meshes.check_shares(config, mesh)
+            meshes.check_even_split(config, mesh)
 
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
@@ -311,7 +311,7 @@ def write(
         print(f"\n{summary_tables.time_taken(summaries, num_new, seconds)}")
     if args.csv and groups:
         rows = [
-            {"preset": args.preset, **group.point, **agent_groups.as_cells(row)}
+            {"preset": args.preset, **group.point, **agent_groups.csv_row(row)}
             for group in groups
             for row in group.rows
         ]

@@ -14,7 +14,7 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import SettingError, UsageError, flag
-from jax_ttt.config.game_facts import ENUMERABLE, why_not_searched
+from jax_ttt.config.game_facts import ENUMERABLE, reason_game_is_not_searchable
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
@@ -38,7 +38,7 @@ PROOF_SECONDS = 30.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Training):
+class Args(cli.TrainingFlags):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -141,7 +141,7 @@ def main(args: Args) -> int:
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    check(args)
+    check_args(args)
     plan = plan_of(args)
     if args.latest is not None and (text := why_ended(args.latest, args.config)):
         return tell_ended(args, args.latest, text)
@@ -152,7 +152,7 @@ def main(args: Args) -> int:
         return train_in_folder(args, plan, hardware, request, times)
 
 
-def check(args: Args) -> None:
+def check_args(args: Args) -> None:
     """Refuse what can't be done, before JAX is loaded.
 
     Raises:
@@ -164,7 +164,7 @@ def check(args: Args) -> None:
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise UsageError(f"--{field} must be left out with --{other}")
-    if args.prove and (reason := why_not_searched(config.env_id)):
+    if args.prove and (reason := reason_game_is_not_searchable(config.env_id)):
         raise UsageError(f"--prove must be left out: {reason}")
     if args.prove and args.spread.distributed:
         raise UsageError("--prove must be left out with --distributed")
@@ -268,7 +268,7 @@ def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     from jax_ttt.players import saved_agents
     from jax_ttt.text import console
     from jax_ttt.training import loop, run_state
-    from jax_ttt.training.run_state import Progress, run_key
+    from jax_ttt.training.run_state import RunStep, run_key
 
     agent = saved_agents.load_agent(latest.run.path)
     if agent.num_updates != latest.checkpoint.update:
@@ -277,13 +277,13 @@ def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
             f"ended at update {latest.checkpoint.update:,}"
         )
     learner = loop.make_learner(args.config, args.seed)
-    state = run_state.restored(latest, learner, run_key(args.seed))
+    state = run_state.restore_state(latest, learner, run_key(args.seed))
     print(
         console.run_as_json(
             run=latest.run,
             preset=args.preset,
             agent=agent,
-            progress=Progress(state, None, None),
+            progress=RunStep(state, None, None),
             stopped=latest.checkpoint.finished or "end",
         )
     )
@@ -305,10 +305,10 @@ def train_in_folder(
         from jax_ttt.training import environment, loop, run_state
         from jax_ttt.training.layout import Layout
         from jax_ttt.training.recorder import Recorder, Schedule
-        from jax_ttt.training.run_state import Progress, run_key
+        from jax_ttt.training.run_state import RunStep, run_key
 
     latest = args.latest
-    meshes.check_shares(plan.config, hardware.mesh)
+    meshes.check_even_split(plan.config, hardware.mesh)
     learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
     if number := processes.max_over_processes(request.number):
         return cli.interrupted(number)
@@ -324,8 +324,8 @@ def train_in_folder(
             print(console.banner(plan, hardware.name, writer.run.path), flush=True)
         state, counts = None, None
         if latest is not None:
-            state = run_state.restored(latest, learner, key)
-            counts = Progress(state, None, None).counts()
+            state = run_state.restore_state(latest, learner, key)
+            counts = RunStep(state, None, None).counts()
         shown = console.Console(plan.config, is_loud, args.details, counts)
         stack.callback(shown.close)
         open_loggers = loggers.Loggers(
@@ -344,7 +344,7 @@ def train_in_folder(
             proven = args.until_proven and recorder.grade.unbeatable is True
             return bool(processes.max_over_processes(bool(request) or proven))
 
-        steps = loop.train(
+        steps = loop.training_steps(
             learner,
             key,
             state,

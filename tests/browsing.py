@@ -6,12 +6,11 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import served
 
 AXE = Path(__file__).parent / "web" / "browser" / "axe.min.js"
 GAMES = {
@@ -383,27 +382,7 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
 
 @contextlib.contextmanager
 def serving(folder):
-    """Serve the page with its data in a folder, at a free port."""
-    command = (sys.executable, "-c", QUICK, "--port", "0")
-    folders = ("--data-dir", str(folder / "data"), "--runs", str(folder / "runs"))
-    (folder / "data").mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        (*command, *folders),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        output = ""
-        for line in process.stdout:
-            output += line
-            if address := re.search(r"http://127\.0\.0\.1:\d+", line):
-                yield address[0]
-                break
-        else:
-            raise AssertionError(f"the server ended: {output}")
-    finally:
-        process.terminate()
-        process.wait(10)
-        process.stdout.close()
+    """Serve the page with its data in a folder, at a free port; yield its address."""
+    program = ("-c", QUICK)
+    with served.command("--port", "0", folder=folder, program=program) as (_, port):
+        yield f"http://127.0.0.1:{port}"

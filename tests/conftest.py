@@ -13,7 +13,7 @@ import quick  # before jax_ttt
 import tiny
 
 import jax_ttt
-from jax_ttt.config.device_flags import Spread
+from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import positions
@@ -78,7 +78,9 @@ def optimized():
 @pytest.fixture
 def spread():
     """Return a function that returns the mesh of so many devices."""
-    return lambda number: mesh.use_devices("auto", Spread(devices=str(number))).mesh
+    return lambda number: (
+        mesh.use_devices("auto", DistributedFlags(devices=str(number))).mesh
+    )
 
 
 @pytest.fixture

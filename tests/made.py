@@ -17,7 +17,7 @@ from jax_ttt.grading.grade import (
     SeatGrade,
     sampled_seat,
 )
-from jax_ttt.training.run_state import Progress
+from jax_ttt.training.run_state import RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
 
@@ -145,4 +145,4 @@ def progress(update, seconds=0.5, evaluation=None, num_agents=None):
     state: Any = SimpleNamespace(
         update=update, seconds=seconds, diverged=diverged, **counts
     )
-    return Progress(state, None, evaluation)
+    return RunStep(state, None, evaluation)

@@ -251,7 +251,7 @@ def agent_case(name: str, path: Path, games: dict[str, list[dict]]) -> dict:
     return case
 
 
-def searched(agent: saved_agents.Agent, state, depth: int) -> np.ndarray:
+def searched(agent: saved_agents.SavedAgent, state, depth: int) -> np.ndarray:
     """Return the values of moves by a search."""
 
     @jax.jit
@@ -450,7 +450,7 @@ def refused_files(path: Path) -> list[dict]:
     """Return files that are not agents of the page, each with a word of the reason."""
     content = path.read_bytes()
     board = Config.of(env_id="hex", hidden_size=1)
-    other = saved_agents.as_bytes(
+    other = saved_agents.agent_bytes(
         tiny.ungraded(board, saved_agents.load_agent(path).params)
     )
     version = tensor_file.FORMAT_VERSION

@@ -155,11 +155,11 @@ def get_json(port, path):
 
 
 @contextlib.contextmanager
-def command(*flags, folder):
+def command(*flags, folder, program=("-m", "jax_ttt.web")):
     """Run the command in a process of its own; yield it and its port."""
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "jax_ttt.web", *flags),
+            *(sys.executable, *program, *flags),
             *("--data-dir", str(folder / "data"), "--runs", str(folder / "runs")),
         ],
         stdout=subprocess.PIPE,

@@ -24,7 +24,7 @@ import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import grid
-from jax_ttt.config.device_flags import Spread
+from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import flag
 from jax_ttt.config.settings import PART_OF, Config
 from jax_ttt.players import network_player
@@ -208,7 +208,7 @@ def parsed(module_name, words):
         args = commands.parse(module, words)
     except SystemExit:
         pytest.fail(f"{command} refuses {words}")
-    if isinstance(args, cli.Training):
+    if isinstance(args, cli.TrainingFlags):
         grid.points(args.config, grid.read_grid(getattr(args, "grid", ())))
 
 
@@ -252,7 +252,7 @@ def test_make_targets_exist_and_take_their_args(page):
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
-    types = [module.Args for module in modules] + [cli.Machine, Spread]
+    types = [module.Args for module in modules] + [cli.MachineFlags, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
     flags = {flag(name) for name in fields | set(PART_OF)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):

@@ -57,7 +57,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
 
 
 def test_without_a_run_a_shipped_agent_plays(tmp_path, monkeypatch, capsys):
-    assert f"shipped:{next(iter(SHIPPED))}" == play.SHIPPED
+    assert f"shipped:{next(iter(SHIPPED))}" == play.DEFAULT_OPPONENT
     monkeypatch.chdir(tmp_path)
     code, out, err = command([], ["4", "v"], monkeypatch, capsys)
     assert (code, err) == (0, "")

@@ -17,7 +17,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
 from jax_ttt.players import basic
-from jax_ttt.players.names import Spec
+from jax_ttt.players.names import PlayerSpec
 from jax_ttt.players.player import Player
 from jax_ttt.text import decision_files
 
@@ -34,8 +34,8 @@ PERFECT = Player(
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """Return the certificate of the perfect player."""
-    spec = Spec("perfect", "player")
-    found, missing = decision_files.certified(spec, PERFECT, None)
+    spec = PlayerSpec("perfect", "player")
+    found, missing = decision_files.make_certificate(spec, PERFECT, None)
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
     decision_files.write_certificate(path, found, missing, as_json=False)

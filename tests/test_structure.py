@@ -113,6 +113,20 @@ def test_the_learner_and_the_proof_do_not_know_each_other():
         assert not {m for m in reached if folder(m) in never}
 
 
+def test_imports_have_few_levels_and_no_cycle():
+    """A module's level is one more than the highest level that it imports."""
+    levels = {}
+    while len(levels) < len(arrows()):
+        ready = {
+            module: 1 + max((levels[other] for other in others), default=0)
+            for module, others in arrows().items()
+            if module not in levels and others <= levels.keys()
+        }
+        assert ready, "a cycle"
+        levels |= ready
+    assert max(levels.values()) <= 12
+
+
 def test_the_package_does_not_import_the_tools():
     for path in modules().values():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

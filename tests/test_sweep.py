@@ -88,7 +88,7 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
 
 
 def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
-    real, calls = loop.train, []
+    real, calls = loop.training_steps, []
 
     def begun(*args, **options):
         calls.append(args)
@@ -96,7 +96,7 @@ def test_ctrl_c_keeps_what_is_finished(capsys, monkeypatch, tmp_path):
             signal.raise_signal(signal.SIGINT)
         return real(*args, **options)
 
-    monkeypatch.setattr(loop, "train", begun)
+    monkeypatch.setattr(loop, "training_steps", begun)
     path = tmp_path / "agents.csv"
     code, out, err = run(capsys, "--num-seeds", "64", "--csv", str(path))
     assert code == 130
@@ -153,10 +153,10 @@ def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(
     path = Path(whole["file"])
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:3]) + lines[3][:50])
-    real, calls = loop.train, []
+    real, calls = loop.training_steps, []
     monkeypatch.setattr(
         loop,
-        "train",
+        "training_steps",
         lambda *args, **options: calls.append(1) or real(*args, **options),
     )
     again = ["--resume", str(path), "--json"]

@@ -561,10 +561,10 @@ def test_each_evaluation_draws_its_own_games():
     """An agent that stays as it is meets other random moves at each."""
     config = smallest.CONFIG
     learner = loop.make_learner(config, 0)
-    start = next(loop.train(learner, run_state.run_key(0)))
+    start = next(loop.training_steps(learner, run_state.run_key(0)))
     first, *others = [
         jax.device_get(
-            device.sample(
+            device.match_program(
                 learner.network,
                 start.params,
                 jnp.int32(update),
@@ -664,7 +664,7 @@ def test_the_best_agent_of_the_rounds_is_kept(rounds, capsys):
 @pytest.mark.slow
 def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
     path, _ = rounds
-    tensors = checkpoint.load(path / "checkpoint-8.safetensors").tensors
+    tensors = checkpoint.read_checkpoint(path / "checkpoint-8.safetensors").tensors
     size = int(tensors["train_state.pool.size"])
     words = tensors["train_state.pool.keys"][:size]
     assert len(np.unique(words, axis=0)) == size
@@ -679,7 +679,7 @@ def test_a_signal_in_a_search_ends_the_run_and_it_continues(
 ):
     """As if nothing had happened: the search is repeated."""
     path, searches = tmp_path / "run", []
-    real = counterexamples.reached_by_agent
+    real = counterexamples.search_agent
 
     def interrupted(*args):
         searches.append(1)
@@ -688,7 +688,7 @@ def test_a_signal_in_a_search_ends_the_run_and_it_continues(
         return real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(counterexamples, "reached_by_agent", interrupted)
+        patch.setattr(counterexamples, "search_agent", interrupted)
         code, _, err = run(path, *ROUNDS, usual=[])
     assert code == 130
     assert "interrupted at update 4" in err

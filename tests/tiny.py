@@ -14,7 +14,7 @@ from jax_ttt.grading.grade import Grade
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_of
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 
 FIELDS = {
     "num_envs": 8,
@@ -43,7 +43,7 @@ def joined(usual, flags):
 
 def ungraded(config, params, seed=0):
     """Return an agent of these weights without any training or evaluation."""
-    return Agent(
+    return SavedAgent(
         config=config,
         params=params,
         seed=seed,

@@ -106,7 +106,7 @@ def main(args: Args) -> int:
     args = checked(args)
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
+    machine = cli.MachineFlags(no_compile_cache=True)  # what is measured gets compiled
     setup = {
         "jax_ttt": __version__,
         "device": cli.set_up(machine).name,

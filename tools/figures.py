@@ -28,9 +28,9 @@ from jax_ttt.games.game import Game, own_game
 from jax_ttt.pictures import board_svg, curves
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import basic
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import streams
-from jax_ttt.text.board_text import find
+from jax_ttt.text.board_text import find_position
 from tools import screenshots
 from tools.architecture import architecture_picture
 from tools.benchmarks.progress import Steps
@@ -77,7 +77,7 @@ class Args:
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
     """Number of seeds in the figures of several runs."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -134,7 +134,7 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         ),
         "values": lambda theme: board_svg.values_picture(
             trained("default", args.first_seed)[0],
-            find("tic_tac_toe", _BOARD),
+            find_position("tic_tac_toe", _BOARD),
             theme,
         ),
         "learning": one,
@@ -178,7 +178,7 @@ def runs(
 
 
 @functools.cache
-def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
+def trained(preset: Preset, seed: int) -> tuple[SavedAgent, list[Row]]:
     """Train an agent; return it with its metrics.
 
     It is evaluated 30 times, or in rounds of counterexamples until it is proven.

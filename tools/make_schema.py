@@ -25,14 +25,14 @@ from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.files.run_writer import TimesFile
 from jax_ttt.files.sweep_file import SweepHead, SweepLine
-from jax_ttt.grading.agent_groups import GroupResult, Spread
+from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.grading.grade import (
     Details,
     Exam,
+    ExamScore,
     Grade,
     Lines,
-    Mark,
     Match,
     Ranked,
     SeatGrade,
@@ -133,7 +133,7 @@ PARTS = (
     Ranked,
     RunSummary,
     GroupResult,
-    Spread,
+    MeanAndRange,
     AgentResult,
     Grade,
     SeatGrade,
@@ -141,7 +141,7 @@ PARTS = (
     Match,
     Details,
     Exam,
-    Mark,
+    ExamScore,
 )
 """The records inside of them."""
 

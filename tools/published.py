@@ -57,7 +57,7 @@ class Args:
     """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ def main(args: Args) -> int:
         print(f"jax_ttt {__version__} on {device}\n\n{comparison_table(results)}")
     if args.csv:
         table_rows = [
-            {"preset": name, **agent_groups.as_cells(row)}
+            {"preset": name, **agent_groups.csv_row(row)}
             for name, rows in results.items()
             for row in rows
         ]

@@ -170,7 +170,7 @@ def _edge(
     start: tuple[float, float], end: tuple[float, float], edge: Edge, theme: Theme
 ) -> str:
     blue, grey, orange = picture.colours(theme)
-    faint = picture.mixed(_hex_background(theme), grey, 0.3)
+    faint = picture.mix_colours(_hex_background(theme), grey, 0.3)
     colour, width = {
         "unreached": (faint, 1.5),
         "reached": (_ink(theme), 1.5),

@@ -16,7 +16,7 @@ from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Agent(saved_agents.Agent):
+class Agent(saved_agents.SavedAgent):
     """A trained agent; a notebook shows its results and a game against itself.
 
     Attributes:
@@ -36,7 +36,7 @@ class Agent(saved_agents.Agent):
     """
 
     @classmethod
-    def of(cls, agent: saved_agents.Agent) -> "Agent":
+    def of(cls, agent: saved_agents.SavedAgent) -> "Agent":
         """Return an agent of a file as one that notebooks show."""
         fields = dataclasses.fields(agent)
         return cls(**{field.name: getattr(agent, field.name) for field in fields})
@@ -97,7 +97,7 @@ def load(path: str | os.PathLike[str]) -> Agent:
     return Agent.of(saved_agents.load_agent(Path(path)))
 
 
-def save(agent: saved_agents.Agent, path: str | os.PathLike[str]) -> None:
+def save(agent: saved_agents.SavedAgent, path: str | os.PathLike[str]) -> None:
     """Write an agent to a file, completely or not at all.
 
     The file holds everything needed to use the agent: weights, settings, seed and last
@@ -122,6 +122,6 @@ def save(agent: saved_agents.Agent, path: str | os.PathLike[str]) -> None:
 
 def check_agent(function: str, agent: object) -> None:
     """Raise `PlayerError` for `function`, a name, unless `agent` is a trained agent."""
-    if not isinstance(agent, saved_agents.Agent):
+    if not isinstance(agent, saved_agents.SavedAgent):
         rule = "needs an agent of train or load"
         raise PlayerError(f"{function} {rule}, got {in_words(agent)}")

@@ -9,7 +9,7 @@ from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
+from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.grading import crosstable
 from jax_ttt.pictures import charts
 from jax_ttt.pictures.picture import Picture, Theme
@@ -93,7 +93,7 @@ def cross_table(
         >>> [row.player for row in table.ranking]
         ['minimax', 'first_free', 'random']
     """
-    NUM_GAMES.check("num_games", num_games)
+    NUM_GAMES_RANGE.check("num_games", num_games)
     SEED_RANGE.check("seed", seed)
     several = list(players) if isinstance(players, Iterable) else []
     if isinstance(players, str) or len(several) < 2:

@@ -8,8 +8,8 @@ from typing import Protocol, TypeAlias, get_args, runtime_checkable
 
 import pgx
 
-from jax_ttt.api.new_game import as_moves
-from jax_ttt.api.player import game_of
+from jax_ttt.api.new_game import moves_of
+from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, compared
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.games.game import Game
@@ -93,8 +93,8 @@ def draw(
 
 
 def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
-    game = game_of([], env_id)
-    moves = None if isinstance(thing, Drawable) else as_moves(thing)
+    game = common_game([], env_id)
+    moves = None if isinstance(thing, Drawable) else moves_of(thing)
     if moves is not None:
         return board_svg.position_picture(Game.start(game, moves).state, theme)
     if env_id is not None:

@@ -9,7 +9,7 @@ from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, player
 from jax_ttt.api.prove import check_max_positions
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.config.ranges import NUM_GAMES_IF_ANY, SEED_RANGE
+from jax_ttt.config.ranges import NUM_GAMES_OR_NONE_RANGE, SEED_RANGE
 from jax_ttt.grading import grade as grades
 from jax_ttt.grading import grader
 from jax_ttt.grading.grade import Lines
@@ -17,7 +17,7 @@ from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
-class Grade(grades.Grade):
+class PlayerGrade(grades.Grade):
     """The grade of a player; rates are from 0 to 1.
 
     Attributes:
@@ -48,7 +48,7 @@ class Grade(grades.Grade):
     player: str
 
     @classmethod
-    def of(cls, grade: grades.Grade, player: str) -> "Grade":
+    def of(cls, grade: grades.Grade, player: str) -> "PlayerGrade":
         """Return the grade of the player of this name as one that notebooks show."""
         return cls(
             env_id=grade.env_id,
@@ -71,7 +71,7 @@ class Grade(grades.Grade):
         return grade_text.verdict(self)
 
     @property
-    def exact(self) -> "Grade | None":
+    def exact(self) -> "PlayerGrade | None":
         """The grade itself if the rates of both seats are exact, else None."""
         is_exact = [seat.is_exact for seat in self.followed.values()]
         return self if len(is_exact) == 2 and all(is_exact) else None
@@ -117,7 +117,7 @@ class Grade(grades.Grade):
         learned = grade_text.learned_seat(self.env_id, self.seats)
         title = f"{self.player}: {self.env_id}"
         title = f"{title}, {learned}" if learned else title
-        return f"{title}\n\n{grade_text.report(self, self.verdict)}"
+        return f"{title}\n\n{grade_text.full_report(self, self.verdict)}"
 
     def _repr_html_(self) -> str:
         return html.preformatted(repr(self))
@@ -130,7 +130,7 @@ def grade(
     num_games: int | None = None,
     seed: int = 0,
     max_positions: int | None = None,
-) -> Grade:
+) -> PlayerGrade:
     """Return a player's grade against random, minimax and the best response.
 
     In an enumerable game it is exact. In the other games of stones, all positions are
@@ -160,10 +160,10 @@ def grade(
     """
     SEED_RANGE.check("seed", seed)
     if num_games is not None:
-        NUM_GAMES_IF_ANY.check("num_games", num_games)
+        NUM_GAMES_OR_NONE_RANGE.check("num_games", num_games)
     graded = player(who, env_id=env_id, seed=seed)
     check_max_positions(max_positions, graded)
     followed = grader.follow_lines(graded, max_positions)
     match_key = jax.random.fold_in(jax.random.key(seed), 1)
     result = grader.with_match(followed, graded, match_key, num_games)
-    return Grade.of(result, graded.name)
+    return PlayerGrade.of(result, graded.name)

@@ -7,7 +7,7 @@ import jax
 from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.game_facts import SEATS, EnvId
-from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
+from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exact, grade
@@ -23,7 +23,7 @@ _HEAD = ["", "wins", "draws", "losses"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
-class Match(grade.Match):
+class MatchResult(grade.Match):
     """The results of a player against an opponent, in each seat.
 
     Attributes:
@@ -55,7 +55,7 @@ class Match(grade.Match):
             for value, low, high in self.seat(seat).rates:
                 span = f" ({100 * low:.1f} to {100 * high:.1f})"
                 cells.append(f"{value:.2%}{'' if self.is_exact else span}")
-            rows.append([grade_text.as_seat(self.env_id, seat), *cells])
+            rows.append([grade_text.seat_phrase(self.env_id, seat), *cells])
         return rows
 
     def _title(self) -> str:
@@ -77,7 +77,7 @@ def match(
     env_id: str | None = None,
     num_games: int = 1000,
     seed: int = 0,
-) -> Match:
+) -> MatchResult:
     """Return a player's results against an opponent, in both seats.
 
     They are exact if the game is enumerable and both policies are known, else sampled.
@@ -100,13 +100,13 @@ def match(
         as X  0.00%  100.00%   0.00%
         as O  0.00%  100.00%   0.00%
     """
-    NUM_GAMES.check("num_games", num_games)
+    NUM_GAMES_RANGE.check("num_games", num_games)
     SEED_RANGE.check("seed", seed)
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, (one, other) = distinct_players([player, opponent], env_id, player_key)
     keys = jax.random.split(match_key)
     # The opponent's wins are the player's losses.
-    return Match(
+    return MatchResult(
         env_id=game,
         player=one.name,
         opponent=other.name,

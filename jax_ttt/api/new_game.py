@@ -87,7 +87,7 @@ class GameAgainst:
         Raises:
             Refused: the move is illegal, or the game is over.
         """
-        moves = as_moves([move])
+        moves = moves_of([move])
         if moves is None:
             raise MoveError(f"a move is a whole number, not {in_words(move)}")
         (played,) = moves
@@ -178,7 +178,7 @@ def game_on(board: Board, env_id: EnvId) -> Game:
         Refused: a move is illegal, or `board` is not a board of `env_id`.
     """
     if not isinstance(board, GameAgainst):
-        moves = as_moves(board)
+        moves = moves_of(board)
         if moves is None:
             rule = "a board is a game or the moves from its start, e.g. [4, 0]"
             raise MoveError(f"{rule}; got {in_words(board)}")
@@ -188,7 +188,7 @@ def game_on(board: Board, env_id: EnvId) -> Game:
     return board.game
 
 
-def as_moves(thing: object) -> tuple[int, ...] | None:
+def moves_of(thing: object) -> tuple[int, ...] | None:
     """Return moves of any integer type as ints; None if `thing` is not moves."""
     if isinstance(thing, str | Mapping | Set) or not isinstance(thing, Iterable):
         return None

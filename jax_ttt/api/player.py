@@ -13,13 +13,13 @@ from jaxtyping import Array, Key
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import GameError, PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.config.ranges import SEED_RANGE, check
+from jax_ttt.config.ranges import SEED_RANGE, check_value
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import names, registry, saved_agents, user_players
 from jax_ttt.players.player import Player
 
 PlayerLike: TypeAlias = (
-    Player | saved_agents.Agent | str | os.PathLike[str] | ChooseFn | np.ndarray
+    Player | saved_agents.SavedAgent | str | os.PathLike[str] | ChooseFn | np.ndarray
 )
 """Everything that can be a player."""
 
@@ -65,8 +65,8 @@ def player(
     """
     SEED_RANGE.check("seed", seed)
     if name is not None:
-        check("name", str, name)
-    game = game_of([who], env_id)
+        check_value("name", str, name)
+    game = common_game([who], env_id)
     return _make_player(who, game, jax.random.key(seed), name)
 
 
@@ -74,7 +74,7 @@ def distinct_players(
     players: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
 ) -> tuple[EnvId, list[Player]]:
     """Return the players' game, and all players with different names."""
-    game = game_of(players, env_id)
+    game = common_game(players, env_id)
     result = [_make_player(who, game, key) for who in players]
     taken, used = {player.name for player in result}, set()
     for i, player in enumerate(result):
@@ -88,7 +88,7 @@ def distinct_players(
     return game, result
 
 
-def game_of(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
+def common_game(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
     """Return the game: `asked` if given, else that of the players, else the default.
 
     Raises:
@@ -111,7 +111,7 @@ def _game(who: PlayerLike) -> EnvId | None:
     """Return the game that a player is made for; None if it plays several games."""
     if isinstance(who, Player):
         return who.env_id
-    if isinstance(who, saved_agents.Agent):
+    if isinstance(who, saved_agents.SavedAgent):
         return who.config.env_id
     if not isinstance(who, str | os.PathLike):
         return None
@@ -122,7 +122,7 @@ def _game(who: PlayerLike) -> EnvId | None:
 def _name(who: PlayerLike) -> str:
     if isinstance(who, Player):
         return who.name
-    if isinstance(who, saved_agents.Agent):
+    if isinstance(who, saved_agents.SavedAgent):
         return f"agent of seed {who.seed}"
     if isinstance(who, str | os.PathLike):
         return os.fspath(who)
@@ -137,7 +137,7 @@ def _make_player(
     own_name = _name(who) if name is None else name
     if isinstance(who, Player):
         return dataclasses.replace(who, name=own_name)
-    if isinstance(who, saved_agents.Agent):
+    if isinstance(who, saved_agents.SavedAgent):
         return registry.agent_player(own_name, who)
     if isinstance(who, str | os.PathLike):
         spec = names.read_name(os.fspath(who), env_id)

@@ -9,7 +9,7 @@ from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, player
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, Seat
-from jax_ttt.config.ranges import MAX_POSITIONS
+from jax_ttt.config.ranges import MAX_POSITIONS_RANGE
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game, own_game
 from jax_ttt.grading import grader, search
@@ -142,7 +142,7 @@ def check_max_positions(max_positions: int | None, player: Player) -> None:
     """Raise `Refused` if the limit of a search is wrong, or has no effect."""
     if max_positions is None:
         return
-    MAX_POSITIONS.check("max_positions", max_positions)
+    MAX_POSITIONS_RANGE.check("max_positions", max_positions)
     if GAMES[player.env_id].enumerable:
         rule = f"left out: the whole tree of {player.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)

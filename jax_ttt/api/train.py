@@ -23,7 +23,7 @@ from jax_ttt.grading import evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.training import loop, many_agents, run_state
 from jax_ttt.training.layout import Layout
-from jax_ttt.training.run_state import Progress, run_key
+from jax_ttt.training.run_state import RunStep, run_key
 
 
 def train(
@@ -139,7 +139,7 @@ def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Con
         if name not in PART_OF:
             raise Refused(f"there is no setting {name}{did_you_mean(name, PART_OF)}")
     if preset is None:
-        preset = presets.usual(fields.get("env_id"), fields.get("opponent"))
+        preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
     if not isinstance(preset, Config) and preset not in PRESETS:
         raise SettingError("preset", f"one of {', '.join(PRESETS)}", preset)
     before = preset if isinstance(preset, Config) else PRESETS[preset]
@@ -168,11 +168,13 @@ def _alone(
     def stop() -> bool:
         return until_proven and score.unbeatable is True
 
-    steps = loop.train(loop.make_learner(config, seed), run_key(seed), stop=stop)
+    steps = loop.training_steps(
+        loop.make_learner(config, seed), run_key(seed), stop=stop
+    )
     graded = run_state.with_grades(config, steps, score)
     latest, score = start = next(graded)  # a run has at least its first evaluation
     for latest, score in itertools.chain([start], graded):
-        rows.append(run_state.row(latest, score))
+        rows.append(run_state.metrics_row(latest, score))
         if keep_agents and latest.evaluation is not None:
             agents.append(_agent(config, latest.params, seed, latest.update, score))
         if bar is not None:
@@ -201,7 +203,7 @@ def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     collected = [_Collected(ungraded) for _ in seeds]
     learner = loop.make_learners([config] * len(seeds), seeds)
     keys = np.stack([run_key(seed) for seed in seeds])
-    steps = loop.train(learner, keys, layout=Layout(many=True))
+    steps = loop.training_steps(learner, keys, layout=Layout(many=True))
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
         for one, step in zip(collected, _each(latest, len(seeds)), strict=True):
@@ -223,7 +225,7 @@ class _Collected:
     rows: list[Row] = dataclasses.field(default_factory=list)
     diverged: bool = False
 
-    def add(self, config: Config, step: Progress) -> None:
+    def add(self, config: Config, step: RunStep) -> None:
         """Add a step of the agent's run."""
         self.diverged = self.diverged or bool(step.diverged)
         if self.diverged:
@@ -234,10 +236,10 @@ class _Collected:
         except FloatingPointError:
             self.diverged = True
         else:
-            self.rows.append(run_state.row(step, self.score))
+            self.rows.append(run_state.metrics_row(step, self.score))
 
 
-def _each(step: Progress, num_agents: int) -> Iterator[Progress]:
+def _each(step: RunStep, num_agents: int) -> Iterator[RunStep]:
     """Yield the step of each of the agents that train at once.
 
     The counts of its state are the agent's. Its learner is that of all agents.
@@ -248,4 +250,4 @@ def _each(step: Progress, num_agents: int) -> Iterator[Progress]:
         seconds = step.seconds / num_agents
         state = dataclasses.replace(step.state, seconds=seconds, **counts)
         results = (step.metrics, step.evaluation)
-        yield Progress(state, *jax.tree.map(lambda x, i=i: x[i], results))
+        yield RunStep(state, *jax.tree.map(lambda x, i=i: x[i], results))

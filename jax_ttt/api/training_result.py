@@ -68,7 +68,7 @@ class Run:
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the learning curves, or the rounds of a run with counterexamples."""
         title = f"{self.config.env_id}, seed {self.seed}"
-        return curves.of_run(self.rows, title, self.config, theme)
+        return curves.draw_run(self.rows, title, self.config, theme)
 
     def __repr__(self) -> str:
         return grade_text.step_line(self.agent.num_updates, self.agent.score)

@@ -98,7 +98,7 @@ class Values(Mapping[int, float]):
         return html.with_picture(described, self.picture)
 
 
-def q_values(agent: saved_agents.Agent, board: Board) -> Values:
+def q_values(agent: saved_agents.SavedAgent, board: Board) -> Values:
     """Return an agent's action values for a board.
 
     Args:
@@ -120,7 +120,7 @@ def q_values(agent: saved_agents.Agent, board: Board) -> Values:
     """
     check_agent("q_values", agent)
     game = _undecided(agent, board)
-    learned, exact = analysis.q_values(game, agent), analysis.minimax_values(game)
+    learned, exact = analysis.agent_values(game, agent), analysis.minimax_values(game)
     legal = game.legal_moves
     return Values(
         game=game,
@@ -129,7 +129,7 @@ def q_values(agent: saved_agents.Agent, board: Board) -> Values:
     )
 
 
-def best_move(agent: saved_agents.Agent, board: Board) -> int:
+def best_move(agent: saved_agents.SavedAgent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
     If several moves have it, it is the lowest of them. In a game whose tree is not
@@ -153,7 +153,7 @@ def best_move(agent: saved_agents.Agent, board: Board) -> int:
     return game.chosen(agent.player, jax.random.key(0))
 
 
-def _undecided(agent: saved_agents.Agent, board: Board) -> Game:
+def _undecided(agent: saved_agents.SavedAgent, board: Board) -> Game:
     """Return the game that led to a board; raise `MoveError` if it is over."""
     game = game_on(board, agent.config.env_id)
     if game.is_over:

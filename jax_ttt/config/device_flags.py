@@ -17,7 +17,7 @@ _NEEDED = ("coordinator", "num_processes", "process_id")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Devices:
+class DeviceFlags:
     """Over which devices of a host a command spreads its work.
 
     Raises:
@@ -39,14 +39,14 @@ class Devices:
     def check_shares(self, config: Config) -> None:
         """Raise `SettingError` if the devices can't share a run's games evenly.
 
-        It is not known yet how many devices `all` are; see `mesh.check_shares`.
+        It is not known yet how many devices `all` are; see `mesh.check_even_split`.
         """
         if self.devices not in (None, "all"):
             check_shares(config, int(self.devices))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Spread(Devices):
+class DistributedFlags(DeviceFlags):
     """Over which devices and hosts a command spreads its work.
 
     Raises:

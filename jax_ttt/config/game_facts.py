@@ -37,7 +37,7 @@ class Symmetry(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Game:
+class GameFacts:
     """The facts about a game."""
 
     shape: tuple[int, int]
@@ -108,9 +108,9 @@ def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
 _EXAM = "connect_four.csv"
 
 
-def connect(columns: int, rows: int) -> Game:
+def connect(columns: int, rows: int) -> GameFacts:
     """Return the game of four in a row on a board of this size, played by columns."""
-    return Game(
+    return GameFacts(
         in_a_row=4,
         shape=(rows, columns),
         stones=True,
@@ -125,8 +125,8 @@ def connect(columns: int, rows: int) -> Game:
 
 _LADDER = ((4, 4), (5, 4), (4, 5), (5, 5), (6, 5), (6, 6), (7, 6))
 
-GAMES: dict[str, Game] = {
-    "tic_tac_toe": Game(
+GAMES: dict[str, GameFacts] = {
+    "tic_tac_toe": GameFacts(
         pgx_id="tic_tac_toe",
         shape=(3, 3),
         seats=("X", "O"),
@@ -139,7 +139,7 @@ GAMES: dict[str, Game] = {
         certified=True,
         preset="default",
     ),
-    "connect_four": Game(
+    "connect_four": GameFacts(
         pgx_id="connect_four",
         shape=(6, 7),
         stones=True,
@@ -148,13 +148,13 @@ GAMES: dict[str, Game] = {
         packing="columns",
         exam=_EXAM,
     ),
-    "othello": Game(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
-    "hex": Game(pgx_id="hex", shape=(11, 11), moves_on="cells"),
-    "animal_shogi": Game(pgx_id="animal_shogi", shape=(4, 3)),
-    "gardner_chess": Game(pgx_id="gardner_chess", shape=(5, 5)),
-    "go_9x9": Game(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
+    "othello": GameFacts(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
+    "hex": GameFacts(pgx_id="hex", shape=(11, 11), moves_on="cells"),
+    "animal_shogi": GameFacts(pgx_id="animal_shogi", shape=(4, 3)),
+    "gardner_chess": GameFacts(pgx_id="gardner_chess", shape=(5, 5)),
+    "go_9x9": GameFacts(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
     **{f"connect_{size[0]}x{size[1]}": connect(*size) for size in _LADDER},
-    "mnk_4x4_4": Game(
+    "mnk_4x4_4": GameFacts(
         in_a_row=4,
         shape=(4, 4),
         seats=("X", "O"),
@@ -182,7 +182,7 @@ CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
 """The games in which a player can have a certificate."""
 
 
-def why_not_searched(env_id: EnvId) -> str:
+def reason_game_is_not_searchable(env_id: EnvId) -> str:
     """Return why what a player reaches is not enumerated in this game, or nothing."""
     game = GAMES[env_id]
     if game.enumerable:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.published import PUBLISHED, TABLE, PublishedSystem
+from jax_ttt.config.published import PUBLISHED, TABLE_SETTINGS, PublishedSystem
 from jax_ttt.config.settings import SELF, Config
 
 # A round is `eval_every` updates and a search for counterexamples. Epsilon is low, as
@@ -64,7 +64,7 @@ _OWN: dict[str, Config] = {
     # For any game and any opponent: a one-ply backup, no discount.
     "plain": Config(),
     # Our own table: exact values against an opponent that trembles often, alpha 1.
-    "table": TABLE.replace(
+    "table": TABLE_SETTINGS.replace(
         backup="two-ply",
         tremble=0.7,
         backward=False,
@@ -129,7 +129,7 @@ else:  # the command line and type checks at run time need the choices
     Preset = Literal[tuple(PRESETS)]
 
 
-def usual(env_id: object, *opponents: object) -> Preset:
+def default_preset(env_id: object, *opponents: object) -> Preset:
     """Return the default preset: the game's, or `plain` against an opponent.
 
     `env_id` None is the default game. An opponent None, or no opponents, is self-play.

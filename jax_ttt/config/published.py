@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from jax_ttt.config.settings import Config
 
-TABLE = Config.of(
+TABLE_SETTINGS = Config.of(
     network="table",
     optimizer="sgd",
     loss="mse",
@@ -66,7 +66,7 @@ _RANDOM_TEACHES_RISKS = (
 # nestedsoftware/tictac: 14,000 games against random, half of them in each seat, and a
 # value for each position after a move. Published rewards: draw 1, loss 0. Fixed: the
 # loss, which had the value of an untried move; epsilon ends at 0.1.
-_TICTAC_Q = TABLE.replace(
+_TICTAC_Q = TABLE_SETTINGS.replace(
     table_key="after-state",
     opponent="random",
     num_envs=32,
@@ -304,7 +304,7 @@ PUBLISHED = {
     # value with its sign changed, instead of each player's own next move.
     "matlab": PublishedSystem(
         "D. Tonderski's hashed Q-table (report, 2020)",
-        TABLE.replace(
+        TABLE_SETTINGS.replace(
             table_key="hash",
             canonical=False,
             initial_value=1.0,
@@ -335,7 +335,7 @@ PUBLISHED = {
     # changed: alpha 0.3 and epsilon 0.5, as the article advises, and 30,000 games.
     "web": PublishedSystem(
         "Q-learning web page (github.com/mayur9210/tic-tac-toe-ai)",
-        TABLE.replace(
+        TABLE_SETTINGS.replace(
             num_envs=50,
             num_updates=600,
             gamma=0.9,

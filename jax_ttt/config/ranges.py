@@ -96,12 +96,12 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
 
 Fraction = Annotated[float, Range(float, 0, 1)]
 """A number from 0 to 1."""
-Result = Annotated[float, Range(float, -1, 1)]
+Reward = Annotated[float, Range(float, -1, 1)]
 """A number from -1 to 1: what a game, or a position, is worth."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Part:
+class SettingsPart:
     """Settings that belong together; a `Config` is composed of such parts.
 
     Raises:
@@ -110,7 +110,7 @@ class Part:
 
     def __post_init__(self) -> None:
         for field, hint in hints(type(self)).items():
-            check(field, hint, getattr(self, field))
+            check_value(field, hint, getattr(self, field))
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields that others leave without effect, each with its cause."""
@@ -118,12 +118,12 @@ class Part:
 
 
 @functools.cache
-def hints(part: type[Part]) -> dict[str, object]:
+def hints(part: type[SettingsPart]) -> dict[str, object]:
     """Return the types of a part's fields, with their ranges, in order."""
     return typing.get_type_hints(part, include_extras=True)
 
 
-def check(field: str, hint: object, value: object) -> None:
+def check_value(field: str, hint: object, value: object) -> None:
     """Raise `SettingError` unless a value is what the type of its field says."""
     if (allowed := range_of(hint)) is not None:
         allowed.check(field, value)
@@ -145,7 +145,7 @@ def parsed(field: str, hint: object, text: str) -> Setting:
         except ValueError:
             raise SettingError(field, str(allowed), text) from None
     value = {"true": True, "false": False}.get(text, text) if hint is bool else text
-    check(field, hint, value)
+    check_value(field, hint, value)
     return value
 
 
@@ -168,9 +168,9 @@ def check_seeds(first_seed: int, num_seeds: int) -> None:
         raise SettingError("first_seed", rule, first_seed)
 
 
-NUM_GAMES = Range(int, 1, 2**20)
+NUM_GAMES_RANGE = Range(int, 1, 2**20)
 """Games of a match that is played."""
-NUM_GAMES_IF_ANY = Range(int, 0, 2**20)
+NUM_GAMES_OR_NONE_RANGE = Range(int, 0, 2**20)
 """Games of a match that may be left out."""
-MAX_POSITIONS = Range(int, 1, 2**32 - 1)
+MAX_POSITIONS_RANGE = Range(int, 1, 2**32 - 1)
 """Positions of a search: as many as have 32-bit row numbers."""

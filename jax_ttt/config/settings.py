@@ -12,12 +12,12 @@ from jax_ttt.config import game_facts
 from jax_ttt.config.errors import ConflictError, SettingError, did_you_mean
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, SeatSetting
 from jax_ttt.config.ranges import (
-    MAX_POSITIONS,
+    MAX_POSITIONS_RANGE,
     Fraction,
-    Part,
     Range,
-    Result,
+    Reward,
     Setting,
+    SettingsPart,
     hints,
 )
 
@@ -44,10 +44,10 @@ RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
     ("two-ply", False, "table"): "two-ply",
 }
 """The rule by the settings `backup`, `double` and `network`."""
-Heads = Literal["value", "value-and-reply", "two-tables"]
+HeadKind = Literal["value", "value-and-reply", "two-tables"]
 """The values of an action: one, to the mover; two, to the mover and to the player who
 waits for the reply; or one from each of two tables."""
-HEADS_OF: dict[BackupRule, Heads] = {
+HEADS_OF: dict[BackupRule, HeadKind] = {
     "one-ply": "value",
     "two-ply": "value-and-reply",
     "double": "value",
@@ -84,7 +84,7 @@ class Hyper(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RunSettings(Part):
+class RunSettings(SettingsPart):
     """The game, and how much of it is played."""
 
     env_id: EnvId = game_facts.DEFAULT
@@ -118,7 +118,7 @@ SELF = "self"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OpponentSettings(Part):
+class OpponentSettings(SettingsPart):
     """The opponent that the agent trains against, and the agent's seat."""
 
     opponent: str = SELF
@@ -157,7 +157,7 @@ _OF_MLP = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class NetworkSettings(Part):
+class NetworkSettings(SettingsPart):
     """The function from boards to action values."""
 
     network: NetworkKind = "mlp"
@@ -181,7 +181,7 @@ class NetworkSettings(Part):
     table_key: TableKey = "position"
     """A table's rows. position: the game's positions; after-state: the positions that
     moves lead to, one value each; hash: any board, read as a number in base 3."""
-    initial_value: Result = 0.0
+    initial_value: Reward = 0.0
     """Initial value of a table's entries."""
 
     @property
@@ -207,7 +207,7 @@ class NetworkSettings(Part):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TargetSettings(Part):
+class TargetSettings(SettingsPart):
     """What the value of a move should become."""
 
     backup: Backup = "one-ply"
@@ -233,11 +233,11 @@ class TargetSettings(Part):
     target_update_every: Annotated[int, Range(int, 0, 10**9)] = 0
     """Updates between copies of the parameters to the target network. 0: the
     Polyak average with tau at every update instead."""
-    reward_win: Result = 1.0
+    reward_win: Reward = 1.0
     """Reward of a win."""
-    reward_draw: Result = 0.0
+    reward_draw: Reward = 0.0
     """Reward of a draw; 0 in self-play, as gains and losses add up to 0."""
-    reward_loss: Result = -1.0
+    reward_loss: Reward = -1.0
     """Reward of a loss; -reward_win in self-play."""
 
     def __post_init__(self) -> None:
@@ -266,7 +266,7 @@ class TargetSettings(Part):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExplorationSettings(Part):
+class ExplorationSettings(SettingsPart):
     """Epsilon, the share of random moves while training."""
 
     epsilon_start: Fraction = 1.0
@@ -300,7 +300,7 @@ class ExplorationSettings(Part):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class OptimizerSettings(Part):
+class OptimizerSettings(SettingsPart):
     """The loss, and the gradient step on it."""
 
     optimizer: OptimizerKind = "adamw"
@@ -340,7 +340,7 @@ class OptimizerSettings(Part):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ReplaySettings(Part):
+class ReplaySettings(SettingsPart):
     """The buffer of past moves to learn from again."""
 
     replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0
@@ -368,7 +368,7 @@ class ReplaySettings(Part):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class EvaluationSettings(Part):
+class EvaluationSettings(SettingsPart):
     """When and how the agent is graded while it trains."""
 
     eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
@@ -377,7 +377,7 @@ class EvaluationSettings(Part):
     eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
     """Games of the sampled match against random in each evaluation; by
     default 0 in enumerable games, whose results are exact, else 1,024."""
-    max_positions: Annotated[int, MAX_POSITIONS] = 2_000_000
+    max_positions: Annotated[int, MAX_POSITIONS_RANGE] = 2_000_000
     """Most positions to enumerate in each seat at an evaluation, with start_share; past
     them counterexamples come from a sample."""
 
@@ -404,11 +404,11 @@ class Architecture:
     """
 
     env_id: EnvId
-    heads: Heads
+    heads: HeadKind
     network: NetworkSettings
 
 
-PARTS: dict[str, type[Part]] = {
+PARTS: dict[str, type[SettingsPart]] = {
     "run": RunSettings,
     "opponent": OpponentSettings,
     "network": NetworkSettings,
@@ -584,7 +584,7 @@ def _check_game(config: Config) -> None:
     if config.target.backward and GAMES[env_id].max_moves is None:
         rule = f"false in {env_id}: its games have no known length"
         raise ConflictError("backward", rule, True)
-    if start_share and (reason := game_facts.why_not_searched(env_id)):
+    if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
         raise ConflictError("start_share", f"0: {reason}", start_share)
     opening = config.exploration.random_opening
     if start_share and opening:  # a counterexample would be left at random

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-Scalar = float | Float[Array, ""]
+ScalarLike = float | Float[Array, ""]
 """A hyperparameter: a number, or an array in a compiled program."""
 
 
@@ -60,7 +60,7 @@ def epsilon_greedy(
     uniform: Float[Array, " B"],
     q_values: Float[Array, "B A"],
     legal_action_mask: Bool[Array, "B A"],
-    epsilon: Scalar | Float[Array, " B"],
+    epsilon: ScalarLike | Float[Array, " B"],
 ) -> Int[Array, " B"]:
     """Return a random legal action with probability `epsilon`, else the greedy one.
 
@@ -87,7 +87,7 @@ def td_target(
     discount: Float[Array, " B"],
     next_q_values: Float[Array, "B A"],
     next_legal_action_mask: Bool[Array, "B A"],
-    tremble: Scalar = 0.0,
+    tremble: ScalarLike = 0.0,
     chosen_by: Float[Array, "B A"] | None = None,
 ) -> Float[Array, " B"]:
     """Return the mover's reward plus the discounted value of the next position.
@@ -110,7 +110,7 @@ def td_target(
 def trembling(
     values: Float[Array, "B A"],
     legal_action_mask: Bool[Array, "B A"],
-    tremble: Scalar,
+    tremble: ScalarLike,
     chosen_by: Float[Array, "B A"] | None = None,
 ) -> Float[Array, " B"]:
     """Return the expected value of the next move by a player that trembles.
@@ -133,7 +133,7 @@ def two_ply_targets(
     next_q_values: Float[Array, "B A"],
     next_reply_values: Float[Array, "B A"],
     next_legal_action_mask: Bool[Array, "B A"],
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """Return the targets of a move: the value to its mover, and to the waiting player.
 
@@ -173,12 +173,14 @@ def loss(
     return jnp.where(live, costs, 0.0).mean()
 
 
-def polyak(params: PyTree, target_params: PyTree, tau: Scalar) -> PyTree:
+def polyak(params: PyTree, target_params: PyTree, tau: ScalarLike) -> PyTree:
     """Return `tau * params + (1 - tau) * target_params` (Lillicrap et al. 2016)."""
     return optax.incremental_update(params, target_params, tau)
 
 
-def average_tau(span: Scalar, update: int | Int[Array, ""]) -> float | Float[Array, ""]:
+def average_tau(
+    span: ScalarLike, update: int | Int[Array, ""]
+) -> float | Float[Array, ""]:
     """Return the `tau` of a running average over part of the updates so far.
 
     `span` is about that part, 0 to 1. The result is 1 at the first update, and always
@@ -188,7 +190,7 @@ def average_tau(span: Scalar, update: int | Int[Array, ""]) -> float | Float[Arr
     return 1 / (1 + span * update)
 
 
-def linear(start: Scalar, end: Scalar, num_updates: int) -> optax.Schedule:
+def linear(start: ScalarLike, end: ScalarLike, num_updates: int) -> optax.Schedule:
     """Return the linear schedule from `start` at update 0 to `end` at the last update.
 
     The last update has the index `num_updates - 1`; later ones have `end`.
@@ -209,7 +211,9 @@ def decayed(schedule: optax.Schedule, factor: float, every: int) -> optax.Schedu
     return lower
 
 
-def steps(start: Scalar, end: Scalar, drop: Scalar, num_updates: int) -> optax.Schedule:
+def steps(
+    start: ScalarLike, end: ScalarLike, drop: ScalarLike, num_updates: int
+) -> optax.Schedule:
     """Return the schedule that falls by `drop` after each tenth of the updates.
 
     It begins at `start` and stays at `end` or above.
@@ -223,7 +227,9 @@ def steps(start: Scalar, end: Scalar, drop: Scalar, num_updates: int) -> optax.S
     return schedule
 
 
-def exponential(start: Scalar, end: Scalar, factor: Scalar) -> optax.Schedule:
+def exponential(
+    start: ScalarLike, end: ScalarLike, factor: ScalarLike
+) -> optax.Schedule:
     """Return the schedule `start * factor**count`, limited to `end` at the lowest."""
 
     def schedule(count: jax.typing.ArrayLike) -> jax.Array:

@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from jax_ttt.config.settings import ExplorationSettings, Hyper
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.equations import Scalar
+from jax_ttt.dqn.equations import ScalarLike
 from jax_ttt.games import pgx_games
 
 
@@ -54,8 +54,8 @@ SCHEDULES = {
 
 
 def opening_epsilon(
-    settings: ExplorationSettings, env_state: pgx.State, epsilon: Scalar
-) -> Scalar | Float[Array, " B"]:
+    settings: ExplorationSettings, env_state: pgx.State, epsilon: ScalarLike
+) -> ScalarLike | Float[Array, " B"]:
     """Return epsilon for each game: 1 during its random opening.
 
     How long that is depends on the game's place in the batch: in every fourth place

@@ -35,7 +35,7 @@ from jax_ttt.dqn import (
     replay,
     start_positions,
 )
-from jax_ttt.dqn.equations import Scalar, Transition
+from jax_ttt.dqn.equations import ScalarLike, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
 from jax_ttt.games import opponents, pgx_games, positions
@@ -187,7 +187,9 @@ class Learner:
         if config.replay.replay_capacity:
             turn = random_numbers.draw_random_numbers(config, key, 0).first
             _, example = jax.eval_shape(self.play, params, env_state, turn, 0.0)
-            buffer = replay.init(example.transition, config.replay.replay_capacity)
+            buffer = replay.init_buffer(
+                example.transition, config.replay.replay_capacity
+            )
             state = dataclasses.replace(state, buffer=buffer)
         if self.network.is_table:
             visited = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
@@ -265,7 +267,7 @@ class Learner:
         params: nnx.State,
         before: pgx.State,
         turn: Turn,
-        epsilon: Scalar,
+        epsilon: ScalarLike,
     ) -> tuple[pgx.State, Played]:
         """Play an epsilon-greedy move and the reply in every game; consumes `turn`.
 
@@ -388,7 +390,7 @@ class Learner:
             rate = equations.decayed(rate, decay, self.config.evaluation.eval_every)
         return jnp.asarray(rate(update))
 
-    def optimizer(self, learning_rate: Scalar) -> optax.GradientTransformation:
+    def optimizer(self, learning_rate: ScalarLike) -> optax.GradientTransformation:
         """Return the optimizer with this learning rate."""
         kind = self.config.optimizer.optimizer
         return losses.optimizer(kind, learning_rate, self.hyper.weight_decay)

@@ -15,20 +15,20 @@ import optax
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Key
 
-from jax_ttt.config.settings import Heads, OptimizerKind
+from jax_ttt.config.settings import HeadKind, OptimizerKind
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.equations import Scalar, Transition
+from jax_ttt.dqn.equations import ScalarLike, Transition
 
-Values: TypeAlias = Callable[[nnx.State], Float[Array, "H B A"]]
+ValuesFn: TypeAlias = Callable[[nnx.State], Float[Array, "H B A"]]
 """A function from weights to their values of a batch's boards."""
 
 
 def one_ply(
     batch: Transition,
-    next_values: Values,
+    next_values: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of DQN: the target network chooses and values the action."""
     values = next_values(target_params)
@@ -37,10 +37,10 @@ def one_ply(
 
 def double(
     batch: Transition,
-    next_values: Values,
+    next_values: ValuesFn,
     params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of Double DQN: the network in training chooses the action."""
     values = next_values(target_params)
@@ -49,10 +49,10 @@ def double(
 
 def double_tables(
     batch: Transition,
-    next_values: Values,
+    next_values: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of two tables: each chooses, and the other values the action.
 
@@ -64,10 +64,10 @@ def double_tables(
 
 def two_ply(
     batch: Transition,
-    next_values: Values,
+    next_values: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of both heads (see `equations.two_ply_targets`)."""
     mover, waiting = next_values(target_params)
@@ -99,7 +99,7 @@ def _td_targets(
     batch: Transition,
     next_values: Float[Array, "H B A"],
     chosen_by: Iterable[Float[Array, "B A"] | None],
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     return jnp.stack(
         [
@@ -121,7 +121,7 @@ COSTS = {"huber": optax.huber_loss, "mse": optax.l2_loss}
 
 
 def learning_heads(
-    heads: Heads, key: Key[Array, ""], batch: Transition, num_heads: int
+    heads: HeadKind, key: Key[Array, ""], batch: Transition, num_heads: int
 ) -> Bool[Array, "H B"]:
     """Return which heads learn from each move; `key` is consumed.
 
@@ -144,7 +144,7 @@ class Gradient(NamedTuple):
 
 
 def network_gradient(
-    values: Values,
+    values: ValuesFn,
     params: nnx.State,
     target: Float[Array, "H B"],
     batch: Transition,
@@ -171,7 +171,7 @@ def network_gradient(
 
 
 def table_gradient(
-    values: Values,
+    values: ValuesFn,
     params: nnx.State,
     target: Float[Array, "H B"],
     batch: Transition,
@@ -204,7 +204,7 @@ def visited_rows(visits: nnx.State) -> Bool[Array, " R"]:
 
 
 def optimizer(
-    kind: OptimizerKind, learning_rate: Scalar, weight_decay: Scalar
+    kind: OptimizerKind, learning_rate: ScalarLike, weight_decay: ScalarLike
 ) -> optax.GradientTransformation:
     """Return AdamW (Loshchilov and Hutter 2019) or SGD.
 

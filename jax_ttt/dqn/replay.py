@@ -23,7 +23,7 @@ class Buffer(NamedTuple):
     size: jax.Array  # () int32, number of moves in the buffer
 
 
-def init(example: Transition, capacity: int) -> Buffer:
+def init_buffer(example: Transition, capacity: int) -> Buffer:
     """Return an empty buffer for moves like `example`, which may hold only shapes."""
     moves = jax.tree.map(
         lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), example
@@ -56,7 +56,7 @@ def remember(
     if buffer is None:
         return None, batch
     buffer = add(buffer, batch)
-    batch = sample(
+    batch = sample_moves(
         buffer, key, num_moves=settings.replay_batch, start=settings.replay_start
     )
     return buffer, batch
@@ -67,7 +67,7 @@ def is_ready(buffer: Buffer, start: int) -> Bool[Array, ""]:
     return buffer.size >= max(start, 1)
 
 
-def sample(
+def sample_moves(
     buffer: Buffer, key: Key[Array, ""], num_moves: int, start: int
 ) -> Transition:
     """Sample moves uniformly, with replacement; `key` is consumed.

@@ -35,16 +35,16 @@ def with_positions(
 ) -> Pool:
     """Return the pool with positions added, as NumPy arrays; none is in it twice.
 
-    `numbers` are those of `packing.as_numbers`. If there are more than the pool holds,
-    `rng` draws those that it gets.
+    `numbers` are those of `packing.keys_to_numbers`. If there are more than the pool
+    holds, `rng` draws those that it gets.
     """
-    before = packing.as_numbers(np.asarray(pool.keys)[: int(pool.size)])
+    before = packing.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])
     new = np.setdiff1d(numbers, before)
     if len(new) > len(pool.keys):
         new = rng.choice(new, len(pool.keys), replace=False)
     kept = np.concatenate([before, new])[-len(pool.keys) :]
     keys = np.zeros(pool.keys.shape, np.uint32)
-    keys[: len(kept)] = packing.as_words(kept)
+    keys[: len(kept)] = packing.numbers_to_keys(kept)
     return Pool(keys, np.int32(len(kept)))
 
 

@@ -62,7 +62,7 @@ class AgentFile:
     tensors: dict[str, np.ndarray]  # the network's weights by name
 
 
-def as_bytes(agent: AgentFile) -> bytes:
+def encode_agent(agent: AgentFile) -> bytes:
     """Return the contents of an agent's file.
 
     Raises:
@@ -78,17 +78,17 @@ def as_bytes(agent: AgentFile) -> bytes:
         num_updates=agent.num_updates,
         score=agent.score,
     )
-    return tensor_file.as_bytes(description, agent.tensors)
+    return tensor_file.encode_tensors(description, agent.tensors)
 
 
-def load(path: Path) -> AgentFile:
+def read_agent(path: Path) -> AgentFile:
     """Return what a file holds; whether the weights fit a network is not checked.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    description, tensors = tensor_file.load(path, AgentDescription)
+    description, tensors = tensor_file.read_tensors(path, AgentDescription)
     with tensor_file.naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)

@@ -110,7 +110,7 @@ class LatestCheckpoint(NamedTuple):
     """Newer files that can't be used, and why."""
 
 
-def as_bytes(checkpoint: Checkpoint) -> bytes:
+def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
     """Return the contents of a checkpoint's file.
 
     Raises:
@@ -137,17 +137,17 @@ def as_bytes(checkpoint: Checkpoint) -> bytes:
         total_seconds=checkpoint.total_seconds,
         environment=checkpoint.environment,
     )
-    return tensor_file.as_bytes(description, checkpoint.tensors)
+    return tensor_file.encode_tensors(description, checkpoint.tensors)
 
 
-def load(path: Path) -> Checkpoint:
+def read_checkpoint(path: Path) -> Checkpoint:
     """Return the checkpoint of a file; whether its leaves fit is not checked.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    description, tensors = tensor_file.load(path, CheckpointDescription)
+    description, tensors = tensor_file.read_tensors(path, CheckpointDescription)
     with tensor_file.naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)
@@ -195,7 +195,7 @@ def newest(run: RunFolder) -> LatestCheckpoint:
     damaged: dict[Path, str] = {}
     for path in run.checkpoints():
         try:
-            return LatestCheckpoint(run, path, load(path), damaged)
+            return LatestCheckpoint(run, path, read_checkpoint(path), damaged)
         except AgentError as error:
             damaged[path] = str(error)
     if damaged:

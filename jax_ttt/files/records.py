@@ -15,10 +15,10 @@ from jax_ttt.runtime import files
 
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
-Record = TypeVar("Record")
+RecordT = TypeVar("RecordT")
 FORMAT_VERSION = 5
 """The version of the formats of all files; no other one is read."""
-MOST_BYTES = 2**20
+MOST_FILE_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
 
 
@@ -49,7 +49,7 @@ def to_json(record: object) -> str:
     return json.dumps(to_dict(record), allow_nan=False)
 
 
-def from_dict(kind: type[Record], value: object) -> Record:
+def from_dict(kind: type[RecordT], value: object) -> RecordT:
     """Return the record of a JSON object.
 
     Raises:
@@ -61,7 +61,7 @@ def from_dict(kind: type[Record], value: object) -> Record:
         raise ValueError(str(error)) from None
 
 
-def from_json(kind: type[Record], text: str | bytes) -> Record:
+def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
     """Return the record of a JSON text.
 
     Raises:
@@ -73,7 +73,7 @@ def from_json(kind: type[Record], text: str | bytes) -> Record:
         raise ValueError(str(error)) from None
 
 
-def read(kind: type[Record], path: Path, most: int = MOST_BYTES) -> Record:
+def read(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> RecordT:
     """Return the record of a JSON file of at most `most` bytes.
 
     Raises:

@@ -11,7 +11,7 @@ Event = Literal["chunk", "evaluation"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Counts:
+class TrainingCounts:
     """Counts of a training; the settings and the seed decide all but `seconds`."""
 
     update: int
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Chunk(Counts, Step):
+class Chunk(TrainingCounts, Step):
     """A row of `metrics.jsonl` after a chunk of updates."""
 
     event: Literal["chunk"] = "chunk"
@@ -60,7 +60,7 @@ class Chunk(Counts, Step):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Evaluated(Counts, Step):
+class Evaluated(TrainingCounts, Step):
     """A row of `metrics.jsonl` after an evaluation."""
 
     event: Literal["evaluation"] = "evaluation"
@@ -74,7 +74,7 @@ Row = Chunk | Evaluated
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentResult(Counts):
+class AgentResult(TrainingCounts):
     """The result of one agent among many; each has an equal share of the seconds."""
 
     seed: int

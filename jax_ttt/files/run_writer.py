@@ -23,14 +23,14 @@ from jax_ttt.files.run_folder import (
 )
 from jax_ttt.runtime import files, process, streams
 from jax_ttt.runtime.files import WriteError
-from jax_ttt.runtime.time_spans import TimeSpans
+from jax_ttt.runtime.time_spans import RunPart, TimeSpans
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TimesFile:
     """`times.json`: the time and the memory that a run took."""
 
-    seconds: dict[str, float]
+    seconds: dict[RunPart, float]
     """Seconds of its parts: `imports`, `compile`, `train`, `evaluate`, `write`."""
     total_seconds: float
     """Seconds since the command began, after Python's own start."""
@@ -153,11 +153,11 @@ class RunWriter:
 
     def save_agent(self, agent: AgentFile) -> None:
         """Write the agent, replacing an earlier one."""
-        self._write(self.run.agent, agent_file.as_bytes(agent))
+        self._write(self.run.agent, agent_file.encode_agent(agent))
 
     def save_best(self, agent: AgentFile) -> None:
         """Write the best agent so far, replacing an earlier one."""
-        self._write(self.run.best, agent_file.as_bytes(agent))
+        self._write(self.run.best, agent_file.encode_agent(agent))
 
     def save_snapshot(self, agent: AgentFile) -> None:
         """Write the agent of an evaluation; a failure is only a warning."""
@@ -165,7 +165,7 @@ class RunWriter:
         try:
             if self._writes:
                 path.parent.mkdir(exist_ok=True)
-            self._write(path, agent_file.as_bytes(agent))
+            self._write(path, agent_file.encode_agent(agent))
         except (OSError, FloatingPointError) as error:
             streams.tell(f"warning: {error}")
 
@@ -178,7 +178,7 @@ class RunWriter:
             OSError: it can't be written.
         """
         path = self.run.checkpoint(saved.update)
-        self._write(path, checkpoint.as_bytes(saved))
+        self._write(path, checkpoint.encode_checkpoint(saved))
         if self._writes:
             for old in self.run.checkpoints()[keep:]:
                 with contextlib.suppress(OSError):  # it costs space only

@@ -25,7 +25,7 @@ from jax_ttt.runtime import files
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's has about 100,000."""
 _KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
-Record = TypeVar("Record")
+RecordT = TypeVar("RecordT")
 
 
 class AgentError(PlayerError):
@@ -36,7 +36,7 @@ class AgentError(PlayerError):
         super().__init__("".join(c if c.isprintable() else " " for c in message))
 
 
-def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
+def encode_tensors(description: object, tensors: dict[str, np.ndarray]) -> bytes:
     """Return a file of a description, which is a record, and of tensors.
 
     Raises:
@@ -54,7 +54,9 @@ def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
     return content
 
 
-def load(path: Path, kind: type[Record]) -> tuple[Record, dict[str, np.ndarray]]:
+def read_tensors(
+    path: Path, kind: type[RecordT]
+) -> tuple[RecordT, dict[str, np.ndarray]]:
     """Return a file's description, a record of this kind, and its tensors.
 
     Raises:
@@ -69,7 +71,7 @@ def load(path: Path, kind: type[Record]) -> tuple[Record, dict[str, np.ndarray]]
     return _record(path, kind, description), tensors
 
 
-def describe(path: Path, kind: type[Record]) -> Record:
+def describe(path: Path, kind: type[RecordT]) -> RecordT:
     """Return a file's description, a record of this kind; no tensor is read.
 
     Raises:
@@ -116,7 +118,7 @@ def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
     return description
 
 
-def _record(path: Path, kind: type[Record], description: JsonObject) -> Record:
+def _record(path: Path, kind: type[RecordT], description: JsonObject) -> RecordT:
     with naming(path):
         return records.from_dict(kind, description)
 

@@ -17,7 +17,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Key
 
-FREE = -1
+FREE_CELL = -1
 """A free cell; 0 and 1 are stones of the first and the second player."""
 
 
@@ -84,8 +84,8 @@ class LineGame(pgx.Env):
         return 2
 
     def _init(self, key: Key[Array, ""]) -> State:
-        no_one = jnp.int32(FREE)
-        board = jnp.full(self.num_cells, FREE, jnp.int32)
+        no_one = jnp.int32(FREE_CELL)
+        board = jnp.full(self.num_cells, FREE_CELL, jnp.int32)
         num_actions = self.shape[1] if self.falls else self.num_cells
         return State(
             current_player=jnp.int32(jax.random.bernoulli(key)),
@@ -107,7 +107,7 @@ class LineGame(pgx.Env):
         colour, board = state._x.color, state._x.board
         board = jnp.where(self._target(board, action), colour, board)
         won = self._has_row(board == colour)
-        full = (board != FREE).all()
+        full = (board != FREE_CELL).all()
         mover = state.current_player
         gain = jnp.where(won, 1.0, 0.0).astype(jnp.float32)
         rewards = jnp.where(jnp.arange(2) == mover, gain, -gain)
@@ -117,7 +117,7 @@ class LineGame(pgx.Env):
             rewards=rewards,
             terminated=won | full,
             legal_action_mask=self._legal(board),
-            _x=Position(1 - colour, board, jnp.where(won, colour, FREE)),
+            _x=Position(1 - colour, board, jnp.where(won, colour, FREE_CELL)),
         )
 
     def _observe(self, state: pgx.State, player_id: Int[Array, ""]) -> Array:
@@ -134,13 +134,15 @@ class LineGame(pgx.Env):
             return jnp.arange(self.num_cells) == action
         rows, columns = self.shape
         grid = board.reshape(self.shape)
-        lowest = rows - 1 - (grid != FREE).sum(axis=0)  # (W,) the row of a new stone
+        lowest = (
+            rows - 1 - (grid != FREE_CELL).sum(axis=0)
+        )  # (W,) the row of a new stone
         falls_to = jnp.arange(rows)[:, None] == lowest[None]
         chosen = jnp.arange(columns) == action
         return (falls_to & chosen[None]).reshape(-1)
 
     def _legal(self, board: Int[Array, " F"]) -> Bool[Array, " A"]:
-        free = board == FREE
+        free = board == FREE_CELL
         return free[: self.shape[1]] if self.falls else free
 
     def _has_row(self, own: Bool[Array, " F"]) -> Bool[Array, ""]:

@@ -17,7 +17,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, UInt32, UInt64
 
-from jax_ttt.config.game_facts import GAMES, EnvId, Game
+from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
 from jax_ttt.games import line_games, pgx_games, symmetry
 
 _WORD = 32
@@ -30,7 +30,7 @@ class Stones(NamedTuple):
     second: jax.Array  # (B, F) bool
 
 
-def _digit_bits(game: Game) -> tuple[int, int]:
+def _digit_bits(game: GameFacts) -> tuple[int, int]:
     """Return the number of digits of a key, and the bits of each."""
     rows, columns = game.shape
     return (rows * columns, 2) if game.packing == "cells" else (columns, rows + 1)
@@ -89,7 +89,7 @@ def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     return least
 
 
-def _joined(game: Game, digits: UInt32[Array, "B D"]) -> UInt32[Array, "B 2"]:
+def _joined(game: GameFacts, digits: UInt32[Array, "B D"]) -> UInt32[Array, "B 2"]:
     """Return the keys with these digits."""
     num_digits, bits = _digit_bits(game)
     place = np.arange(num_digits)
@@ -108,7 +108,7 @@ def _to_mover(stones: Stones) -> tuple[Bool[Array, "B F"], Bool[Array, "B F"]]:
     )
 
 
-def _digits(game: Game, stones: Stones) -> UInt32[Array, "B D"]:
+def _digits(game: GameFacts, stones: Stones) -> UInt32[Array, "B D"]:
     """Return for each cell its digit; or for each column its stones and a 1 above.
 
     The digits of cells are those of `games.canonical`. The stones of a column are bits:
@@ -172,7 +172,7 @@ def _start(env_id: EnvId, num_boards: int) -> pgx.State:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
 
 
-def _open(game: Game, free: Bool[Array, "B F"]) -> Bool[Array, "B A"]:
+def _open(game: GameFacts, free: Bool[Array, "B F"]) -> Bool[Array, "B A"]:
     """Return the columns whose highest cell is free."""
     return free[:, : game.shape[1]]
 
@@ -187,11 +187,11 @@ def all_views(env_id: EnvId) -> symmetry.Views:
     return symmetry.Views(cells[None], np.arange(num_actions)[None])
 
 
-def as_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
+def keys_to_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
     """Return keys on the host as 64-bit numbers, the low word first."""
     return np.ascontiguousarray(keys).view("<u8")[..., 0]
 
 
-def as_words(numbers: UInt64[np.ndarray, "*N"]) -> UInt32[np.ndarray, "*N 2"]:
-    """Return the keys of `as_numbers`."""
+def numbers_to_keys(numbers: UInt64[np.ndarray, "*N"]) -> UInt32[np.ndarray, "*N 2"]:
+    """Return the keys of `keys_to_numbers`."""
     return numbers[..., None].view("<u4")

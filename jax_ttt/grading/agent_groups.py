@@ -12,7 +12,7 @@ from jax_ttt.grading.grade import Interval, wilson_interval
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Spread:
+class MeanAndRange:
     """Mean and range of a figure over many agents."""
 
     mean: float
@@ -42,7 +42,7 @@ class GroupResult:
     """Seeds of the agents that are not proven."""
     diverged: tuple[int, ...]
     """Seeds of the agents whose training diverged."""
-    win_rates: dict[Seat, Spread]
+    win_rates: dict[Seat, MeanAndRange]
     """Win rates against random by learned seat, of the agents that did not diverge."""
     seconds: float
     """Time spent training one agent, the median."""
@@ -86,12 +86,12 @@ def group_summary(
     )
 
 
-def win_rate_spread(rates: Sequence[float]) -> Spread:
+def win_rate_spread(rates: Sequence[float]) -> MeanAndRange:
     """Return the mean, minimum and maximum."""
-    return Spread(mean=mean(rates), min=min(rates), max=max(rates))
+    return MeanAndRange(mean=mean(rates), min=min(rates), max=max(rates))
 
 
-def as_cells(row: AgentResult) -> JsonObject:
+def csv_row(row: AgentResult) -> JsonObject:
     """Return a row as one level of columns, for CSV."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}

@@ -23,7 +23,7 @@ from jax_ttt.solver.proof import Line
 from jax_ttt.solver.reach import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
-Moves = dict[Seat, dict[str, int]]
+CertifiedMoves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
 
 
@@ -46,7 +46,7 @@ class Certificate:
     """What is proven, for every seat in `moves`."""
     num_positions: int
     """The number of positions in `moves`."""
-    moves: Moves
+    moves: CertifiedMoves
     """In each seat that is proven: the positions that the player can reach on its turn,
     as the cells of the board, row by row, and its move there."""
 
@@ -59,7 +59,9 @@ BoardText = Callable[[int], str]
 """A function from a position to its board as text."""
 
 
-def proven_moves(player: Player, tree: Tree, text_of: BoardText) -> tuple[Moves, str]:
+def proven_moves(
+    player: Player, tree: Tree, text_of: BoardText
+) -> tuple[CertifiedMoves, str]:
     """Return a player's moves in the seats where it is proven unbeatable.
 
     Also return why another seat that it learned is left out; empty if none is. `tree`
@@ -71,7 +73,7 @@ def proven_moves(player: Player, tree: Tree, text_of: BoardText) -> tuple[Moves,
     """
     if (probs := player.policy) is None:
         raise PlayerError(f"{player.name}: no certificate, since its moves are random")
-    moves, reasons = Moves(), []
+    moves, reasons = CertifiedMoves(), []
     grade = exact.grade_seats(player.env_id, tree, probs, player.seats)
     for seat in player.seats:
         name, followed = seat_name(player.env_id, seat), grade.followed[seat]
@@ -113,7 +115,7 @@ def _moves(
     return {board: int(probs[place].argmax()) for _, board, place in rows}
 
 
-def proven_by_search(player: Player) -> tuple[Moves, str]:
+def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
     """Return a player's moves in the seats where no line of play beats it.
 
     Also return why another seat that it learned is left out; empty if none is.
@@ -124,7 +126,7 @@ def proven_by_search(player: Player) -> tuple[Moves, str]:
     """
     if reason := search.reason_not_searchable(player):
         raise PlayerError(f"{player.name}: no certificate: {reason}")
-    moves, reasons = Moves(), []
+    moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
         found = Reach(
             SearchedPlayer(
@@ -175,7 +177,7 @@ def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
     # Powers of two, so that few programs are compiled.
     filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
-    first, second = jax.device_get(_unpack(env_id, packing.as_words(filled)))
+    first, second = jax.device_get(_unpack(env_id, packing.numbers_to_keys(filled)))
     cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
     return ["".join(row) for row in cells[: len(keys)]]
 

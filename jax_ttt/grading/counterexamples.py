@@ -13,7 +13,7 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search import Searched
+from jax_ttt.grading.search import SearchResult
 from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import mesh as meshes
@@ -21,20 +21,20 @@ from jax_ttt.runtime import processes
 from jax_ttt.solver.reach import OnBatch, Reach
 
 
-def is_open(config: Config, grade: Grade, seconds: float | None) -> bool:
+def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
     """Return whether a search may tell more of an agent than its grade.
 
     `seconds` are its limit. A run that looks for counterexamples has searched already,
     so only a search without a limit tells more.
     """
-    if game_facts.why_not_searched(config.env_id):
+    if game_facts.reason_game_is_not_searchable(config.env_id):
         return False
     searched = (grade.searched.get(seat) for seat in config.seats)
     is_decided = all(seat is not None and seat.complete for seat in searched)
     return not is_decided and (seconds is None or not config.finds_counterexamples)
 
 
-def further(
+def merge_searches(
     before: Mapping[Seat, SeatGrade], after: Mapping[Seat, SeatGrade]
 ) -> dict[Seat, SeatGrade]:
     """Return of two searches of one agent, in each seat, the one that went further."""
@@ -50,14 +50,14 @@ def _progress(searched: SeatGrade) -> tuple[bool, int]:
     return bool(searched.complete), searched.num_moves or 0
 
 
-def reached_by_agent(
+def search_agent(
     config: Config,
     params: nnx.State,
     max_positions: int,
     on_batch: OnBatch,
     mesh: Mesh | None = None,
     rng: np.random.Generator | None = None,
-) -> dict[Seat, Searched]:
+) -> dict[Seat, SearchResult]:
     """Return what the greedy player of `params` reaches, by the seats that it learned.
 
     See `search.search_by_seat`; after Ctrl-C seats are missing.
@@ -85,7 +85,7 @@ def reached_by_agent(
     )
 
 
-def find(
+def find_counterexamples(
     config: Config,
     params: nnx.State,
     rng: np.random.Generator,
@@ -108,7 +108,7 @@ def find(
             raise KeyboardInterrupt
 
     most = config.evaluation.max_positions
-    results = reached_by_agent(config, params, most, on_batch, mesh, rng)
+    results = search_agent(config, params, most, on_batch, mesh, rng)
     keys = [np.zeros(0, np.uint64)]
     seats: dict[Seat, SeatGrade] = {}
     for seat, searched in () if stopped else results.items():
@@ -143,5 +143,5 @@ def prove_within(
         show(reached, level, done)
 
     most = search.most_positions()
-    results = reached_by_agent(config, params, most, on_batch, mesh)
+    results = search_agent(config, params, most, on_batch, mesh)
     return {seat: searched.grade for seat, searched in results.items()}

@@ -41,7 +41,7 @@ class Evaluation(NamedTuple):
 def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> Exact:
     """Return the exact results of the greedy player of `params`."""
     moves, probs = greedy_moves(network, params, tree)
-    return Exact(report=outcomes.report(tree, probs), moves=moves)
+    return Exact(report=outcomes.seat_report(tree, probs), moves=moves)
 
 
 def play_random(

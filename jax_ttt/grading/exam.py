@@ -17,7 +17,7 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games
 from jax_ttt.games.game import replay
-from jax_ttt.grading.grade import Exam, Mark, wilson_interval
+from jax_ttt.grading.grade import Exam, ExamScore, wilson_interval
 
 _FOLDER = Path(__file__).parent
 
@@ -113,10 +113,10 @@ def take_exam(
     )
 
 
-def mark(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> Mark:
+def mark(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> ExamScore:
     """Return the share of value-keeping moves, with its 95 % interval."""
     count, number = int(np.sum(keeps)), len(keeps)
-    return Mark(
+    return ExamScore(
         num_positions=number,
         share=count / number,
         interval=wilson_interval(count, number),

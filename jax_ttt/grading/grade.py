@@ -241,7 +241,7 @@ class Details:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Mark:
+class ExamScore:
     """How often a player's move keeps the value of the position."""
 
     num_positions: int
@@ -256,11 +256,11 @@ class Mark:
 class Exam:
     """A player's marks in an exam."""
 
-    all: Mark
+    all: ExamScore
     """In all positions."""
-    by_kind: dict[str, Mark]
+    by_kind: dict[str, ExamScore]
     """In the positions of each kind."""
-    by_ply: dict[str, Mark]
+    by_ply: dict[str, ExamScore]
     """By the number of moves made, as text."""
 
 

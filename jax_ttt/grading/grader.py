@@ -18,7 +18,7 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.solver.reach import OnBatch
 
-NUM_GAMES = 1024
+DEFAULT_NUM_GAMES = 1024
 """Games of a match against random where the rates are not exact."""
 
 
@@ -69,14 +69,14 @@ def with_match(
 ) -> Grade:
     """Return the grade with a match of `num_games` against random.
 
-    None means no game if the rates of both seats are exact, else `NUM_GAMES`. `key` is
-    consumed.
+    None means no game if the rates of both seats are exact, else `DEFAULT_NUM_GAMES`.
+    `key` is consumed.
 
     Raises:
         GameError: nothing is known of the player and `num_games` is 0.
     """
     if num_games is None:
-        num_games = NUM_GAMES if grade.mean_rates() is None else 0
+        num_games = DEFAULT_NUM_GAMES if grade.mean_rates() is None else 0
     if not num_games:
         if not grade.followed:
             rule = "nothing is exact, so a grade needs at least one game against random"

@@ -17,7 +17,7 @@ from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading.grade import Match, sampled_seat
 
 
-class Counts(NamedTuple):
+class SeatCounts(NamedTuple):
     """Games won, drawn and lost by one player; int32 scalars on the device."""
 
     won: jax.Array
@@ -28,8 +28,8 @@ class Counts(NamedTuple):
 class MatchCounts(NamedTuple):
     """Counts of a match, by the player's seat."""
 
-    first: Counts
-    second: Counts
+    first: SeatCounts
+    second: SeatCounts
 
 
 class _Games(NamedTuple):
@@ -68,7 +68,7 @@ def play_seats(
     first: Partial,
     second: Partial,
     num_games: int,
-) -> tuple[Counts, Int[Array, ""]]:
+) -> tuple[SeatCounts, Int[Array, ""]]:
     """Play `num_games` games, `first` moving first; `key` is consumed.
 
     Returns the first player's results and the number of moves in all games.
@@ -124,9 +124,11 @@ def _asked(
     )
 
 
-def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> Counts:
+def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> SeatCounts:
     """Count the wins, draws and losses of the games where `counted` is True."""
-    return Counts(*(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1)))
+    return SeatCounts(
+        *(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1))
+    )
 
 
 def match_of_counts(counts: MatchCounts) -> Match:

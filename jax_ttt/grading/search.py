@@ -31,7 +31,7 @@ class TimeOverError(Exception):
     """Raised by an `OnBatch`: the seat's search ends with what is known."""
 
 
-class Searched(NamedTuple):
+class SearchResult(NamedTuple):
     """The grade in a seat, and the positions on losing lines with a choice."""
 
     grade: SeatGrade
@@ -60,7 +60,7 @@ def search_by_seat(
     sharding: jax.sharding.Sharding | None = None,
     on_batch: OnBatch = lambda found, level, done: None,
     rng: np.random.Generator | None = None,
-) -> dict[Seat, Searched]:
+) -> dict[Seat, SearchResult]:
     """Return the player's results against every opponent, by the seat that it learned.
 
     A seat with more than `max_positions` is not followed to the end; None means as many
@@ -78,7 +78,7 @@ def search_by_seat(
     def on_latest(reached: Reach, done: int) -> None:
         on_batch(reached, reached.num_expanded, done)
 
-    results: dict[Seat, Searched] = {}
+    results: dict[Seat, SearchResult] = {}
     interrupted = False
     for seat in player.seats:
         reached = Reach(_subject(player, seat, sharding))
@@ -98,7 +98,7 @@ def search_by_seat(
         except KeyboardInterrupt:
             interrupted = True
         number = None if choices is None else len(choices)
-        results[seat] = Searched(seat_grade(reached, number), choices)
+        results[seat] = SearchResult(seat_grade(reached, number), choices)
         if interrupted:
             break
     return results

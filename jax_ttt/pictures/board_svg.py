@@ -27,10 +27,10 @@ from jax_ttt.games import tree as trees
 from jax_ttt.pictures import picture
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.solver import minimax
 from jax_ttt.text import grade_text
-from jax_ttt.text.board_text import FREE, grid, tree_grid
+from jax_ttt.text.board_text import FREE_SIGN, grid, tree_grid
 
 Number = int | float
 Size = tuple[Number, Number]
@@ -57,7 +57,7 @@ def animation(
     return _picture(env_states, theme, seconds, largest=360)
 
 
-def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Picture:
+def values_picture(agent: SavedAgent, position: int, theme: Theme = "light") -> Picture:
     """Draw what each move of a position is worth to its mover: learned, and exact.
 
     `position` is one to decide of an enumerable game; exact is the minimax value. -1 is
@@ -152,8 +152,8 @@ def move_numbers(boards: Sequence[Boards]) -> list[Int[np.ndarray, "B H W"]]:
     """
     numbers = [np.zeros(boards[0].shape, int)]
     for before, after in itertools.pairwise(boards):
-        kept = np.where(after == FREE, 0, numbers[-1])
-        added = (before == FREE) & (after != FREE)
+        kept = np.where(after == FREE_SIGN, 0, numbers[-1])
+        added = (before == FREE_SIGN) & (after != FREE_SIGN)
         numbers.append(np.where(added, len(numbers), kept))
     return numbers
 
@@ -187,10 +187,10 @@ def _board(
         y = corner[1] + cell / 6 + row * cell
         number = int(numbers[row, column])
         fill, colour = picture.tile(theme), blue if stone == LETTERS[0] else orange
-        if stone == FREE and values is not None and place in values:
+        if stone == FREE_SIGN and values is not None and place in values:
             value = values[place]
             share = min(abs(value), 1.0)
-            fill = picture.mixed(fill, blue if value > 0 else orange, share)
+            fill = picture.mix_colours(fill, blue if value > 0 else orange, share)
             ink = picture.ink(fill)
             text = f"{round(value, 2) + 0.0:+.2f}"  # + 0.0: no minus before a zero
             middle, base = x + cell / 2, y + 0.58 * cell

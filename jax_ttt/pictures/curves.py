@@ -43,7 +43,7 @@ _DASHES = ("-", "--", ":", "-.")
 _USUAL = Config()  # tic-tac-toe, against itself, in both seats
 
 
-def of_run(
+def draw_run(
     rows: Rows, title: str, config: Config = _USUAL, theme: Theme = "light"
 ) -> Picture:
     """Draw one run: its rounds if it finds counterexamples, else its learning."""

@@ -42,7 +42,7 @@ def background(theme: Theme) -> str:
     return _BACKGROUND[theme]
 
 
-def mixed(one: str, other: str, share: float) -> str:
+def mix_colours(one: str, other: str, share: float) -> str:
     """Return a colour between two, `#rrggbb` each; `share` is that of the other one."""
     pairs = zip(_parts(one), _parts(other), strict=True)
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)

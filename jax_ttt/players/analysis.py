@@ -14,7 +14,7 @@ from jax_ttt.games import positions, stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game
 from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.solver import minimax
 
 
@@ -26,10 +26,10 @@ class MoveValue(NamedTuple):
     q_value: float | None  # a saved agent's estimate; None without an agent
 
 
-def move_values(game: Game, agent: Agent | None) -> tuple[MoveValue, ...]:
+def move_values(game: Game, agent: SavedAgent | None) -> tuple[MoveValue, ...]:
     """Return the values of the legal moves, in the order of the moves."""
     exact = minimax_values(game)
-    learned = None if agent is None else q_values(game, agent)
+    learned = None if agent is None else agent_values(game, agent)
     return tuple(
         MoveValue(
             move,
@@ -55,7 +55,7 @@ def minimax_values(game: Game, quick: bool = False) -> Float[np.ndarray, " A"] |
     return minimax.to_mover(tree, values)[position]
 
 
-def q_values(game: Game, agent: Agent) -> Float[np.ndarray, " A"]:
+def agent_values(game: Game, agent: SavedAgent) -> Float[np.ndarray, " A"]:
     """Return an agent's estimate of the value of each action, legal or not."""
     obs = game.state.observation
     return np.asarray(network_player.board_values(agent.network, agent.params, obs))[0]

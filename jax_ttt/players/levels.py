@@ -5,14 +5,14 @@ Imports no JAX, as the names of players do not.
 
 from typing import Literal, get_args
 
-Level = Literal["beginner", "medium", "expert"]
-LEVELS: tuple[Level, ...] = get_args(Level)
+PlayLevel = Literal["beginner", "medium", "expert"]
+LEVELS: tuple[PlayLevel, ...] = get_args(PlayLevel)
 """The levels, from weak to strong."""
 
 BEGINNER_CHANCE = 0.7
 """The probability of a beginner's random move."""
 
-ABOUT: dict[Level, str] = {
+LEVEL_TEXTS: dict[PlayLevel, str] = {
     "beginner": "70 % random moves, else the learned agent's",
     "medium": "the learned agent",
     "expert": "best play, in enumerable games",
@@ -20,7 +20,7 @@ ABOUT: dict[Level, str] = {
 """What each level plays, in words."""
 
 
-def player_name(level: Level, agent: str) -> str:
+def player_name(level: PlayLevel, agent: str) -> str:
     """Return the name of a level's player, which `names.read_name` reads.
 
     `agent` is the name of a player, usually the path of a learned agent's file or of a

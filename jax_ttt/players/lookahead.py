@@ -31,7 +31,7 @@ def negamax(
     q_fn: QFunction,
     env_state: pgx.State,
     depth: int,
-    gamma: equations.Scalar = 1.0,
+    gamma: equations.ScalarLike = 1.0,
 ) -> Float[Array, "B A"]:
     """Return action values from `depth` moves of best play, then `q_fn`.
 

@@ -60,13 +60,13 @@ DEEPEST = 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Spec:
+class PlayerSpec:
     """The parts of a player's name."""
 
     name: str
     kind: str  # the first word of the name, or "agent"
     number: int | float = 0  # probability, playouts or depth
-    inner: "Spec | None" = None  # the player within a blend or a lookahead
+    inner: "PlayerSpec | None" = None  # the player within a blend or a lookahead
 
     @property
     def path(self) -> Path:
@@ -74,14 +74,14 @@ class Spec:
         return agent_path(_SHIPPED.get(self.name, Path(self.name)))
 
     @property
-    def saved(self) -> "Spec | None":
+    def saved(self) -> "PlayerSpec | None":
         """The saved agent that the player is, or has within it; None if it has none."""
         if self.inner is not None:
             return self.inner.saved
         return self if self.kind == "agent" else None
 
 
-def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
+def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     """Return the parts of a player's name, which `depth` other players enclose.
 
     Raises:
@@ -94,7 +94,7 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         raise PlayerError(f"{name}: needs an enumerable game: {', '.join(ENUMERABLE)}")
     if kind in _PLAYOUTS:
         playouts = _number(name, kind, rest) if ":" in name else _PLAYOUTS[kind]
-        return Spec(name, kind, playouts)
+        return PlayerSpec(name, kind, playouts)
     if kind in ("blend", "lookahead"):
         number, colon, inner = rest.partition(":")
         if not (colon and inner):
@@ -103,15 +103,15 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> Spec:
         player = read_name(inner, env_id, depth + 1)
         if kind == "lookahead" and player.kind != "agent":
             raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")
-        return Spec(name, kind, _number(name, kind, number), player)
+        return PlayerSpec(name, kind, _number(name, kind, number), player)
     if name in _KIND_OF:
-        return Spec(name, _KIND_OF[name])
+        return PlayerSpec(name, _KIND_OF[name])
     if not name or not _exists(name):
         raise _unknown(name)
     path = agent_path(Path(name))
     if not path.exists():
         raise PlayerError(f"{path}: no such file")
-    return Spec(name, "agent")
+    return PlayerSpec(name, "agent")
 
 
 def check_opponent(name: str, env_id: EnvId) -> None:
@@ -120,7 +120,7 @@ def check_opponent(name: str, env_id: EnvId) -> None:
         check_games([read_name(name, env_id)], env_id)
 
 
-def check_games(specs: Iterable[Spec], env_id: EnvId) -> None:
+def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
     """Raise `PlayerError` if a saved agent among the players is of another game."""
     for spec in specs:
         if (saved := spec.saved) is not None:
@@ -129,7 +129,7 @@ def check_games(specs: Iterable[Spec], env_id: EnvId) -> None:
                 raise PlayerError(f"{saved.name}: made for {made}, not for {env_id}")
 
 
-def game_of(specs: Sequence[Spec], env_id: EnvId | None) -> EnvId:
+def game_of(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     """Return the game that the players play.
 
     It is `env_id` if given, else the game of the saved agents among them, else the
@@ -150,7 +150,7 @@ def game_of(specs: Sequence[Spec], env_id: EnvId | None) -> EnvId:
     return next(iter(games)) if games else DEFAULT
 
 
-def stamp(spec: Spec) -> tuple[int, ...]:
+def stamp(spec: PlayerSpec) -> tuple[int, ...]:
     """Return numbers that change when the player's file is replaced."""
     if (saved := spec.saved) is None:
         return ()

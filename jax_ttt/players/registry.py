@@ -25,9 +25,9 @@ from jax_ttt.players import (
     online_search,
     saved_agents,
 )
-from jax_ttt.players.names import Spec
+from jax_ttt.players.names import PlayerSpec
 from jax_ttt.players.player import Player
-from jax_ttt.players.saved_agents import Agent, AgentError
+from jax_ttt.players.saved_agents import AgentError, SavedAgent
 from jax_ttt.solver import minimax, policies
 
 _MAX_BOARDS = 2**17  # per move of a lookahead; a core searches about 10 a second
@@ -41,10 +41,10 @@ class AgentPlayer(Player):
         agent: The agent, with its network and its history.
     """
 
-    agent: Agent
+    agent: SavedAgent
 
 
-def make_player(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Player:
+def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     """Return the player of this name; `key` is for searches in advance.
 
     Raises:
@@ -77,7 +77,7 @@ def make_player(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
-def agent_player(name: str, agent: Agent) -> AgentPlayer:
+def agent_player(name: str, agent: SavedAgent) -> AgentPlayer:
     """Return an agent as a player, with its greedy policy in an enumerable game.
 
     Raises:
@@ -95,7 +95,7 @@ def agent_player(name: str, agent: Agent) -> AgentPlayer:
     )
 
 
-def _policy(name: str, agent: Agent) -> np.ndarray | None:
+def _policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     """Return an agent's greedy policy; None if the game is not enumerable.
 
     Raises:
@@ -116,10 +116,10 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
     return None if tree is None else np.asarray(values, float)
 
 
-def _blend(spec: Spec, inner: Player, tree: Tree | None) -> Player:
+def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
     probs = None
     if tree is not None and inner.policy is not None:
-        probs = policies.mixed(tree, spec.number, inner.policy)
+        probs = policies.mix_with_random(tree, spec.number, inner.policy)
     return Player(
         env_id=inner.env_id,
         name=spec.name,
@@ -129,7 +129,9 @@ def _blend(spec: Spec, inner: Player, tree: Tree | None) -> Player:
     )
 
 
-def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Player:
+def _lookahead(
+    spec: PlayerSpec, inner: PlayerSpec, env_id: EnvId, key: Key[Array, ""]
+) -> Player:
     depth = int(spec.number)
     most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > most:
@@ -156,7 +158,7 @@ def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> P
 
 
 def _tree_policy(
-    spec: Spec, env_id: EnvId, key: Key[Array, ""]
+    spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)

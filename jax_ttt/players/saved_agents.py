@@ -20,7 +20,7 @@ from jax_ttt.runtime import files, pytrees
 
 
 @dataclasses.dataclass(frozen=True)
-class Agent:
+class SavedAgent:
     """A trained network with its settings, seed and last evaluation."""
 
     config: Config
@@ -44,7 +44,7 @@ class Agent:
         return own_game(self.config.env_id, self.player)
 
 
-def file_of(agent: Agent) -> AgentFile:
+def agent_file_of(agent: SavedAgent) -> AgentFile:
     """Return what the agent's file holds."""
     return AgentFile(
         config=agent.config,
@@ -55,26 +55,26 @@ def file_of(agent: Agent) -> AgentFile:
     )
 
 
-def as_bytes(agent: Agent) -> bytes:
+def agent_bytes(agent: SavedAgent) -> bytes:
     """Return the contents of an agent's file.
 
     Raises:
         FloatingPointError: a weight is not finite.
     """
-    return agent_file.as_bytes(file_of(agent))
+    return agent_file.encode_agent(agent_file_of(agent))
 
 
-def save_agent(agent: Agent, path: Path) -> None:
+def save_agent(agent: SavedAgent, path: Path) -> None:
     """Write the agent to a file, completely or not at all.
 
     Raises:
         FloatingPointError: a weight is not finite.
         OSError: the file can't be written.
     """
-    files.write_atomic(path, as_bytes(agent))
+    files.write_atomic(path, agent_bytes(agent))
 
 
-def load_agent(path: Path, env_id: str | None = None) -> Agent:
+def load_agent(path: Path, env_id: str | None = None) -> SavedAgent:
     """Return the agent of a file or of a run's folder.
 
     Raises:
@@ -82,10 +82,10 @@ def load_agent(path: Path, env_id: str | None = None) -> Agent:
             it, or its game is not `env_id` (None accepts any game).
     """
     path = agent_path(path)
-    saved = agent_file.load(path)
+    saved = agent_file.read_agent(path)
     if env_id is not None and saved.config.env_id != env_id:
         raise AgentError(f"{path}: made for {saved.config.env_id}, not for {env_id}")
-    return Agent(
+    return SavedAgent(
         config=saved.config,
         params=_params(path, saved),
         seed=saved.seed,

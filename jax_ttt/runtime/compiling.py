@@ -58,7 +58,7 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("jax_ttt", appauthor=False) / f"compiled-{kind}"
 
 
-Level = Literal["0", "1"]
+OptimizationLevel = Literal["0", "1"]
 """How much XLA optimizes. "0" compiles in a fifth of the time, for a program that runs
 once; "1" in half the time, and an update then takes about 7 % longer."""
 _LEVEL = "xla_backend_optimization_level"
@@ -83,7 +83,7 @@ class Program(Generic[_Given, _Result]):
         function: Callable[_Given, _Result],
         static_argnames: Sequence[str] = (),
         donate_argnames: Sequence[str] = (),
-        level: Level = "1",
+        level: OptimizationLevel = "1",
     ) -> None:
         """Set the arguments of `jax.jit`, and the level of compiling quickly."""
         jit = functools.partial(

@@ -145,7 +145,7 @@ def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
     return "amx_bf16" in flags or "avx512_bf16" in flags
 
 
-def described() -> dict[str, str | int | None]:
+def device_description() -> dict[str, str | int | None]:
     """Return the device in use and the number of threads, as plain data."""
     device = current()
     return {

@@ -15,13 +15,13 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jax_ttt.config import device_flags
-from jax_ttt.config.device_flags import Devices, Spread
+from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime import devices, processes
 
 _AXIS = "devices"
-Tree = TypeVar("Tree")
+PyTreeT = TypeVar("PyTreeT")
 
 
 class Hardware(NamedTuple):
@@ -31,13 +31,17 @@ class Hardware(NamedTuple):
     mesh: Mesh | None = None
 
 
-def use_devices(kind: str, args: Devices) -> Hardware:
+def use_devices(kind: str, args: DeviceFlags) -> Hardware:
     """Make JAX compute on a kind of device; return the devices that are asked for.
 
     Raises:
         UsageError: there are no such devices, or JAX is set up so that it can't work.
     """
-    spread = args if isinstance(args, Spread) else Spread(devices=args.devices)
+    spread = (
+        args
+        if isinstance(args, DistributedFlags)
+        else DistributedFlags(devices=args.devices)
+    )
     processes.join(spread)
     try:
         device = devices.choose_device(kind)
@@ -46,7 +50,7 @@ def use_devices(kind: str, args: Devices) -> Hardware:
     return _spread(spread, device) if spread.is_spread else Hardware(device)
 
 
-def _spread(args: Spread, device: str) -> Hardware:
+def _spread(args: DistributedFlags, device: str) -> Hardware:
     present = jax.devices(devices.current().platform)
     wanted = args.devices or ("all" if args.distributed else "1")
     if wanted != "all" and int(wanted) > len(present):
@@ -80,12 +84,12 @@ def rounded_up(number: int, mesh: Mesh | None) -> int:
     return -(-number // num_devices(mesh)) * num_devices(mesh)
 
 
-def check_shares(config: Config, mesh: Mesh | None) -> None:
+def check_even_split(config: Config, mesh: Mesh | None) -> None:
     """Raise `SettingError` if the devices can't share a run's games evenly."""
     device_flags.check_shares(config, num_devices(mesh))
 
 
-def put(tree: Tree, shardings: object) -> Tree:
+def put(tree: PyTreeT, shardings: object) -> PyTreeT:
     """Return the arrays of a pytree on the devices; `shardings` is a prefix of it.
 
     With several processes, each has all of an array that it puts.
@@ -104,7 +108,7 @@ def _put(leaf: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     return jax.make_array_from_callback(host.shape, sharding, lambda i: host[i])
 
 
-def gathered(tree: Tree) -> Tree:
+def gathered(tree: PyTreeT) -> PyTreeT:
     """Return the arrays, each in a form that this process can read as a whole.
 
     All processes have to call it together.

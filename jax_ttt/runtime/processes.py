@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from jax_ttt.config.device_flags import Spread
+from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import UsageError
 
 PATIENCE = 60
@@ -22,7 +22,7 @@ _SILENCE = 30
 _DETECTED = "SLURM, Open MPI, Kubernetes or a TPU pod"
 
 
-def join(args: Spread) -> None:
+def join(args: DistributedFlags) -> None:
     """Join the processes, if the flags ask for it. JAX must not have computed yet.
 
     Raises:

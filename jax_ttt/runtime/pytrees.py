@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-Tree = TypeVar("Tree")
+PyTreeT = TypeVar("PyTreeT")
 Leaf: TypeAlias = jax.Array | np.ndarray
 """An array, or only its shape and dtype, `jax.ShapeDtypeStruct`."""
 
@@ -25,7 +25,7 @@ def leaves_by_name(tree: object) -> dict[str, Leaf]:
     return named
 
 
-def with_leaves(like: Tree, named: Mapping[str, Leaf]) -> Tree:
+def with_leaves(like: PyTreeT, named: Mapping[str, Leaf]) -> PyTreeT:
     """Return a pytree like another one, which may hold only shapes, of these leaves.
 
     Raises:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Literal, get_args
 
-Part = Literal["compile", "imports", "train", "evaluate", "write"]
+RunPart = Literal["compile", "imports", "train", "evaluate", "write"]
 """Parts of a run. `compile` also holds the time in which programs are read."""
 
 
@@ -15,12 +15,12 @@ class TimeSpans:
     def __init__(self) -> None:
         """Start to measure the total; no part runs."""
         self._start = self._since = time.perf_counter()
-        self._part: Part | None = None
-        self._seconds: dict[Part, float] = dict.fromkeys(get_args(Part), 0.0)
+        self._part: RunPart | None = None
+        self._seconds: dict[RunPart, float] = dict.fromkeys(get_args(RunPart), 0.0)
         self._earlier = 0.0  # seconds of earlier processes, in total
 
     @contextlib.contextmanager
-    def recording(self, part: Part) -> Iterator[None]:
+    def recording(self, part: RunPart) -> Iterator[None]:
         """Record the time within the context; a part around it waits meanwhile."""
         outer = self._switch_to(part)
         try:
@@ -28,7 +28,7 @@ class TimeSpans:
         finally:
             self._switch_to(outer)
 
-    def _switch_to(self, part: Part | None) -> Part | None:
+    def _switch_to(self, part: RunPart | None) -> RunPart | None:
         """Let another part run, or none; return the one that ran."""
         before, now = self._part, time.perf_counter()
         if before is not None:
@@ -42,7 +42,7 @@ class TimeSpans:
             self._seconds[part] += seconds.get(part, 0.0)
         self._earlier += total
 
-    def seconds(self) -> dict[Part, float]:
+    def seconds(self) -> dict[RunPart, float]:
         """Return the seconds of each part so far."""
         self._switch_to(self._part)
         return {**self._seconds}

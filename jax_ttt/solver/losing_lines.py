@@ -17,14 +17,14 @@ from jax_ttt.games.game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, SearchedPlayer
 
-Keys = UInt64[np.ndarray, "_"]
+PositionKeys = UInt64[np.ndarray, "_"]
 OnLevel = Callable[[int, int], None]
 """A function of a level and of how many of its positions are searched."""
 
 
 def line_to(
     subject: SearchedPlayer,
-    levels: Sequence[Keys],
+    levels: Sequence[PositionKeys],
     parents: Sequence[np.ndarray],
     losing: int,
 ) -> tuple[int, ...]:
@@ -40,11 +40,11 @@ def line_to(
     game = Game.start(subject.env_id)
     for number in range(len(wanted)):
         keys = packing.keys_of(subject.env_id, game.state)
-        here = packing.as_numbers(np.asarray(keys))
+        here = packing.keys_to_numbers(np.asarray(keys))
         size = len(levels[number])
         ((_, after),) = successors.expand(subject, number, here, size)
         if number + 1 < len(wanted):
-            there = packing.as_numbers(after.keys) == wanted[number + 1]
+            there = packing.keys_to_numbers(after.keys) == wanted[number + 1]
             fits = there & (after.result == OPEN)
         else:
             fits = after.result == _lost(subject, number)
@@ -54,7 +54,7 @@ def line_to(
 
 def marked(
     subject: SearchedPlayer,
-    levels: Sequence[Keys],
+    levels: Sequence[PositionKeys],
     on_batch: OnLevel = lambda level, done: None,
 ) -> list[Bool[np.ndarray, "_"]]:
     """Return for each level which positions are on a line of play that loses."""
@@ -63,7 +63,7 @@ def marked(
     for number, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
         for rows, after in successors.expand(subject, number, keys):
-            there = _among(losing, packing.as_numbers(after.keys))
+            there = _among(losing, packing.keys_to_numbers(after.keys))
             lost = after.result == _lost(subject, number)
             leads = lost | (there & (after.result == OPEN))
             marks[-1][rows] = leads.any(axis=1)
@@ -74,9 +74,9 @@ def marked(
 
 def choices(
     subject: SearchedPlayer,
-    levels: Sequence[Keys],
+    levels: Sequence[PositionKeys],
     on_batch: OnLevel = lambda level, done: None,
-) -> list[Keys]:
+) -> list[PositionKeys]:
     """Return for each level the positions on losing lines where the player can choose.
 
     It is to move there, and has more than one legal move.
@@ -92,11 +92,11 @@ def choices(
 def follow_sample(
     subject: SearchedPlayer,
     number: int,
-    keys: Keys,
+    keys: PositionKeys,
     num_positions: int,
     rng: np.random.Generator,
     on_batch: OnLevel = lambda level, done: None,
-) -> list[Keys]:
+) -> list[PositionKeys]:
     """Return samples of a level and of all after it, `num_positions` in each at most.
 
     The first sample is drawn from `keys`, the positions of level `number`. Each later
@@ -110,13 +110,13 @@ def follow_sample(
         levels.append(keys)
         led_to = []
         for rows, after in successors.expand(subject, number, keys):
-            led_to.append(packing.as_numbers(after.keys[after.result == OPEN]))
+            led_to.append(packing.keys_to_numbers(after.keys[after.result == OPEN]))
             on_batch(number, rows.stop)
         number, keys = number + 1, np.unique(np.concatenate(led_to))
     return levels
 
 
-def _has_choice(subject: SearchedPlayer, keys: Keys) -> Bool[np.ndarray, " P"]:
+def _has_choice(subject: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, " P"]:
     has = np.zeros(len(keys), bool)
     for rows, after in successors.expand_all_moves(subject, keys):
         has[rows] = (after.result != ILLEGAL).sum(axis=1) > 1

@@ -79,7 +79,7 @@ def outcome(
     return jax.tree.map(lambda rate: rate[0, 0], table)
 
 
-def report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
+def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     """Return the policy's results in both seats, against random and in the worst case.
 
     One pass computes both seats (S). Each position has four values: the policy's rates

@@ -25,7 +25,7 @@ def shared(marked: ArrayT) -> Float[ArrayT, "P A"]:
     return array_module(marked).divide(marked, num_marked)
 
 
-def mixed(
+def mix_with_random(
     tree: Tree[ArrayT], chance: float, probs: Float[ArrayT, "P A"]
 ) -> Float[ArrayT, "P A"]:
     """Return the policy of a random move with probability `chance`, else `probs`."""

@@ -138,7 +138,7 @@ def follow(
 
 def _first(env_id: EnvId) -> Level:
     start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-    numbers = packing.as_numbers(np.asarray(packing.keys_of(env_id, start)))
+    numbers = packing.keys_to_numbers(np.asarray(packing.keys_of(env_id, start)))
     return Level(numbers, np.ones(1), np.ones(1, "u8"), np.zeros(1, "u4"))
 
 
@@ -182,7 +182,7 @@ def _led_to(
 ) -> Level:
     """Return the positions that moves of this result lead to, not merged."""
     row, move = np.nonzero(after.result == result)
-    keys = packing.as_numbers(after.keys[row, move])
+    keys = packing.keys_to_numbers(after.keys[row, move])
     parent = (rows.start + row).astype("u4")
     return Level(keys, share[row], level.lines[rows][row], parent)
 

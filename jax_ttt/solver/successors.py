@@ -106,7 +106,7 @@ def _after(
 
 
 Words = UInt32[np.ndarray, "B 2"] | UInt32[Array, "B 2"]
-Moves = Callable[[Words], Successors[jax.Array]]
+MovesFn = Callable[[Words], Successors[jax.Array]]
 Batches = Iterator[tuple[slice, Successors[np.ndarray]]]
 """The rows of a batch, and the moves there as NumPy arrays."""
 
@@ -168,7 +168,7 @@ def expand_all_moves(
 def _batches(
     subject: SearchedPlayer,
     numbers: UInt64[np.ndarray, " P"],
-    moves: Moves,
+    moves: MovesFn,
     num_positions: int | None = None,
 ) -> Batches:
     """Yield the moves; a batch is computed while the one before it is used.
@@ -180,7 +180,7 @@ def _batches(
     for begin in range(0, len(numbers), size):
         rows = slice(begin, min(begin + size, len(numbers)))
         # The last batch repeats its rows, so that all have one size.
-        words = packing.as_words(np.resize(numbers[rows], size))
+        words = packing.numbers_to_keys(np.resize(numbers[rows], size))
         if subject.sharding is not None:
             words = jax.device_put(words, subject.sharding)
         pair = rows, moves(words)

@@ -14,7 +14,7 @@ from jax_ttt.players.analysis import (
     move_values,
     review_moves,
 )
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime.words import counted, joined
 from jax_ttt.text import board_text
 from jax_ttt.text.board_text import Cells
@@ -110,7 +110,7 @@ class Hint(NamedTuple):
     as_good: tuple[int, ...]  # other moves of the same exact value, ascending
 
 
-def suggest_move(game: Game, agent: Agent | None) -> Hint | None:
+def suggest_move(game: Game, agent: SavedAgent | None) -> Hint | None:
     """Return a hint for the player to move; None if no move has a value.
 
     In an enumerable game it keeps the exact value; of such moves, it is one that wins

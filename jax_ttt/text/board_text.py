@@ -17,7 +17,7 @@ from jax_ttt.games.game import Game
 from jax_ttt.games.tree import Tree
 from jax_ttt.text.screen import Screen
 
-FREE = "-"
+FREE_SIGN = "-"
 """A free cell in a position's string."""
 
 _WIDTH = 80  # of a terminal, for boards side by side
@@ -29,7 +29,7 @@ Cells = Shaped[np.ndarray, "rows W"]
 
 
 def grid(
-    obs: Shaped[np.ndarray, "H W planes"], to_move: Seat, free: str = FREE
+    obs: Shaped[np.ndarray, "H W planes"], to_move: Seat, free: str = FREE_SIGN
 ) -> Shaped[np.ndarray, "H W"]:
     """Return a board's cells as an array of strings, `(H, W)`.
 
@@ -52,7 +52,7 @@ def cells_as_text(tree: Tree, position: int) -> str:
     return "".join(tree_grid(tree, position).flat)
 
 
-def find(env_id: EnvId, cells: str) -> int:
+def find_position(env_id: EnvId, cells: str) -> int:
     """Return the position of an enumerable game that is written as `cells`.
 
     Raises:
@@ -61,7 +61,7 @@ def find(env_id: EnvId, cells: str) -> int:
     tree = trees.enumerated(env_id)
     size = math.prod(GAMES[env_id].shape)
     first, second = LETTERS
-    worth = {first: 1, second: -1, FREE: 0}
+    worth = {first: 1, second: -1, FREE_SIGN: 0}
     if len(cells) != size or not worth.keys() >= set(cells):
         raise ValueError(f"not {size} of {first}, {second} and what is free")
     mover = 1 if cells.count(first) == cells.count(second) else -1

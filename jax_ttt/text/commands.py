@@ -5,13 +5,13 @@ from typing import Literal, NamedTuple, get_args
 
 Name = Literal["undo", "hint", "values", "review", "new", "quit", "help"]
 SideName = Literal["x", "o", "random"]
-SIDES: tuple[SideName, ...] = get_args(SideName)
+SIDE_NAMES: tuple[SideName, ...] = get_args(SideName)
 """A person's side: the first player's, the second's, or drawn for each game."""
 
 PROMPT = "(? for help): "
 """The end of each prompt."""
 
-ABOUT: dict[Name, str] = {
+COMMAND_TEXTS: dict[Name, str] = {
     "undo": "take back your last move",
     "hint": "a best move for you",
     "values": "what each move is worth: under best play, and to the agent",
@@ -23,14 +23,14 @@ ABOUT: dict[Name, str] = {
 """The commands in the order in which first letters choose one: h is hint."""
 
 
-class Command(NamedTuple):
+class TypedCommand(NamedTuple):
     """A command, with the side of a new game if it is named."""
 
     name: Name
     side: SideName | None = None
 
 
-def read_words(text: str, legal: Sequence[int]) -> int | Command | None:
+def read_words(text: str, legal: Sequence[int]) -> int | TypedCommand | None:
     """Return the legal move or the command that a line means; None if it means neither.
 
     The first letters of a word suffice.
@@ -39,17 +39,19 @@ def read_words(text: str, legal: Sequence[int]) -> int | Command | None:
     if not rest and word in map(str, legal):
         return int(word)
     if word == "?" and not rest:
-        return Command("help")
-    names: list[Name] = [name for name in ABOUT if word and name.startswith(word)]
+        return TypedCommand("help")
+    names: list[Name] = [
+        name for name in COMMAND_TEXTS if word and name.startswith(word)
+    ]
     if not names or not rest:
-        return Command(names[0]) if names else None
+        return TypedCommand(names[0]) if names else None
     asked = " ".join(rest)
-    sides: list[SideName] = [side for side in SIDES if side.startswith(asked)]
-    return Command("new", sides[0]) if sides and names[0] == "new" else None
+    sides: list[SideName] = [side for side in SIDE_NAMES if side.startswith(asked)]
+    return TypedCommand("new", sides[0]) if sides and names[0] == "new" else None
 
 
 def help_text(place: str) -> str:
     """Return the list of the commands; `place` is what a number names: a square."""
-    rows = {"a number": f"that {place}", **ABOUT}
+    rows = {"a number": f"that {place}", **COMMAND_TEXTS}
     lines = [f"  {name:<10}{text}" for name, text in rows.items()]
     return "\n".join(["", *lines, "", "First letters suffice; h is hint.", ""])

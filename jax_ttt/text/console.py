@@ -16,13 +16,13 @@ from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.files.rows import Counts
+from jax_ttt.files.rows import TrainingCounts
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies, proof
@@ -32,14 +32,14 @@ from jax_ttt.text.progress_table import (
     RoundTable,
     coloured_verdict,
 )
-from jax_ttt.training.run_state import Progress
+from jax_ttt.training.run_state import RunStep
 
 Stopped = Literal["end", "proven", "interrupted"]
 """Why a run ended."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainResult(Counts):
+class TrainResult(TrainingCounts):
     """The output of `train --json`: how the run ended, and its last grade."""
 
     preset: str
@@ -70,7 +70,7 @@ class LatestGames:
     epsilon: float = 0.0  # of the last chunk, like `rows`
     rows: int = 0  # rows of a table visited so far
 
-    def shares(self, counts: Counts) -> tuple[float, float] | None:
+    def shares(self, counts: TrainingCounts) -> tuple[float, float] | None:
         """Return the shares of wins and losses since the last call; None if no games.
 
         `counts` are those up to this evaluation.
@@ -92,7 +92,7 @@ class Console:
         config: Config,
         loud: bool,
         details: bool,
-        before: Counts | None = None,
+        before: TrainingCounts | None = None,
     ) -> None:
         """Begin; unless `loud` nothing is shown, with `details` more.
 
@@ -119,7 +119,7 @@ class Console:
         """Remove the bar."""
         self._bar.close()
 
-    def show(self, progress: Progress, grade: Grade) -> None:
+    def show(self, progress: RunStep, grade: Grade) -> None:
         """Show where the run stands; `grade` is that of its last evaluation."""
         if (metrics := progress.metrics) is not None:
             self._at.epsilon, self._at.rows = float(metrics.epsilon), int(metrics.rows)
@@ -139,7 +139,7 @@ class Console:
             sys.stdout.flush()
 
     def _block(
-        self, progress: Progress, shares: tuple[float, float] | None
+        self, progress: RunStep, shares: tuple[float, float] | None
     ) -> list[str]:
         """Return the games since the last evaluation, and the first move's values."""
         lines, at = [], self._at
@@ -158,7 +158,7 @@ class Console:
         return [*lines, *start_values(self._config, progress.params)]
 
 
-def bar_text(num_updates: int, progress: Progress, loss: float) -> str:
+def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
     """Return what stands beside the bar; the rate excludes compiling and evaluating."""
     rate = progress.update / max(progress.seconds, 1e-9)
     left = tqdm.format_interval((num_updates - progress.update) / rate)
@@ -201,7 +201,7 @@ class Graded(Protocol):
     grade: Grade
 
     @property
-    def agent(self) -> Agent:
+    def agent(self) -> SavedAgent:
         """The trained agent."""
         ...
 
@@ -222,7 +222,7 @@ def prove_agent(
     far it is.
     """
     config, params = run.agent.config, run.agent.params
-    if not counterexamples.is_open(config, run.grade, seconds):
+    if not counterexamples.may_find_more(config, run.grade, seconds):
         return
 
     with streams.status("grading the agent") as status:
@@ -232,14 +232,14 @@ def prove_agent(
         searched = counterexamples.prove_within(
             config, params, seconds, stop, show, mesh
         )
-    run.add_proof(counterexamples.further(run.grade.searched, searched))
+    run.add_proof(counterexamples.merge_searches(run.grade.searched, searched))
 
 
 def end_text(
     run: RunFolder,
     preset: str,
-    agent: Agent,
-    progress: Progress,
+    agent: SavedAgent,
+    progress: RunStep,
     stopped: Stopped,
     as_json: bool,
     quiet: bool,
@@ -264,7 +264,7 @@ def end_text(
     return text
 
 
-def _with_losing_lines(agent: Agent, progress: Progress) -> Grade:
+def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
     """Return the agent's grade with a shortest line that beats it, by seat.
 
     The evaluations of a run over a tree don't look for these lines.
@@ -282,7 +282,7 @@ def _with_losing_lines(agent: Agent, progress: Progress) -> Grade:
     return dataclasses.replace(grade, **seats)
 
 
-def _policy(agent: Agent, progress: Progress) -> np.ndarray:
+def _policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
     """Return the agent's policy over the game's tree.
 
     Its moves are those of the evaluation of the last step. They are computed if there
@@ -298,7 +298,7 @@ def _policy(agent: Agent, progress: Progress) -> np.ndarray:
 
 
 def closing(
-    run: RunFolder, agent: Agent, progress: Progress, verdict: str, stopped: str
+    run: RunFolder, agent: SavedAgent, progress: RunStep, verdict: str, stopped: str
 ) -> str:
     """Return what came of the run, its files and the next command."""
     if screen.is_coloured(sys.stdout):
@@ -329,7 +329,7 @@ def _results(grade: Grade) -> str:
 
 
 def run_as_json(
-    run: RunFolder, preset: str, agent: Agent, progress: Progress, stopped: Stopped
+    run: RunFolder, preset: str, agent: SavedAgent, progress: RunStep, stopped: Stopped
 ) -> str:
     """Return a run's result as one JSON object."""
     grade = _with_losing_lines(agent, progress)

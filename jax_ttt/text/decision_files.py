@@ -20,10 +20,10 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.players import network_player
-from jax_ttt.players.names import Spec
+from jax_ttt.players.names import PlayerSpec
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.text.board_text import cells_as_text
@@ -43,7 +43,7 @@ class Decision:
     """The move that the agent plays."""
 
 
-def decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]:
+def decisions(agent: SavedAgent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]:
     """Yield the agent's decision in each position to decide.
 
     `tree` holds NumPy arrays; `probs` is the agent's policy.
@@ -105,7 +105,9 @@ def write_policy(
         streams.tell_written(path, size, quiet)
 
 
-def certified(spec: Spec, player: Player, tree: Tree | None) -> tuple[Certificate, str]:
+def make_certificate(
+    spec: PlayerSpec, player: Player, tree: Tree | None
+) -> tuple[Certificate, str]:
     """Return a player's certificate, and why a seat is not in it.
 
     Without a tree, all positions that the player reaches are enumerated.

@@ -13,12 +13,12 @@ from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Sea
 from jax_ttt.games.game import Game, Result
 from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.text import advice, board_text
 from jax_ttt.text import commands as words
-from jax_ttt.text.commands import Command, Name, SideName
+from jax_ttt.text.commands import Name, SideName, TypedCommand
 from jax_ttt.text.screen import Screen
 
 _WIDTH = 79  # of a list of moves
@@ -30,14 +30,14 @@ _RESULTS: dict[Result, tuple[str, str]] = {
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Match:
+class Session:
     """Who plays what on which screen: the same in all games."""
 
     env_id: EnvId
     opponent: Player
     key: Key[Array, ""]
     screen: Screen
-    agent: Agent | None = None  # whose values are shown; None: nobody's
+    agent: SavedAgent | None = None  # whose values are shown; None: nobody's
 
     @property
     def place(self) -> str:
@@ -59,7 +59,7 @@ class Round:
     is_counted: bool = False  # whether `results` has this game: once, whatever follows
 
 
-def play_games(match: Match, side: SideName) -> None:
+def play_games(match: Session, side: SideName) -> None:
     """Play games until the person quits or the input ends.
 
     Raises:
@@ -79,7 +79,7 @@ def play_games(match: Match, side: SideName) -> None:
         current = _obeyed(match, current, text)
 
 
-def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
+def _started(match: Session, side: SideName, last: Round | None = None) -> Round:
     """Return a new game; who you are is shown if it is the first, or another one."""
     number = 1 if last is None else last.number + 1
     key, side_key = jax.random.split(jax.random.fold_in(match.key, number))
@@ -111,7 +111,7 @@ def _prompt(current: Round) -> str:
     return f"your move, {letter} {words.PROMPT}"
 
 
-def _answered(match: Match, current: Round) -> Round:
+def _answered(match: Session, current: Round) -> Round:
     """Return the game after the opponent's replies, and show it."""
     game, key, name = current.game, current.key, match.opponent.name
     _, letter = _letters(match.env_id, current.seat)
@@ -126,7 +126,7 @@ def _answered(match: Match, current: Round) -> Round:
     return current if result is None else _ended(match, current, result)
 
 
-def _show_board(match: Match, game: Game) -> None:
+def _show_board(match: Session, game: Game) -> None:
     """Show the board, and the legal moves if its numbers are not just these."""
     legal = game.legal_moves
     match.screen.say(f"\n{board_text.board_text(game, match.screen)}\n")
@@ -135,7 +135,7 @@ def _show_board(match: Match, game: Game) -> None:
         match.screen.say(textwrap.fill(listed, _WIDTH))
 
 
-def _ended(match: Match, current: Round, result: Result) -> Round:
+def _ended(match: Session, current: Round, result: Result) -> Round:
     """Return the game with its result counted, and show result and score."""
     text, style = _RESULTS[result]
     after = f"after {counted(len(current.game.moves), 'move')}"
@@ -147,7 +147,7 @@ def _ended(match: Match, current: Round, result: Result) -> Round:
     return current
 
 
-def _score(match: Match, current: Round) -> str:
+def _score(match: Session, current: Round) -> str:
     counts = collections.Counter(current.results)
     return (
         f"score: you {counts['won']}, draws {counts['drawn']}, "
@@ -155,7 +155,7 @@ def _score(match: Match, current: Round) -> str:
     )
 
 
-def _obeyed(match: Match, current: Round, text: str) -> Round | None:
+def _obeyed(match: Session, current: Round, text: str) -> Round | None:
     """Return what follows a line of input; None if the person quits."""
     legal = current.game.legal_moves
     meant = words.read_words(text, legal)
@@ -163,13 +163,13 @@ def _obeyed(match: Match, current: Round, text: str) -> Round | None:
         wanted = f"type a free {match.place}" if legal else "the game is over: type new"
         match.screen.say(f"{text.strip()[:20]!r}? {wanted}, or ? for the commands")
         return current
-    if isinstance(meant, Command):
+    if isinstance(meant, TypedCommand):
         current = replace(current, side=meant.side or current.side)
         return _COMMANDS[meant.name](match, current)
     return _answered(match, replace(current, game=current.game.play(meant)))
 
 
-def _undo(match: Match, current: Round) -> Round:
+def _undo(match: Session, current: Round) -> Round:
     game = current.game.before_move_of(current.seat)
     if game == current.game:
         match.screen.say("nothing to undo: you have not moved")
@@ -178,7 +178,7 @@ def _undo(match: Match, current: Round) -> Round:
     return _answered(match, replace(current, game=game))
 
 
-def _hint(match: Match, current: Round) -> Round:
+def _hint(match: Session, current: Round) -> Round:
     game = current.game
     if game.is_over:
         match.screen.say("no hint: the game is over")
@@ -189,7 +189,7 @@ def _hint(match: Match, current: Round) -> Round:
     return current
 
 
-def _values(match: Match, current: Round) -> Round:
+def _values(match: Session, current: Round) -> Round:
     game = current.game
     if game.is_over:
         match.screen.say("no values: the game is over")
@@ -200,7 +200,7 @@ def _values(match: Match, current: Round) -> Round:
     return current
 
 
-def _review(match: Match, current: Round) -> Round:
+def _review(match: Session, current: Round) -> Round:
     text = advice.review_text(
         current.game, current.seat, match.opponent.name, match.screen
     )
@@ -208,16 +208,16 @@ def _review(match: Match, current: Round) -> Round:
     return current
 
 
-def _new(match: Match, current: Round) -> Round:
+def _new(match: Session, current: Round) -> Round:
     return _answered(match, _started(match, current.side, current))
 
 
-def _help(match: Match, current: Round) -> Round:
+def _help(match: Session, current: Round) -> Round:
     match.screen.say(words.help_text(match.place))
     return current
 
 
-def _quit(match: Match, current: Round) -> None:
+def _quit(match: Session, current: Round) -> None:
     if not current.game.is_over:
         moves = counted(len(current.game.moves), "move")
         match.screen.say(f"left after {moves}: nobody wins")
@@ -225,7 +225,7 @@ def _quit(match: Match, current: Round) -> None:
         match.screen.say(_score(match, current))
 
 
-_COMMANDS: dict[Name, Callable[[Match, Round], Round | None]] = {
+_COMMANDS: dict[Name, Callable[[Session, Round], Round | None]] = {
     "undo": _undo,
     "hint": _hint,
     "values": _values,

@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game
-from jax_ttt.grading.grade import Details, Exam, Grade, Mark, Match, Rate, SeatGrade
+from jax_ttt.grading.grade import (
+    Details,
+    Exam,
+    ExamScore,
+    Grade,
+    Match,
+    Rate,
+    SeatGrade,
+)
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver.reach import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
@@ -25,7 +33,7 @@ def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
     return f"learned to move {seat} only, as {seat_name(env_id, seat)}"
 
 
-def as_seat(env_id: EnvId, seat: Seat) -> str:
+def seat_phrase(env_id: EnvId, seat: Seat) -> str:
     """Return a seat's name in words, for instance `as X`."""
     return f"as {seat_name(env_id, seat)}"
 
@@ -44,7 +52,7 @@ def step_line(update: int, grade: Grade) -> str:
         marks.append(f"Wins: {wins}  Ties: {draws}  Losses: {losses}")
         marks.append(
             "  ".join(
-                f"{as_seat(grade.env_id, seat)} "
+                f"{seat_phrase(grade.env_id, seat)} "
                 + "/".join(f"{100 * rate.value:.1f}" for rate in rates.rates)
                 for seat, rates in grade.rates.items()
             )
@@ -58,7 +66,7 @@ def step_line(update: int, grade: Grade) -> str:
         marks.append(f"{counted(games, 'game')} sampled{where}")
     if grade.searched:
         ends = ", ".join(
-            f"{searched.losing_ends:,} {as_seat(grade.env_id, seat)}"
+            f"{searched.losing_ends:,} {seat_phrase(grade.env_id, seat)}"
             for seat, searched in grade.searched.items()
         )
         marks.append(f"losing ends: {ends}")
@@ -69,7 +77,7 @@ def step_line(update: int, grade: Grade) -> str:
 
 def _only(env_id: EnvId, seats: Sequence[Seat]) -> str:
     """Return ` as X` if that is the only seat, else nothing."""
-    return f" {as_seat(env_id, seats[0])}" if len(seats) == 1 else ""
+    return f" {seat_phrase(env_id, seats[0])}" if len(seats) == 1 else ""
 
 
 def verdict_word(grade: Grade) -> str:
@@ -85,7 +93,7 @@ def verdict(grade: Grade) -> str:
     Where that is not decided, nothing is claimed.
     """
     if grade.unbeatable:
-        where = " or ".join(as_seat(grade.env_id, seat) for seat in grade.seats)
+        where = " or ".join(seat_phrase(grade.env_id, seat) for seat in grade.seats)
         return (
             f"unbeatable: no line of play by any opponent wins against it, {where} "
             f"({_num_positions(grade)} positions)"
@@ -94,8 +102,8 @@ def verdict(grade: Grade) -> str:
         return _beatable(grade)
     if grade.searched:
         return "; ".join(
-            f"not decided {_how_far(grade.seat(seat))} {as_seat(grade.env_id, seat)}: "
-            "no shorter line beats it"
+            f"not decided {_how_far(grade.seat(seat))} "
+            f"{seat_phrase(grade.env_id, seat)}: no shorter line beats it"
             for seat in grade.seats
             if not _is_decided(grade.seat(seat))
         )
@@ -138,12 +146,12 @@ def _beatable(grade: Grade) -> str:
     }[GAMES[grade.env_id].moves_on or "cells"]
     return (
         "beatable: a shortest line that beats it, playing "
-        f"{as_seat(grade.env_id, seat)} ({len(line)} moves; {places})\n"
+        f"{seat_phrase(grade.env_id, seat)} ({len(line)} moves; {places})\n"
         f"{game_boards(Game.start(grade.env_id, line))}"
     )
 
 
-def report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> str:
+def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> str:
     """Return the full report of a player, with its `verdict` as it is shown.
 
     `likeliest_game` are the moves of a game against itself.
@@ -193,7 +201,7 @@ def rates_table(grade: Grade) -> str:
     lines = [[f"vs. random{source}", "wins", "draws", "losses", name]]
     for (seat, rates), cell in zip(rows.items(), last, strict=True):
         cells = _percentages(rates.rates, digits)
-        lines.append([as_seat(grade.env_id, seat), *cells, cell])
+        lines.append([seat_phrase(grade.env_id, seat), *cells, cell])
     mean = grade.mean_rates()
     if source == ", sampled" and grade.sampled is not None:
         both = grade.sampled.both
@@ -225,7 +233,7 @@ def opponents_table(env_id: EnvId, details: Details) -> str:
     """Return the exact results against each opponent as a table of percentages."""
     head = ["exact"]
     for seat in SEATS:
-        head += [f"{as_seat(env_id, seat)}: wins", "draws", "losses"]
+        head += [f"{seat_phrase(env_id, seat)}: wins", "draws", "losses"]
     lines = [
         [
             f"vs. {opponent}",
@@ -244,7 +252,7 @@ def measures(grade: Grade) -> str:
     """Return the other measures of a player, one per line; empty if there are none."""
     rows: list[list[str]] = []
     for seat, followed in grade.followed.items():
-        rows += _seat_measures(as_seat(grade.env_id, seat), followed)
+        rows += _seat_measures(seat_phrase(grade.env_id, seat), followed)
     if (details := grade.details) is not None:
         tree = trees.enumerated(grade.env_id)
         rows.append(
@@ -288,7 +296,7 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[list[str]]:
 
 def match_table(grade: Grade, match: Match) -> str:
     """Return a sampled match with its intervals, compared with the exact results."""
-    seats = {as_seat(grade.env_id, seat): match.seat(seat) for seat in SEATS}
+    seats = {seat_phrase(grade.env_id, seat): match.seat(seat) for seat in SEATS}
     rows = [["vs. random, sampled", "wins", "draws", "losses", "games"]]
     for name, rates in (seats | {"all": match.both}).items():
         cells = [
@@ -302,8 +310,8 @@ def match_table(grade: Grade, match: Match) -> str:
     }
     if exact:
         differences = [
-            f"{as_seat(grade.env_id, seat)}, the exact {name} of {known.value:.3%} is "
-            "outside the interval of the sample"
+            f"{seat_phrase(grade.env_id, seat)}, the exact {name} of {known.value:.3%} "
+            "is outside the interval of the sample"
             for seat, rates in exact.items()
             for name, known, measured in zip(
                 _RATES, rates.rates, match.seat(seat).rates, strict=True
@@ -329,7 +337,7 @@ def exam_table(exam: Exam) -> str:
     return "\n".join([*aligned(rows), *_by_ply(exam.by_ply)])
 
 
-def _by_ply(marks: dict[str, Mark]) -> list[str]:
+def _by_ply(marks: dict[str, ExamScore]) -> list[str]:
     plies = list(marks.items())
     rows = []
     for begin in range(0, len(plies), _PLIES):
@@ -353,7 +361,7 @@ def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnB
         bar = "#" * round(20 * done / len(reached.keys[level]))
         doing = "grading" if level == reached.num_expanded else "losing lines of"
         say(
-            f"{doing} {name} {as_seat(env_id, reached.subject.seat)}: "
+            f"{doing} {name} {seat_phrase(env_id, reached.subject.seat)}: "
             f"move {level + 1} |{bar:<20}| {reached.num_positions:,} positions"
         )
 

@@ -40,7 +40,7 @@ class Screen:
         return painted(text, style) if self.coloured and style else text
 
 
-def of_streams() -> Screen:
+def standard_screen() -> Screen:
     """Return the screen of stdin and stdout."""
     coloured = is_coloured(sys.stdout)
     try:

@@ -6,7 +6,7 @@ import numpy as np
 
 from jax_ttt.config import grid
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
-from jax_ttt.grading.agent_groups import GroupResult, Spread
+from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.runtime.words import counted
 from jax_ttt.text.tables import GAP, WIDTH, aligned, wrapped
@@ -115,7 +115,7 @@ def _proven(group: GroupResult) -> str:
     return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
 
 
-def _wins(wins: Spread | None) -> str:
+def _wins(wins: MeanAndRange | None) -> str:
     if wins is None:
         return "-"
     mean, low, high = (100 * rate for rate in (wins.mean, wins.min, wins.max))

@@ -18,12 +18,12 @@ from jax_ttt.grading.evaluation import Exact
 from jax_ttt.grading.match import MatchCounts
 from jax_ttt.networks.q_network import Network
 from jax_ttt.runtime.compiling import Program
-from jax_ttt.training.layout import KeyData, Layout, keys
+from jax_ttt.training.layout import KeyData, Layout, stream_keys
 
 
 def _start(learner: Learner, key: KeyData, layout: Layout) -> TrainState:
     def start(learner: Learner, key: KeyData) -> TrainState:
-        return learner.init(keys(key).training)
+        return learner.init(stream_keys(key).training)
 
     if layout.many:
         start = jax.vmap(start, in_axes=(learner.axes, 0))
@@ -65,7 +65,7 @@ def _sample(
     layout: Layout,
 ) -> MatchCounts:
     def sample(params: nnx.State, update: Int[Array, ""], key: KeyData) -> MatchCounts:
-        match_key = jax.random.fold_in(keys(key).grading, update)
+        match_key = jax.random.fold_in(stream_keys(key).grading, update)
         return evaluation.play_random(network, params, match_key, num_games)
 
     if layout.many:
@@ -73,16 +73,16 @@ def _sample(
     return layout.replicate(sample(params, update, key))
 
 
-start = Program(_start, static_argnames=["layout"], level="0")
+start_program = Program(_start, static_argnames=["layout"], level="0")
 """Program of the state before the first update.
 
 `learner`, the run's key as its data, and the layout.
 """
-advance = Program(
+advance_program = Program(
     _advance, static_argnames=["num_updates", "layout"], donate_argnames=["state"]
 )
 """Program of updates and their metrics; it takes the memory of `state`."""
-grade = Program(_grade, static_argnames=["layout"])
+grade_program = Program(_grade, static_argnames=["layout"])
 """Program of the exact results of agents."""
-sample = Program(_sample, static_argnames=["num_games", "layout"])
+match_program = Program(_sample, static_argnames=["num_games", "layout"])
 """Program of a match against random; each update has different games."""

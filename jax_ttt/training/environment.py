@@ -20,7 +20,7 @@ def environment() -> JsonObject:
     partitionable = jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
     suffix = "" if partitionable else ", not partitionable"
     return {
-        "device": devices.described(),
+        "device": devices.device_description(),
         "python": sys.version.split()[0],
         "versions": {"jax_ttt": __version__} | process.versions(),
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),

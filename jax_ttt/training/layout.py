@@ -19,7 +19,7 @@ KeyData: TypeAlias = UInt32[Array, "..."] | UInt32[np.ndarray, "..."]
 """A run's key as its data, `(S, 2)`."""
 
 
-class Keys(NamedTuple):
+class StreamKeys(NamedTuple):
     """The keys of a run's independent random number streams."""
 
     training: jax.Array
@@ -27,9 +27,9 @@ class Keys(NamedTuple):
     opponent: jax.Array
 
 
-def keys(data: KeyData) -> Keys:
+def stream_keys(data: KeyData) -> StreamKeys:
     """Return the keys of the streams of the run with this key."""
-    return Keys(*jax.random.split(jax.random.wrap_key_data(jnp.asarray(data)), 3))
+    return StreamKeys(*jax.random.split(jax.random.wrap_key_data(jnp.asarray(data)), 3))
 
 
 _Results = TypeVar("_Results")

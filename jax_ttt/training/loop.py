@@ -29,7 +29,7 @@ from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import device, layout, run_state
 from jax_ttt.training.layout import KeyData, Layout
-from jax_ttt.training.run_state import Progress, RunState, run_key
+from jax_ttt.training.run_state import RunState, RunStep, run_key
 
 LESS_MEMORY = (
     "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
@@ -70,7 +70,7 @@ def make_learners(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     return dataclasses.replace(stacked, positions=first.positions)
 
 
-def train(
+def training_steps(
     learner: Learner,
     key: KeyData,
     state: RunState | None = None,
@@ -78,7 +78,7 @@ def train(
     stop: Callable[[], bool] = lambda: False,
     times: TimeSpans | None = None,
     layout: Layout = _ALONE,
-) -> Iterator[Progress]:
+) -> Iterator[RunStep]:
     """Train one agent or many, yielding after each chunk and each evaluation.
 
     `key` is the run's, as its data, `(S, 2)` uint32. Without a `state` the run starts
@@ -99,13 +99,13 @@ def train(
     times = times or TimeSpans()
     config = learner.config
     if not layout.many:
-        meshes.check_shares(config, layout.mesh)
+        meshes.check_even_split(config, layout.mesh)
     learner, key = layout.put_learner(learner, key)
     with times.recording("compile"):
         tree = prepare(learner, key, layout, starts=state is None)
     if state is None:
         with times.recording("train"):
-            first = device.start.jitted()(learner, key, layout=layout)
+            first = device.start_program.jitted()(learner, key, layout=layout)
             state = run_state.initial_state(first, np.asarray(meshes.gathered(key)))
     else:
         state = run_state.on_device(state, layout)
@@ -123,7 +123,7 @@ def train(
                 step = _run_chunk(learner, state, layout)
         state = step.state
         if state.diverged.any() and not layout.many:
-            raise FloatingPointError(run_state.reason(step, before))
+            raise FloatingPointError(run_state.divergence_message(step, before))
         yield step
 
 
@@ -132,10 +132,10 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
-def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
+def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> RunStep:
     """Run a chunk of updates; the memory of `state.train_state` is taken."""
     num_updates = next_chunk(learner.config, int(state.update))
-    advance = device.advance.jitted(quickly=is_short(learner.config))
+    advance = device.advance_program.jitted(quickly=is_short(learner.config))
     begin = time.perf_counter()
     after, metrics = advance(
         learner, state.train_state, num_updates=num_updates, layout=layout
@@ -143,7 +143,7 @@ def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> Progress:
     metrics = jax.device_get(jax.block_until_ready(metrics))
     seconds = time.perf_counter() - begin
     state = run_state.after_chunk(state, after, metrics, num_updates, seconds)
-    return Progress(state, metrics, None)
+    return RunStep(state, metrics, None)
 
 
 def _evaluate(
@@ -153,14 +153,14 @@ def _evaluate(
     tree: Tree | None,
     layout: Layout,
     stop: Callable[[], bool],
-) -> Progress:
+) -> RunStep:
     """Evaluate the agents."""
     config = learner.config
     result = jax.device_get(grades(learner, state.train_state, key, tree, layout))
     if config.finds_counterexamples:
         state, result = _with_counterexamples(config, state, result, layout, stop)
     state = dataclasses.replace(state, evaluated=state.update)
-    return Progress(state, None, result)
+    return RunStep(state, None, result)
 
 
 def grades(
@@ -178,7 +178,7 @@ def grades(
     config = learner.config
     exact = sampled = None
     if tree is not None:
-        exact = device.grade.jitted(quickly)(
+        exact = device.grade_program.jitted(quickly)(
             learner.network,
             state.average_params,
             tree,
@@ -186,7 +186,7 @@ def grades(
         )
     num_games = config.evaluation.num_games(is_exact=tree is not None)
     if num_games:
-        sampled = device.sample.jitted(quickly)(
+        sampled = device.match_program.jitted(quickly)(
             learner.network,
             state.average_params,
             state.update,
@@ -210,7 +210,9 @@ def _with_counterexamples(
     """
     params = meshes.gathered(state.params)
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
-    searched, keys = counterexamples.find(config, params, rng, layout.mesh, stop)
+    searched, keys = counterexamples.find_counterexamples(
+        config, params, rng, layout.mesh, stop
+    )
     if int(state.update):
         state = run_state.with_pool(state, keys, rng)
     return state, result._replace(searched=searched)
@@ -231,12 +233,12 @@ def prepare(
     """
     config = learner.config
     with ThreadPoolExecutor() as pool:
-        start = device.start.jitted().trace(learner, key, layout=layout)
+        start = device.start_program.jitted().trace(learner, key, layout=layout)
         shapes = layout.placed_shapes(start.out_info)
         jobs = []
         if starts:
             jobs.append(pool.submit(devices.compile_and_measure, start.lower()))
-        advance = device.advance.jitted(quickly=is_short(config))
+        advance = device.advance_program.jitted(quickly=is_short(config))
         for num_updates in chunk_lengths(config):
             lowered = advance.lower(
                 learner, shapes, num_updates=num_updates, layout=layout
@@ -244,7 +246,7 @@ def prepare(
             jobs.append(pool.submit(devices.compile_and_measure, lowered))
         tree = trees.game_tree(config.env_id)
         if tree is not None:
-            lowered = device.grade.jitted().lower(
+            lowered = device.grade_program.jitted().lower(
                 learner.network,
                 shapes.average_params,
                 tree,
@@ -253,7 +255,7 @@ def prepare(
             jobs.append(pool.submit(devices.compile_and_measure, lowered))
         num_games = config.evaluation.num_games(is_exact=tree is not None)
         if num_games:
-            lowered = device.sample.jitted().lower(
+            lowered = device.match_program.jitted().lower(
                 learner.network,
                 shapes.average_params,
                 shapes.update,
@@ -268,11 +270,11 @@ def prepare(
     return tree
 
 
-def agent_bytes(config: Config) -> int:
+def agent_memory(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
-    start = device.start.jitted().lower(learner, key, layout=_ALONE)
-    advance = device.advance.jitted(quickly=is_short(config))
+    start = device.start_program.jitted().lower(learner, key, layout=_ALONE)
+    advance = device.advance_program.jitted(quickly=is_short(config))
     chunks = [
         advance.lower(learner, start.out_info, num_updates=num_updates, layout=_ALONE)
         for num_updates in chunk_lengths(config)
@@ -338,7 +340,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     if config.opponent.is_self:
         return None
     spec = names.read_name(config.opponent.opponent, config.env_id)
-    own = layout.keys(jnp.asarray(run_key(seed))).opponent
+    own = layout.stream_keys(jnp.asarray(run_key(seed))).opponent
     return Versus(
         env_id=config.env_id,
         num_envs=config.run.num_envs,

@@ -23,7 +23,7 @@ from jax_ttt.runtime import devices, processes
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.training import loop
 from jax_ttt.training.layout import Layout
-from jax_ttt.training.run_state import Progress, run_key
+from jax_ttt.training.run_state import RunStep, run_key
 
 MOST = 4096
 """Most agents that train at once, even if memory allows more."""
@@ -46,7 +46,7 @@ def train_jobs(
 
     Rows are in the order of the jobs. `at_once` agents train at once, by default as
     many as `agents_that_fit` returns, and share the seconds evenly. An agent that
-    trains alone is bit for bit that of `loop.train`; others are not.
+    trains alone is bit for bit that of `loop.training_steps`; others are not.
     """
     jobs = [_graded_at_the_end(job) for job in jobs]
     for _, alike in itertools.groupby(jobs, lambda job: job.config.compiled_for):
@@ -78,7 +78,7 @@ def _alone(
     job: Job, stop: Callable[[], bool], mesh: Mesh | None
 ) -> Iterator[AgentResult]:
     learner, layout = loop.make_learner(job.config, job.seed), Layout(mesh=mesh)
-    run = loop.train(learner, run_key(job.seed), stop=stop, layout=layout)
+    run = loop.training_steps(learner, run_key(job.seed), stop=stop, layout=layout)
     last = next(run)
     try:
         for last in run:  # noqa: B007
@@ -104,7 +104,7 @@ def _at_once(
     learner = loop.make_learners(configs, seeds)
     keys = np.stack([run_key(seed) for seed in seeds])
     layout = Layout(many=True, mesh=mesh)
-    *_, last = loop.train(learner, keys, stop=stop, layout=layout)
+    *_, last = loop.training_steps(learner, keys, stop=stop, layout=layout)
     if last.update < configs[0].run.num_updates:
         return
     for i, job in enumerate(jobs):
@@ -114,7 +114,7 @@ def _at_once(
 
 def _row(
     job: Job,
-    last: Progress,
+    last: RunStep,
     results: Evaluation | None,
     place: int | tuple[()] = (),
     num_at_once: int = 1,
@@ -142,6 +142,6 @@ def agents_that_fit(config: Config, mesh: Mesh | None = None, most: int = MOST) 
         return meshes.num_devices(mesh)
     number, free = most, devices.free_bytes()
     if free is not None:
-        number = int(min(max(0.5 * free // loop.agent_bytes(config), 1), most))
+        number = int(min(max(0.5 * free // loop.agent_memory(config), 1), most))
     # The least of the processes, whose free memory differs.
     return meshes.num_devices(mesh) * -processes.max_over_processes(-number)

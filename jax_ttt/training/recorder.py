@@ -14,11 +14,11 @@ from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import saved_agents
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import processes, streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.training import environment, run_state
-from jax_ttt.training.run_state import Progress, RunState
+from jax_ttt.training.run_state import RunState, RunStep
 
 
 class Schedule(NamedTuple):
@@ -32,7 +32,7 @@ class Schedule(NamedTuple):
 class Shown(Protocol):
     """What shows the steps of a run."""
 
-    def show(self, progress: Progress, grade: Grade) -> None:
+    def show(self, progress: RunStep, grade: Grade) -> None:
         """Show a step."""
         ...
 
@@ -59,7 +59,7 @@ class Recorder:
         self._saveable: tuple[RunState, Grade] | None = None  # of the schedule
         self._is_saved = False
         self._best: Rank | None = None
-        self._progress: Progress | None = None
+        self._progress: RunStep | None = None
         self._environment = environment.environment()
         self.grade = run_state.ungraded(plan.config)
         """That of the last evaluation."""
@@ -75,7 +75,7 @@ class Recorder:
         checkpoint = latest.checkpoint
         self.latest_path, self.grade = latest.path, checkpoint.grade
         self._best = checkpoint.best
-        self._progress = Progress(state, None, None)
+        self._progress = RunStep(state, None, None)
         self._saveable, self._is_saved = (state, self.grade), True
         if checkpoint.plan != self._plan:
             self._is_saved = False
@@ -83,25 +83,25 @@ class Recorder:
         self._writer.update_settings(self._plan, self._environment)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> RunStep:
         """The last step; raises `ValueError` before the first one."""
         if self._progress is None:
             raise ValueError("the run has not begun")
         return self._progress
 
     @property
-    def agent(self) -> Agent:
+    def agent(self) -> SavedAgent:
         """The agent after the last step."""
         config, seed = self._plan.config, self._plan.seed
         params, update = self.progress.params, self.progress.update
-        return Agent(config, params, seed, update, self.grade)
+        return SavedAgent(config, params, seed, update, self.grade)
 
     @property
     def _agent_file(self) -> AgentFile:
-        return saved_agents.file_of(self.agent)
+        return saved_agents.agent_file_of(self.agent)
 
     def follow(
-        self, steps: Iterable[tuple[Progress, Grade]], request: StopRequest
+        self, steps: Iterable[tuple[RunStep, Grade]], request: StopRequest
     ) -> None:
         """Follow the run to its end, which may be requested.
 
@@ -134,7 +134,7 @@ class Recorder:
         self.grade = dataclasses.replace(
             self.grade, first=searched.get("first"), second=searched.get("second")
         )
-        self._write_row(Progress(self.progress.state, None, None))
+        self._write_row(RunStep(self.progress.state, None, None))
         self._writer.save_agent(self._agent_file)
 
     def _finished(self, interrupted: bool) -> Finished | None:
@@ -142,7 +142,7 @@ class Recorder:
             return "end"
         return None if interrupted else "proven"
 
-    def _take(self, progress: Progress) -> None:
+    def _take(self, progress: RunStep) -> None:
         """Write down and show a step, and save the run's state if that is due."""
         if progress.metrics is not None:
             self._saveable = None  # the chunk took its arrays
@@ -156,8 +156,8 @@ class Recorder:
         if is_scheduled:
             self._save_if_due()
 
-    def _write_row(self, progress: Progress) -> None:
-        row = run_state.row(progress, self.grade)
+    def _write_row(self, progress: RunStep) -> None:
+        row = run_state.metrics_row(progress, self.grade)
         self._writer.write_row(row)
         self._loggers.write_row(row)
 
@@ -182,7 +182,7 @@ class Recorder:
         elif processes.max_over_processes(bool(every and now >= self._due)):
             self.save()
 
-    def _is_scheduled(self, progress: Progress) -> bool:
+    def _is_scheduled(self, progress: RunStep) -> bool:
         """Return whether a step is one of the run that nothing interrupts."""
         config, update = self._plan.config, progress.update
         if progress.evaluation is None:

@@ -20,7 +20,7 @@ from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files.checkpoint import LatestCheckpoint
-from jax_ttt.files.rows import Chunk, Counts, Evaluated, Row
+from jax_ttt.files.rows import Chunk, Evaluated, Row, TrainingCounts
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.evaluation import Evaluation
@@ -55,7 +55,7 @@ class RunState:
         return self.train_state.average_params
 
 
-class Progress(NamedTuple):
+class RunStep(NamedTuple):
     """A step of a run: its state after a chunk or after an evaluation.
 
     Either `metrics` or `evaluation` is None. The state is valid until the next step.
@@ -90,14 +90,16 @@ class Progress(NamedTuple):
         """Whether a loss, a gradient or a weight was not finite, `(S,)` bool."""
         return self.state.diverged
 
-    def counts(self, place: int | tuple[()] = (), num_at_once: int = 1) -> Counts:
+    def counts(
+        self, place: int | tuple[()] = (), num_at_once: int = 1
+    ) -> TrainingCounts:
         """Return an agent's counts so far.
 
         `place` is its index among `num_at_once` agents, which share the seconds evenly.
         """
         counts = {name: int(getattr(self.state, name)[place]) for name in _COUNTS}
         seconds = round(self.seconds / num_at_once, 4)
-        return Counts(update=self.update, seconds=seconds, **counts)
+        return TrainingCounts(update=self.update, seconds=seconds, **counts)
 
 
 def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
@@ -186,8 +188,8 @@ def ungraded(config: Config) -> Grade:
 
 
 def with_grades(
-    config: Config, steps: Iterator[Progress], grade: Grade
-) -> Iterator[tuple[Progress, Grade]]:
+    config: Config, steps: Iterator[RunStep], grade: Grade
+) -> Iterator[tuple[RunStep, Grade]]:
     """Yield the steps of an agent's run, each with the grade of its last evaluation.
 
     `grade` is that before the first step.
@@ -201,7 +203,7 @@ def with_grades(
         yield progress, grade
 
 
-def row(progress: Progress, grade: Grade) -> Row:
+def metrics_row(progress: RunStep, grade: Grade) -> Row:
     """Return a step as a row of metrics, for a chunk or an evaluation."""
     counts = vars(progress.counts())
     if (metrics := progress.metrics) is None:
@@ -217,7 +219,9 @@ def row(progress: Progress, grade: Grade) -> Row:
     )
 
 
-def restored(latest: LatestCheckpoint, learner: Learner, key: np.ndarray) -> RunState:
+def restore_state(
+    latest: LatestCheckpoint, learner: Learner, key: np.ndarray
+) -> RunState:
     """Return the state of a checkpoint.
 
     Raises:
@@ -253,7 +257,7 @@ def misfit(like: RunState, tensors: dict[str, np.ndarray]) -> str:
     return ""
 
 
-def reason(step: Progress, before: int) -> str:
+def divergence_message(step: RunStep, before: int) -> str:
     """Return when and how an agent's run diverged, and what to do.
 
     `step` is that of the chunk after which a value was not finite; `before` are the
@@ -264,7 +268,7 @@ def reason(step: Progress, before: int) -> str:
     return f"training diverged: {text}; try a lower learning rate"
 
 
-def _first_value(step: Progress, before: int) -> list[str]:
+def _first_value(step: RunStep, before: int) -> list[str]:
     """Return the first loss or gradient of the chunk that is not finite, if any."""
     metrics = step.metrics
     if metrics is None:
@@ -286,7 +290,7 @@ def _first_value(step: Progress, before: int) -> list[str]:
     ][:1]
 
 
-def _weights(step: Progress) -> list[str]:
+def _weights(step: RunStep) -> list[str]:
     """Return the weights that are not finite after the chunk, if any."""
     params = pytrees.leaves_by_name(step.state.train_state.params)
     wrong = [

@@ -61,7 +61,7 @@ class Args:
     data_dir: Path | None = None
     """The folder where the agent in training is kept at the end; by default one in the
     user's data folder."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -150,7 +150,7 @@ def make_server(app: "ASGIApp") -> "uvicorn.Server":
     return uvicorn.Server(config)
 
 
-def _make_ready(machine: cli.Machine) -> None:
+def _make_ready(machine: cli.MachineFlags) -> None:
     """Import JAX, and choose its device.
 
     Raises:

@@ -22,7 +22,7 @@ from jax_ttt.players import shipped
 from jax_ttt.runtime import files
 
 Source = Literal["shipped", "run", "kept"]
-MOST_BYTES = 16 * 2**20
+MOST_AGENT_BYTES = 16 * 2**20
 """The largest file that is offered; the largest shipped agent has 0.8 MB."""
 
 
@@ -51,7 +51,7 @@ class AgentFiles:
         refused: list[JsonObject] = []
         for listed in self._listed():
             try:
-                agents.append(described(listed))
+                agents.append(agent_entry(listed))
             except AgentError as error:
                 refused.append({"name": listed.name, "reason": str(error)[:300]})
         return agents, refused
@@ -68,7 +68,7 @@ class AgentFiles:
         if update is not None and update != loaded(path).num_updates:
             path = listed.snapshots[update]
         loaded(path)  # nothing else is sent
-        return files.read_bounded(path, MOST_BYTES)
+        return files.read_bounded(path, MOST_AGENT_BYTES)
 
     def history(self, agent_id: str) -> list[JsonObject]:
         """Return the evaluations of a run, the oldest first; none of other agents.
@@ -154,7 +154,7 @@ def shipped_agents() -> list[Listed]:
     ]
 
 
-def described(listed: Listed) -> JsonObject:
+def agent_entry(listed: Listed) -> JsonObject:
     """Return what the list of agents says about one.
 
     Its `stamp` is another one once the file is replaced.
@@ -191,8 +191,8 @@ def loaded(path: Path) -> AgentFile:
         AgentError: the file is damaged or too large.
     """
     stamp = _stamp(path)
-    if stamp.size > MOST_BYTES:
-        raise AgentError(f"{path.name}: larger than {MOST_BYTES:,} bytes")
+    if stamp.size > MOST_AGENT_BYTES:
+        raise AgentError(f"{path.name}: larger than {MOST_AGENT_BYTES:,} bytes")
     try:
         return _read(path, stamp)
     except AgentError as error:
@@ -217,7 +217,7 @@ def _stamp(path: Path) -> _Stamp:
 @functools.lru_cache(maxsize=1000)
 def _read(path: Path, stamp: _Stamp) -> AgentFile:
     del stamp  # of the key
-    agent = agent_file.load(path)  # with its weights, which are checked
+    agent = agent_file.read_agent(path)  # with its weights, which are checked
     agent.tensors.clear()
     return agent
 

@@ -24,7 +24,7 @@ from jax_ttt.players import saved_agents
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.solver import policies
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import Progress, RunState, run_key
+from jax_ttt.training.run_state import RunState, RunStep, run_key
 from jax_ttt.web.agent_files import history_row
 from jax_ttt.web.live_training import NOTHING
 
@@ -112,13 +112,13 @@ class LiveRun:
         """Begin the loop, or continue from a state."""
         self._config = config
         learner = loop.make_learner(config, self._seed)
-        steps = loop.train(learner, self._key, state, stop=stop)
+        steps = loop.training_steps(learner, self._key, state, stop=stop)
         self._steps = run_state.with_grades(config, steps, self._grade)
 
-    def _take(self, progress: Progress, grade: Grade) -> None:
+    def _take(self, progress: RunStep, grade: Grade) -> None:
         """Note a step's state, row and agent."""
         self._state, self._grade, self.row = progress.state, grade, None
-        row = run_state.row(progress, grade)
+        row = run_state.metrics_row(progress, grade)
         if isinstance(row, Chunk):
             if row.grad_norm == 0 and not row.rows:
                 raise FloatingPointError(_SATURATED.format(row.update))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
-from jax_ttt.config.ranges import check
+from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
@@ -25,7 +25,7 @@ from jax_ttt.files.records import JsonObject
 from jax_ttt.runtime import streams
 from jax_ttt.web import agent_files, sliders
 from jax_ttt.web.agent_files import AgentFiles
-from jax_ttt.web.sliders import LEARNERS, LEARNING, Learner
+from jax_ttt.web.sliders import LEARNERS, LEARNING, LearnerName
 
 LIVE = "live/"
 """How the id of an agent in training begins; each run's is another one."""
@@ -99,10 +99,10 @@ It is given by the command, because it loads JAX.
 
 
 @dataclasses.dataclass(eq=False)
-class Run:
+class StartedRun:
     """A training from its start to a reset; the lock of its owner protects it."""
 
-    learner: Learner
+    learner: LearnerName
     number: int  # of all runs; also the seed
     phase: Literal["idle", "compiling", "running", "finished", "failed"] = "compiling"
     paused: bool = False
@@ -146,10 +146,10 @@ class Training:
         """
         self._files, self._open_run, self._speed = files, open_run, speed
         self._changed = threading.Condition()
-        self._learner: Learner = "network"
-        self._moved: dict[Learner, dict[str, float]] = {x: {} for x in LEARNERS}
+        self._learner: LearnerName = "network"
+        self._moved: dict[LearnerName, dict[str, float]] = {x: {} for x in LEARNERS}
         self._from_people = False
-        self._run: Run | None = None
+        self._run: StartedRun | None = None
         self._num_runs = 0
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[], None]] = []
@@ -181,13 +181,13 @@ class Training:
             if name == "start" and in_training:
                 raise UsageError("start: an agent is in training; reset it first")
             if name in ("start", "reset"):
-                self._learner = cast("Learner", learner or self._learner)
+                self._learner = cast("LearnerName", learner or self._learner)
             commands[name]()
             self._tell()
 
     def _start(self) -> None:
         self._num_runs += 1
-        self._run = Run(self._learner, self._num_runs)
+        self._run = StartedRun(self._learner, self._num_runs)
         if self._thread is None:
             # A daemon, since a program that is being compiled can't be stopped.
             self._thread = threading.Thread(
@@ -220,7 +220,7 @@ class Training:
         """
         moved = dict(settings)
         from_people = moved.pop("learn_from_people", self._from_people)
-        check("learn_from_people", bool, from_people)
+        check_value("learn_from_people", bool, from_people)
         with self._changed:
             sliders.check_moved(self._learner, moved)
             self._from_people = bool(from_people)
@@ -261,7 +261,7 @@ class Training:
         is 0 while there is none, and `agent` is None before its first step.
         """
         with self._changed:
-            run = self._run or Run(self._learner, 0, phase="idle")
+            run = self._run or StartedRun(self._learner, 0, phase="idle")
             learning, moved = LEARNING[run.learner], self._moved[run.learner]
             return {
                 "server": self._token,
@@ -289,7 +289,7 @@ class Training:
         with self._changed:
             return self.status(), [] if self._run is None else [*self._run.rows]
 
-    def _agent_id(self, run: Run) -> str:
+    def _agent_id(self, run: StartedRun) -> str:
         return f"{LIVE}{self._token}-{run.number}"
 
     def as_agent(self) -> JsonObject | None:
@@ -322,7 +322,7 @@ class Training:
                 agent = run.latest if update is None else run.snapshots.get(update)
         if agent is None:
             raise KeyError(agent_id)
-        return agent_file.as_bytes(agent)
+        return agent_file.encode_agent(agent)
 
     @contextlib.contextmanager
     def listener(self) -> Iterator[asyncio.Queue[None]]:
@@ -367,10 +367,10 @@ class Training:
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _keep(self, run: Run, agent: AgentFile) -> None:
+    def _keep(self, run: StartedRun, agent: AgentFile) -> None:
         name = f"{run.learner}-{run.number}-{agent.num_updates}"
         try:
-            path = self._files.keep(name, agent_file.as_bytes(agent))
+            path = self._files.keep(name, agent_file.encode_agent(agent))
             if path is not None:
                 streams.tell(f"the agent in training is kept: {path}")
         except OSError as error:
@@ -391,7 +391,7 @@ class Training:
             except Exception as error:
                 self._fail(run, error)
 
-    def _next_run(self) -> Run | None:
+    def _next_run(self) -> StartedRun | None:
         """Wait for a run that has not begun; None at the end."""
         with self._changed:
             while not self.is_closed:
@@ -401,7 +401,7 @@ class Training:
                 self._changed.wait()
         return None
 
-    def _train(self, run: Run) -> None:
+    def _train(self, run: StartedRun) -> None:
         live = self._open_run(
             self._config(run), run.number, lambda: self._run is not run
         )
@@ -417,7 +417,7 @@ class Training:
                 if self._run is run:
                     self._note(run, live)
 
-    def _note(self, run: Run, live: WatchedRun) -> None:
+    def _note(self, run: StartedRun, live: WatchedRun) -> None:
         """Take over what is shown after a step."""
         run.phase = "finished" if live.is_over else "running"
         run.paused = run.paused and not live.is_over
@@ -428,12 +428,12 @@ class Training:
             run.snapshots[live.update] = live.agent
         self._tell()
 
-    def _config(self, run: Run) -> Config:
+    def _config(self, run: StartedRun) -> Config:
         with self._changed:
             return sliders.config_with(run.learner, self._moved[run.learner])
 
     def _next_task(
-        self, run: Run, is_over: bool, due: float
+        self, run: StartedRun, is_over: bool, due: float
     ) -> list[Sequence[int]] | None:
         """Wait until a step is due, or games of people arrive, which are returned.
 
@@ -452,7 +452,7 @@ class Training:
                 self._changed.wait(None if waits else rest)
         return None
 
-    def _fail(self, run: Run, error: Exception) -> None:
+    def _fail(self, run: StartedRun, error: Exception) -> None:
         """Show why a run failed; the terminal has the traceback of a fault of ours."""
         if not isinstance(error, Refused | FloatingPointError):
             traceback.print_exception(error, file=sys.stderr)

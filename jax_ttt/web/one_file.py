@@ -139,10 +139,10 @@ def page_data(listed: Sequence[Listed]) -> JsonObject:
     for agent in listed:
         latest = agent_files.loaded(agent.path).num_updates
         for update, path in {**agent.snapshots, latest: agent.path}.items():
-            content = files.read_bounded(path, agent_files.MOST_BYTES)
+            content = files.read_bounded(path, agent_files.MOST_AGENT_BYTES)
             contents[f"{agent.id}@{update}"] = base64.b64encode(content).decode()
     return {
-        "agents": [agent_files.described(agent) for agent in listed],
+        "agents": [agent_files.agent_entry(agent) for agent in listed],
         "files": contents,
         "tree": json.loads((STATIC / "tic_tac_toe.json").read_text("utf-8")),
     }

@@ -11,8 +11,8 @@ from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files.records import JsonObject
 
-Learner = Literal["table", "network", "connect-4x4"]
-LEARNERS: tuple[Learner, ...] = get_args(Learner)
+LearnerName = Literal["table", "network", "connect-4x4"]
+LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _sliders(low: float, high: float) -> dict[str, Slider]:
     }
 
 
-LEARNING: dict[Learner, Learning] = {
+LEARNING: dict[LearnerName, Learning] = {
     # More evaluations than the presets have, for a curve that is seen to grow.
     "table": Learning(
         PRESETS["table"].replace(eval_every=10), _sliders(0.01, 1.0), seconds=10.0
@@ -72,7 +72,7 @@ LEARNING: dict[Learner, Learning] = {
 }
 
 
-def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
+def check_moved(learner: LearnerName, moved: Mapping[str, object]) -> None:
     """Raise `SettingError` unless all are sliders of the learner, within the range.
 
     None stands for a slider that is moved back.
@@ -85,7 +85,7 @@ def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
             sliders[name].range.check(name, value)
 
 
-def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
+def config_with(learner: LearnerName, moved: Mapping[str, float]) -> Config:
     """Return the learner's settings with the sliders that were moved."""
     learning = LEARNING[learner]
     fields = {
@@ -97,7 +97,7 @@ def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
 
 
 def shown(
-    learner: Learner, moved: Mapping[str, float], scheduled: Mapping[str, float]
+    learner: LearnerName, moved: Mapping[str, float], scheduled: Mapping[str, float]
 ) -> JsonObject:
     """Return the sliders as JSON data.
 

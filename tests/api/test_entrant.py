@@ -65,16 +65,16 @@ def test_a_player_of_the_same_key_is_the_same():
 
 def test_the_game_is_that_of_the_agents(agent):
     connect_four = jax_ttt.player("random", env_id="connect_four")
-    assert player.game_of(["random", first_free], None) == "tic_tac_toe"
-    assert player.game_of(["random", connect_four], None) == "connect_four"
-    assert player.game_of(["random"], "connect_four") == "connect_four"
+    assert player.common_game(["random", first_free], None) == "tic_tac_toe"
+    assert player.common_game(["random", connect_four], None) == "connect_four"
+    assert player.common_game(["random"], "connect_four") == "connect_four"
     named = r"tic_tac_toe \(agent of seed 1\) and connect_four \(random\)"
     with pytest.raises(jax_ttt.Refused, match=f"more than one game: {named}"):
-        player.game_of([agent, connect_four], None)
+        player.common_game([agent, connect_four], None)
     with pytest.raises(jax_ttt.Refused, match=r"connect_four \(env_id\) and tic_tac_"):
-        player.game_of([agent], "connect_four")
+        player.common_game([agent], "connect_four")
     with pytest.raises(jax_ttt.Refused, match="env_id must be one of tic_tac_toe"):
-        player.game_of([agent], "chess")
+        player.common_game([agent], "chess")
 
 
 def test_players_with_the_same_name_get_numbers(agent):

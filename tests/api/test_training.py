@@ -27,7 +27,7 @@ def same(one, other):
 @pytest.mark.slow
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
-    *_, last = loop.train(loop.make_learner(config, 3), run_key(3))
+    *_, last = loop.training_steps(loop.make_learner(config, 3), run_key(3))
     assert same(tiny.agent.params, last.params)
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [

@@ -55,7 +55,7 @@ def test_the_enumerable_games():
 
 def test_symmetries_need_stones():
     with pytest.raises(ValueError, match="go_9x9: symmetries need stones"):
-        game_facts.Game(
+        game_facts.GameFacts(
             pgx_id="go_9x9", shape=(9, 9), symmetries=game_facts.square_views(9)
         )
 

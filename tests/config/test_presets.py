@@ -124,4 +124,4 @@ def test_the_settings_of_a_preset(name):
     ],
 )
 def test_the_preset_where_none_is_named(env_id, opponents, name):
-    assert presets.usual(env_id, *opponents) == name
+    assert presets.default_preset(env_id, *opponents) == name

@@ -240,7 +240,7 @@ def fixed_point(tree, backup, tremble):
     q_values, _ = jax.lax.fori_loop(0, 9, sweep, start)
     actions = equations.greedy(q_values[tree.decisions], legal[tree.decisions])
     probs = policies.deterministic(tree, actions)
-    return outcomes.report(tree, probs)
+    return outcomes.seat_report(tree, probs)
 
 
 CORNER, CENTRE = [99.479, 0.521, 0], [98.958, 1.042, 0]

@@ -22,9 +22,9 @@ def moves(numbers):
     )
 
 
-_init = jax.jit(replay.init, static_argnums=1)
+_init = jax.jit(replay.init_buffer, static_argnums=1)
 _add = jax.jit(replay.add)
-_sample = jax.jit(replay.sample, static_argnums=(2, 3))
+_sample = jax.jit(replay.sample_moves, static_argnums=(2, 3))
 
 
 def filled(*batches, capacity=5):

@@ -21,7 +21,7 @@ GRADE = dataclasses.replace(
 @pytest.fixture(scope="session")
 def state():
     """Return a checkpoint of a small run after its first chunk."""
-    run = loop.train(loop.make_learner(tiny.CONFIG, 3), run_key(3))
+    run = loop.training_steps(loop.make_learner(tiny.CONFIG, 3), run_key(3))
     next(run)
     return Checkpoint(
         plan=Plan(config=tiny.CONFIG, preset="default", seed=3, snapshots=True),

@@ -12,12 +12,12 @@ from jax_ttt.files.tensor_file import AgentError
 @pytest.fixture
 def path(agent, tmp_path):
     path = tmp_path / "agent.safetensors"
-    path.write_bytes(agent_file.as_bytes(agent))
+    path.write_bytes(agent_file.encode_agent(agent))
     return path
 
 
 def test_an_agent_is_read_as_it_was_saved(agent, path):
-    found = agent_file.load(path)
+    found = agent_file.read_agent(path)
     assert dataclasses.replace(found, tensors={}) == dataclasses.replace(
         agent, tensors={}
     )
@@ -28,10 +28,10 @@ def test_an_agent_is_read_as_it_was_saved(agent, path):
 
 
 def test_the_same_agent_gives_the_same_bytes(agent, path):
-    assert agent_file.as_bytes(agent_file.load(path)) == path.read_bytes()
+    assert agent_file.encode_agent(agent_file.read_agent(path)) == path.read_bytes()
     reversed_order = dict(reversed(agent.tensors.items()))
     other = dataclasses.replace(agent, tensors=reversed_order)
-    assert agent_file.as_bytes(other) == path.read_bytes()
+    assert agent_file.encode_agent(other) == path.read_bytes()
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
@@ -44,12 +44,12 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
     bad[-1] = number
     poisoned = dataclasses.replace(agent, tensors=agent.tensors | {name: bad})
     with pytest.raises(FloatingPointError, match=f"{name} is not finite"):
-        agent_file.as_bytes(poisoned)
+        agent_file.encode_agent(poisoned)
     with monkeypatch.context() as patch:
         patch.setattr(agent_file.np, "isfinite", np.ones_like)
-        path.write_bytes(agent_file.as_bytes(poisoned))
+        path.write_bytes(agent_file.encode_agent(poisoned))
     with pytest.raises(AgentError, match=f"{path}: {name} has a weight that is not"):
-        agent_file.load(path)
+        agent_file.read_agent(path)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
 )
 @pytest.mark.fault
 def test_another_description_is_refused(changes, why, path):
-    about, tensors = tensor_file.load(path, dict[str, object])
+    about, tensors = tensor_file.read_tensors(path, dict[str, object])
     kinds = [(name, type(value)) for name, value in (about | changes).items()]
     other = dataclasses.make_dataclass("Other", kinds)(**about | changes)
-    path.write_bytes(tensor_file.as_bytes(other, tensors))
+    path.write_bytes(tensor_file.encode_tensors(other, tensors))
     with pytest.raises(AgentError, match=f"{path}: .*{why}"):
-        agent_file.load(path)
+        agent_file.read_agent(path)

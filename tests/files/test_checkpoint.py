@@ -26,7 +26,7 @@ def same(a, b):
 
 @pytest.fixture
 def content(state):
-    return checkpoint.as_bytes(state)
+    return checkpoint.encode_checkpoint(state)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def read(tmp_path):
 
     def read(content):
         (tmp_path / "file").write_bytes(content)
-        return checkpoint.load(tmp_path / "file")
+        return checkpoint.read_checkpoint(tmp_path / "file")
 
     return read
 
@@ -46,7 +46,7 @@ def test_every_leaf_is_read_as_it_was_saved(state, content, read):
     assert len(found.tensors) > 30
     kinds = {tensor.dtype.name for tensor in found.tensors.values()}
     assert {"float32", "float64", "int32", "int64", "uint32", "bool"} <= kinds
-    assert checkpoint.as_bytes(found) == content
+    assert checkpoint.encode_checkpoint(found) == content
 
 
 def test_what_is_none_is_read_as_none(state, read):
@@ -55,7 +55,7 @@ def test_what_is_none_is_read_as_none(state, read):
         dataclasses.replace(state, best=None, evaluated=-1),
         dataclasses.replace(state, plan=plan, finished="proven"),
     ):
-        assert same(read(checkpoint.as_bytes(other)), other)
+        assert same(read(checkpoint.encode_checkpoint(other)), other)
 
 
 @pytest.mark.fault
@@ -97,11 +97,11 @@ def test_a_flipped_bit_is_refused(content, read):
 def test_another_description_is_refused(changes, why, state, content, read, tmp_path):
     """Also one that is signed well."""
     read(content)
-    about, tensors = tensor_file.load(tmp_path / "file", dict[str, object])
+    about, tensors = tensor_file.read_tensors(tmp_path / "file", dict[str, object])
     kinds = [(name, type(value)) for name, value in (about | changes).items()]
     other = dataclasses.make_dataclass("Other", kinds)(**about | changes)
     with pytest.raises(AgentError, match=why):
-        read(tensor_file.as_bytes(other, tensors))
+        read(tensor_file.encode_tensors(other, tensors))
 
 
 LEARNED = ("params", "target_params", "average_params", "opt_state")
@@ -121,10 +121,10 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
     bad.flat[-1] = np.nan
     poisoned = dataclasses.replace(state, tensors=state.tensors | {name: bad})
     with pytest.raises(FloatingPointError, match=f"{name} is not finite; no"):
-        checkpoint.as_bytes(poisoned)
+        checkpoint.encode_checkpoint(poisoned)
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "not_finite", lambda tensors: None)
-        content = checkpoint.as_bytes(poisoned)
+        content = checkpoint.encode_checkpoint(poisoned)
     with pytest.raises(AgentError, match=f"{name} is not finite$"):
         read(content)
 
@@ -132,7 +132,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
 def test_other_leaves_may_be_nan(state, read):
     tensors = state.tensors | {"seconds": np.array(np.nan)}
     other = dataclasses.replace(state, tensors=tensors)
-    assert np.isnan(read(checkpoint.as_bytes(other)).tensors["seconds"])
+    assert np.isnan(read(checkpoint.encode_checkpoint(other)).tensors["seconds"])
 
 
 @pytest.mark.fault
@@ -140,9 +140,9 @@ def test_an_agent_is_no_checkpoint_and_a_checkpoint_is_no_agent(
     agent, content, read, tmp_path
 ):
     with pytest.raises(AgentError, match="kind"):
-        read(agent_file.as_bytes(agent))
+        read(agent_file.encode_agent(agent))
     (tmp_path / "file").write_bytes(content)
-    for other in (agent_file.load, agent_file.env_id):
+    for other in (agent_file.read_agent, agent_file.env_id):
         with pytest.raises(AgentError, match="kind"):
             other(tmp_path / "file")
 
@@ -159,7 +159,9 @@ def saved(run, state):
 
     def save(*updates):
         for update in updates:
-            content = checkpoint.as_bytes(dataclasses.replace(state, update=update))
+            content = checkpoint.encode_checkpoint(
+                dataclasses.replace(state, update=update)
+            )
             run.checkpoint(update).write_bytes(content)
 
     return save

@@ -190,7 +190,7 @@ def test_damaged_checkpoints_are_set_aside(writer, run, state):
 def test_a_snapshot_is_an_agents_file(writer, run, agent):
     writer.save_snapshot(agent)
     path = run.snapshots / "00002.safetensors"
-    assert path.read_bytes() == agent_file.as_bytes(agent)
+    assert path.read_bytes() == agent_file.encode_agent(agent)
 
 
 @pytest.mark.fault

@@ -33,12 +33,12 @@ TENSORS = {
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "some.safetensors"
-    path.write_bytes(tensor_file.as_bytes(ABOUT, TENSORS))
+    path.write_bytes(tensor_file.encode_tensors(ABOUT, TENSORS))
     return path
 
 
 def test_a_file_holds_the_description_and_every_tensor(path):
-    about, tensors = tensor_file.load(path, About)
+    about, tensors = tensor_file.read_tensors(path, About)
     assert about == tensor_file.describe(path, About) == ABOUT
     assert tensors.keys() == TENSORS.keys()
     for name, tensor in TENSORS.items():
@@ -53,7 +53,7 @@ def test_the_file_is_one_of_safetensors(path):
 
 def test_the_same_contents_give_the_same_bytes(path):
     other_order = dict(reversed(TENSORS.items()))
-    assert tensor_file.as_bytes(ABOUT, other_order) == path.read_bytes()
+    assert tensor_file.encode_tensors(ABOUT, other_order) == path.read_bytes()
 
 
 @pytest.mark.fault
@@ -64,7 +64,7 @@ def test_a_flipped_bit_is_refused(path):
         changed[place] ^= 1 << place % 8
         path.write_bytes(changed)
         with pytest.raises(AgentError, match=str(path)):
-            tensor_file.load(path, About)
+            tensor_file.read_tensors(path, About)
 
 
 @pytest.mark.fault
@@ -75,7 +75,7 @@ def test_any_changed_bit_of_the_weights_is_a_change_after_saving(path):
         changed[-back] ^= 1
         path.write_bytes(changed)
         with pytest.raises(AgentError, match="changed after they were saved"):
-            tensor_file.load(path, About)
+            tensor_file.read_tensors(path, About)
 
 
 @pytest.mark.fault
@@ -84,7 +84,7 @@ def test_a_truncated_file_is_refused(path):
     for size in range(0, len(whole), 7):
         path.write_bytes(whole[:size])
         with pytest.raises(AgentError, match=str(path)):
-            tensor_file.load(path, About)
+            tensor_file.read_tensors(path, About)
 
 
 def test_names_shapes_and_dtypes_are_part_of_the_checksum(tmp_path):
@@ -97,7 +97,7 @@ def test_names_shapes_and_dtypes_are_part_of_the_checksum(tmp_path):
     sums = set()
     for tensors in others:
         path = tmp_path / "file"
-        path.write_bytes(tensor_file.as_bytes(ABOUT, tensors))
+        path.write_bytes(tensor_file.encode_tensors(ABOUT, tensors))
         with safetensors.safe_open(path, framework="numpy") as file:
             sums.add(json.loads(file.metadata()["jax_ttt"])["sha256"])
     assert len(sums) == len(others)
@@ -129,14 +129,14 @@ def test_a_changed_description_is_refused(path):
     rewritten(path, seed=2)
     assert tensor_file.describe(path, About).seed == 2  # without the tensors
     with pytest.raises(AgentError, match="changed after they were saved"):
-        tensor_file.load(path, About)
+        tensor_file.read_tensors(path, About)
 
 
 @pytest.mark.parametrize("version", [1, 4, 6, 99, "5", None])
 @pytest.mark.fault
 def test_another_version_is_refused_by_its_number(version, path):
     rewritten(path, format_version=version)
-    for read in (tensor_file.load, tensor_file.describe):
+    for read in (tensor_file.read_tensors, tensor_file.describe):
         with pytest.raises(AgentError, match=f"format version {version}; this pro"):
             read(path, About)
 
@@ -149,7 +149,7 @@ def test_a_description_without_a_field_is_refused(path):
 
         more: int
 
-    for read in (tensor_file.load, tensor_file.describe):
+    for read in (tensor_file.read_tensors, tensor_file.describe):
         with pytest.raises(AgentError, match=f"{path}: .*`more`"):
             read(path, More)
 
@@ -159,14 +159,14 @@ def test_a_file_of_another_program_is_refused(path):
     for metadata in (None, {"format": "pt"}):
         path.write_bytes(safetensors.numpy.save(TENSORS, metadata))
         with pytest.raises(AgentError, match="not saved by jax_ttt"):
-            tensor_file.load(path, About)
+            tensor_file.read_tensors(path, About)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 9999, "NaN"])
 @pytest.mark.fault
 def test_a_description_that_is_no_object_is_refused(text, path):
     path.write_bytes(safetensors.numpy.save(TENSORS, {"jax_ttt": text}))
-    for read in (tensor_file.load, tensor_file.describe):
+    for read in (tensor_file.read_tensors, tensor_file.describe):
         with pytest.raises(AgentError, match=str(path)):
             read(path, About)
 
@@ -176,7 +176,7 @@ def test_a_description_that_is_no_object_is_refused(text, path):
 def test_junk_is_refused_in_one_line(content, path):
     path.write_bytes(content)
     with pytest.raises(AgentError, match="damaged, or not a file of jax_ttt") as error:
-        tensor_file.load(path, About)
+        tensor_file.read_tensors(path, About)
     assert str(error.value).isprintable()
 
 
@@ -194,13 +194,13 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path):
 def test_a_large_file_is_refused_before_it_is_read(path, monkeypatch):
     monkeypatch.setattr(tensor_file, "MAX_BYTES", 10)
     with pytest.raises(AgentError, match="larger than 10 bytes"):
-        tensor_file.load(path, About)
+        tensor_file.read_tensors(path, About)
 
 
 def test_what_could_not_be_read_is_not_written(path, monkeypatch):
     size = path.stat().st_size
     monkeypatch.setattr(tensor_file, "MAX_BYTES", size)
-    tensor_file.as_bytes(ABOUT, TENSORS)
+    tensor_file.encode_tensors(ABOUT, TENSORS)
     monkeypatch.setattr(tensor_file, "MAX_BYTES", size - 1)
     with pytest.raises(OverflowError, match=f"it has {size:,} bytes; at most"):
-        tensor_file.as_bytes(ABOUT, TENSORS)
+        tensor_file.encode_tensors(ABOUT, TENSORS)

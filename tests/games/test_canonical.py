@@ -72,7 +72,7 @@ def test_a_packed_board_of_cells_is_its_key(host_tree):
     cells = stones.cells_on_host(host_tree.obs)
     going = ~host_tree.terminal  # PGX shows the end of a game to who has just moved
     np.testing.assert_array_equal(
-        packing.as_numbers(np.asarray(packed))[going],
+        packing.keys_to_numbers(np.asarray(packed))[going],
         symmetry.keys_on_host(cells)[going],
     )
 

@@ -91,7 +91,7 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     pile = np.asarray(nim.obs)[:, 0].astype(int)[np.asarray(nim.decisions)]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
     probs = policies.deterministic(nim, jnp.asarray(best, jnp.int32))
-    report = jax.jit(outcomes.report)(nim, probs)
+    report = jax.jit(outcomes.seat_report)(nim, probs)
     assert report.first.worst_loss_rate == 0  # 10 is not a multiple of four
     assert report.second.worst_loss_rate == 1
     host, probs = jax.device_get((nim, probs))

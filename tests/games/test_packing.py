@@ -104,8 +104,8 @@ def test_eight_columns_of_six_rows_have_keys_and_nine_have_none(monkeypatch):
 
 def test_numbers_are_words_and_back():
     numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
-    words = packing.as_words(numbers)
+    words = packing.numbers_to_keys(numbers)
     assert words.dtype == np.uint32
     assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
-    np.testing.assert_array_equal(packing.as_numbers(words), numbers)
+    np.testing.assert_array_equal(packing.keys_to_numbers(words), numbers)
     jax.device_put(words)

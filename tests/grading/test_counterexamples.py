@@ -56,7 +56,9 @@ def graded(agent):
 @pytest.fixture(scope="module")
 def found(params):
     """Return the results of a round, and its counterexamples."""
-    return counterexamples.find(CONFIG, params, generator(), None, never)
+    return counterexamples.find_counterexamples(
+        CONFIG, params, generator(), None, never
+    )
 
 
 @pytest.mark.slow
@@ -71,7 +73,7 @@ def test_counterexamples_are_those_of_both_seats(found, graded):
     assert len(keys) == sum(seat.losing_choices for seat in graded.values())
     assert len(np.unique(keys)) == len(keys)
     states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
-        packing.as_words(keys)
+        packing.numbers_to_keys(keys)
     )
     # Who is to move says whose choice it is.
     assert set(np.asarray(states._step_count) % 2) == {0, 1}
@@ -85,7 +87,9 @@ def test_a_search_that_is_stopped_finds_nothing(params):
         calls.append(1)
         return len(calls) > 3
 
-    grades, keys = counterexamples.find(CONFIG, params, generator(), None, later)
+    grades, keys = counterexamples.find_counterexamples(
+        CONFIG, params, generator(), None, later
+    )
     assert grades == {}
     assert len(keys) == 0
 
@@ -94,14 +98,20 @@ def test_a_search_that_is_stopped_finds_nothing(params):
 def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
     all_grades, all_keys = found
     config = CONFIG.replace(max_positions=200)
-    grades, keys = counterexamples.find(config, params, generator(), None, never)
+    grades, keys = counterexamples.find_counterexamples(
+        config, params, generator(), None, never
+    )
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
     monkeypatch.setattr(search, "_SAMPLE", 40)
-    few = counterexamples.find(config, params, generator(), None, never)[1]
+    few = counterexamples.find_counterexamples(
+        config, params, generator(), None, never
+    )[1]
     assert 0 < len(few) < len(keys)
     assert set(few) < set(keys)
-    again = counterexamples.find(config, params, generator(), None, never)[1]
+    again = counterexamples.find_counterexamples(
+        config, params, generator(), None, never
+    )[1]
     np.testing.assert_array_equal(few, again)
 
 
@@ -144,7 +154,7 @@ def test_of_two_searches_the_one_that_went_further_counts(graded):
     first, second = graded.values()
     cut = dataclasses.replace(first, complete=False, num_moves=5)
     shorter = dataclasses.replace(cut, num_moves=4)
-    further = counterexamples.further
+    further = counterexamples.merge_searches
     before: dict[Seat, SeatGrade] = {"first": cut, "second": second}
     assert further(before, {"first": shorter}) == before
     assert further(before, {"first": first}) == graded
@@ -165,17 +175,17 @@ def test_of_two_searches_the_one_that_went_further_counts(graded):
 def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, graded):
     config = Config.of(env_id=env_id, start_share=share)
     ungraded, complete = made.grade(), made.grade(graded)
-    assert counterexamples.is_open(config, ungraded, seconds) == is_open
-    assert not counterexamples.is_open(config, complete, seconds)
+    assert counterexamples.may_find_more(config, ungraded, seconds) == is_open
+    assert not counterexamples.may_find_more(config, complete, seconds)
     cut = dataclasses.replace(graded["first"], complete=False)
     for partly in (
         made.grade({"first": cut, "second": graded["second"]}),
         made.grade({"first": graded["first"]}),
     ):
-        assert counterexamples.is_open(config, partly, seconds) == is_open
+        assert counterexamples.may_find_more(config, partly, seconds) == is_open
 
 
 def test_a_search_is_of_the_learned_seats(graded):
     config = Config.of(env_id=ENV, opponent="random", seat="first")
     found = made.grade({"first": graded["first"]}, seats=("first",))
-    assert not counterexamples.is_open(config, found, None)
+    assert not counterexamples.may_find_more(config, found, None)

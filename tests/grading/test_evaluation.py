@@ -11,7 +11,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.grading import evaluation, exact, match
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.grading.grade import Grade
-from jax_ttt.grading.match import Counts, MatchCounts
+from jax_ttt.grading.match import MatchCounts, SeatCounts
 from jax_ttt.players.network_player import greedy_policy, network_of
 
 CONFIG = Config.of(hidden_size=16)
@@ -43,7 +43,7 @@ def test_a_network_of_nan_has_no_evaluation(tree):
 
 def test_a_match_in_training_has_the_rates_of_its_games():
     rows = (2, 1, 1), (0, 1, 3)
-    counts = MatchCounts(*(Counts(*map(jnp.int32, row)) for row in rows))
+    counts = MatchCounts(*(SeatCounts(*map(jnp.int32, row)) for row in rows))
     grade = evaluation.grade_of(CONFIG, Evaluation(exact=None, sampled=counts))
     sampled = made.sampled((0.5, 0.25), (0.0, 0.25))
     assert match.match_of_counts(counts) == sampled

@@ -8,7 +8,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.games import pgx_games, positions, stones
 from jax_ttt.grading import match as matches
-from jax_ttt.grading.match import Counts, MatchCounts
+from jax_ttt.grading.match import MatchCounts, SeatCounts
 from jax_ttt.players import basic
 from jax_ttt.solver import minimax, outcomes
 
@@ -46,7 +46,7 @@ def test_sampled_matches_agree_with_exact_results(tree):
     code = (obs @ digits).astype(int) + 9841  # in the view of the player to move
     table[code + 19_683 * ~np.asarray(tree.first_to_move)] = action
     policy = np.eye(9, dtype=np.float32)[action] * legal
-    report = jax.jit(outcomes.report)(tree, policy)
+    report = jax.jit(outcomes.seat_report)(tree, policy)
 
     def player(key, env_state):
         del key
@@ -71,6 +71,6 @@ def test_sampled_matches_agree_with_exact_results(tree):
 
 
 def test_a_match_is_reported_by_seat():
-    first, second = (Counts(*map(jnp.int32, row)) for row in ((3, 0, 1), (1, 1, 2)))
+    first, second = (SeatCounts(*map(jnp.int32, row)) for row in ((3, 0, 1), (1, 1, 2)))
     found = matches.match_of_counts(MatchCounts(first, second))
     assert found == made.sampled((0.75, 0.0), (0.25, 0.25))

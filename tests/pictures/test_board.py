@@ -20,7 +20,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players.network_player import network_of
-from jax_ttt.text.board_text import find
+from jax_ttt.text.board_text import find_position
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 TEXTS = re.compile(r"<text[^>]*>([^<]*)</text>")
@@ -218,7 +218,7 @@ def values_of(picture):
 
 def test_values_stand_on_their_cells_beside_the_exact_ones(agent, host_tree):
     """O must take an edge: a corner loses."""
-    position = find("tic_tac_toe", "X---O---X")
+    position = find_position("tic_tac_toe", "X---O---X")
     picture = board_svg.values_picture(agent, position)
     every = values_of(picture)
     exact = [shown[0] if len(shown) > 1 else "" for shown in every[9:]]
@@ -271,7 +271,7 @@ def test_a_free_cell_without_a_value_stays_empty_and_a_pass_is_not_drawn():
 def test_values_say_who_moves_and_which_seat_was_learned(seat, mover):
     config = PRESETS["plain"].replace(hidden_size=8, opponent="random", seat=seat)
     cells = {"X": "---------", "O": "X--------"}[mover]
-    position = find("tic_tac_toe", cells)
+    position = find_position("tic_tac_toe", cells)
     title, *_ = TEXTS.findall(
         board_svg.values_picture(tiny.untrained(config), position).svg
     )

@@ -261,7 +261,7 @@ def drawn_lines(axes):
 
 
 def test_a_run_in_rounds_is_drawn_by_round_and_seat():
-    figure = layout.drawn(curves.of_run, ROUNDS, "a run", IN_ROUNDS)
+    figure = layout.drawn(curves.draw_run, ROUNDS, "a run", IN_ROUNDS)
     positions, ends = figure.axes
     assert drawn_lines(positions) == {
         "as first": [[0, 1928], [1, 3373], [2, 1532]],
@@ -297,7 +297,7 @@ def test_a_run_without_counterexamples_is_drawn_by_update():
         made.evaluated(0, made.grade(sampled=made.sampled((0.5, 0.25, 0.25), (1.0,)))),
         *ROUNDS,
     ]
-    figure = layout.drawn(curves.of_run, rows, "a run", SMALL)
+    figure = layout.drawn(curves.draw_run, rows, "a run", SMALL)
     assert figure.axes[0].get_xlabel() == "updates"
     assert figure.axes[0].get_title() == "as first, exact"
     assert figure.axes[0].lines[0].get_xdata().tolist() == [0, 1500, 3000]

@@ -23,7 +23,7 @@ CONFIG = Config.of(hidden_size=8, eval_games=0)
 def agent():
     """Return an untrained agent."""
     params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(3))
-    return saved_agents.Agent(CONFIG, params, 3, 17, made.exact((0.5,), (0.25,)))
+    return saved_agents.SavedAgent(CONFIG, params, 3, 17, made.exact((0.5,), (0.25,)))
 
 
 @pytest.fixture

@@ -21,11 +21,13 @@ from hypothesis import strategies as st
 from jax_ttt.config.settings import Config
 from jax_ttt.files import records, tensor_file
 from jax_ttt.players import saved_agents
-from jax_ttt.players.saved_agents import Agent, AgentError
+from jax_ttt.players.saved_agents import AgentError, SavedAgent
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
-WHOLE = saved_agents.as_bytes(Agent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE))
+WHOLE = saved_agents.agent_bytes(
+    SavedAgent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
+)
 HEADER = 8 + int.from_bytes(WHOLE[:8], "little")
 ABOUT = json.loads(json.loads(WHOLE[8:HEADER])["__metadata__"]["jax_ttt"])
 TENSORS = safetensors.numpy.load(WHOLE)

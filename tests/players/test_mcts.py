@@ -134,7 +134,7 @@ def test_online_it_wins_and_blocks(tree, graph, at):
         tree.env_state,
     )
     actions = jax.jit(player)(jax.random.key(0), states)
-    assert actions.tolist() == list(board_text.values())
+    assert actions.tolist() == list(boards.values())
 
 
 def test_a_move_that_was_never_tried_is_worse_than_a_lost_one():

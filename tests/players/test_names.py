@@ -10,22 +10,24 @@ import pytest
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.files import agent_file
 from jax_ttt.players import names
-from jax_ttt.players.names import Spec
+from jax_ttt.players.names import PlayerSpec
 from jax_ttt.players.shipped import ALL, SHIPPED
 
 
 @pytest.mark.parametrize(
     ("name", "spec"),
     [
-        ("random", Spec("random", "random")),
-        ("shipped:table", Spec("shipped:table", "agent")),
-        ("minimax-quick", Spec("minimax-quick", "minimax-quick")),
-        ("mcts", Spec("mcts", "mcts", 4000)),
-        ("mcts:50", Spec("mcts:50", "mcts", 50)),
-        ("mcts-online", Spec("mcts-online", "mcts-online", 200)),
+        ("random", PlayerSpec("random", "random")),
+        ("shipped:table", PlayerSpec("shipped:table", "agent")),
+        ("minimax-quick", PlayerSpec("minimax-quick", "minimax-quick")),
+        ("mcts", PlayerSpec("mcts", "mcts", 4000)),
+        ("mcts:50", PlayerSpec("mcts:50", "mcts", 50)),
+        ("mcts-online", PlayerSpec("mcts-online", "mcts-online", 200)),
         (
             "blend:0.7:mcts:50",
-            Spec("blend:0.7:mcts:50", "blend", 0.7, Spec("mcts:50", "mcts", 50)),
+            PlayerSpec(
+                "blend:0.7:mcts:50", "blend", 0.7, PlayerSpec("mcts:50", "mcts", 50)
+            ),
         ),
     ],
 )

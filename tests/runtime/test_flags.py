@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from jax_ttt.config.device_flags import Devices, Spread
+from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
 
@@ -23,7 +23,7 @@ ALL = {"coordinator": "10.0.0.1:1234", "num_processes": 4, "process_id": 3}
     ],
 )
 def test_what_fits_together_is_accepted(flags, is_spread):
-    spread = Spread(**flags)
+    spread = DistributedFlags(**flags)
     assert spread.is_spread is is_spread
 
 
@@ -40,11 +40,11 @@ def test_games_and_moves_are_a_multiple_of_the_devices(field, number, near):
     config = Config.of(
         num_envs=64, replay_capacity=1024, replay_start=0, replay_batch=8
     )
-    Devices(devices="8").check_shares(config)
+    DeviceFlags(devices="8").check_shares(config)
     config = config.replace(**{field: number})
     for text in (None, "1", "all"):
-        Devices(devices=text).check_shares(config)
+        DeviceFlags(devices=text).check_shares(config)
     with pytest.raises(SettingError) as refusal:
-        Devices(devices="8").check_shares(config)
+        DeviceFlags(devices="8").check_shares(config)
     assert refusal.value.field == field
     assert set(near) <= set(re.findall(r"[\d,]*\d", refusal.value.rule))

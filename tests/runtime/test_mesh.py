@@ -42,20 +42,22 @@ def begun(config, layout):
 def prepared(config, layout):
     """Return the arguments of the first chunk: a learner and its state."""
     learner, key = begun(config, layout)
-    return learner, device.start(learner, key, layout=layout)
+    return learner, device.start_program(learner, key, layout=layout)
 
 
 def after(config, num_updates, mesh=None):
     """Return the state and the metrics after some updates."""
     layout = Layout(mesh=mesh)
     learner, state = prepared(config, layout)
-    return device.advance(learner, state, num_updates=num_updates, layout=layout)
+    return device.advance_program(
+        learner, state, num_updates=num_updates, layout=layout
+    )
 
 
 def run_of(config, seed, mesh=None, state=None):
     """Return a run of one agent."""
     learner = loop.make_learner(config, seed)
-    return loop.train(learner, run_key(seed), state, layout=Layout(mesh=mesh))
+    return loop.training_steps(learner, run_key(seed), state, layout=Layout(mesh=mesh))
 
 
 def leaves(state):
@@ -227,7 +229,7 @@ def test_sizes_are_refused_before_jax_is_loaded(name, tmp_path):
 def compiled(config, layout):
     """Return the program of one update."""
     learner, state = prepared(config, layout)
-    advance = device.advance.jitted()
+    advance = device.advance_program.jitted()
     return advance.lower(learner, state, num_updates=1, layout=layout).compile()
 
 
@@ -251,7 +253,7 @@ def test_each_device_has_its_share_of_the_work(spread):
 @pytest.mark.slow
 def test_agents_at_once_exchange_nothing_but_their_results(spread):
     layout = Layout(many=True, mesh=spread(4))
-    start = device.start.jitted().lower(*begun(CONFIG, layout), layout=layout)
+    start = device.start_program.jitted().lower(*begun(CONFIG, layout), layout=layout)
     assert not collectives(start.compile())
     program = compiled(CONFIG, layout)
     assert set(collectives(program)) <= {"all-gather", "all-reduce"}

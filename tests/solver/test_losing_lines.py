@@ -55,7 +55,7 @@ def test_each_position_of_the_line_is_marked(found):
     words_of = jax.jit(lambda state: packing.pack(ENV, packing.stones_of(state)))
     for level, state in list(played(found.losing_line))[:-1]:
         words = np.asarray(words_of(state))
-        place = np.searchsorted(found.keys[level], packing.as_numbers(words)[0])
+        place = np.searchsorted(found.keys[level], packing.keys_to_numbers(words)[0])
         assert marks[level][place]
 
 
@@ -66,7 +66,7 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(found):
     rows = zip(found.keys, marks, own, strict=True)
     marked = np.concatenate([keys[mark] for keys, mark, is_own in rows if is_own])
     states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
-        packing.as_words(marked)
+        packing.numbers_to_keys(marked)
     )
     several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
     np.testing.assert_array_equal(np.concatenate(chosen), marked[several])

@@ -8,7 +8,7 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import stones
 from jax_ttt.solver import outcomes, policies, proof
 
-REPORT = jax.jit(outcomes.report)
+REPORT = jax.jit(outcomes.seat_report)
 
 
 def percent(outcome):

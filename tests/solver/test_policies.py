@@ -18,6 +18,6 @@ def test_every_legal_move_has_the_same_probability(host_tree, boards):
 def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):
     legal = host_tree.legal_action_mask
     first = np.eye(9)[legal.argmax(axis=1)] * legal
-    found = policies.mixed(host_tree, 0.25, first)
+    found = policies.mix_with_random(host_tree, 0.25, first)
     np.testing.assert_allclose(found[0], [0.75 + 0.25 / 9, *[0.25 / 9] * 8])
     np.testing.assert_allclose(found.sum(axis=1), ~host_tree.terminal)

@@ -54,7 +54,7 @@ reported = functools.partial(
         "xla_backend_optimization_level": 3,
         "xla_llvm_disable_expensive_passes": False,
     },
-)(outcomes.report)
+)(outcomes.seat_report)
 
 
 def graded(tree, probs, seats=SEATS):

@@ -297,7 +297,7 @@ def test_a_symmetric_player_is_asked_on_one_board_only():
             batch=16,
         )
         keys = np.asarray(packing.keys_of("connect_4x4", first_state()))
-        list(successors.expand(subject, 0, packing.as_numbers(keys)))
+        list(successors.expand(subject, 0, packing.keys_to_numbers(keys)))
         jax.effects_barrier()
         assert len(boards) == times
 

@@ -36,14 +36,14 @@ def always(column, key, env_state):
 
 def number_of(moves, env_id=ENV):
     """Return the same as one number."""
-    return int(packing.as_numbers(np.asarray(key_of(moves, env_id)))[0])
+    return int(packing.keys_to_numbers(np.asarray(key_of(moves, env_id)))[0])
 
 
 def test_all_moves_of_a_position():
     moves = successors.after_all_moves(ENV, key_of(COLUMNS), False)
     assert moves.action.tolist() == [[0, 1, 2, 3]]
     assert moves.result.tolist() == [[WON, OPEN, OPEN, OPEN]]
-    numbers = packing.as_numbers(np.asarray(moves.keys))[0].tolist()
+    numbers = packing.keys_to_numbers(np.asarray(moves.keys))[0].tolist()
     assert numbers[1:] == [number_of([*COLUMNS, column]) for column in (1, 2, 3)]
 
 
@@ -73,7 +73,7 @@ def test_a_board_and_its_mirror_image_have_one_first_key():
     assert number_of(moves) != number_of(mirrored)
     both = np.concatenate([key_of(moves), key_of(mirrored)])
     found = packing.pack_least(ENV, packing.unpack(ENV, jnp.asarray(both)))
-    numbers = packing.as_numbers(np.asarray(found)).tolist()
+    numbers = packing.keys_to_numbers(np.asarray(found)).tolist()
     assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
 
 
@@ -85,12 +85,14 @@ def test_the_first_key_is_the_least_number():
         boards = packing.Stones(cells == 1, cells == 2)
         pack = jax.jit(packing.pack, static_argnums=0)
         numbers = [
-            packing.as_numbers(np.asarray(pack(env_id, packing.seen(boards, view))))
+            packing.keys_to_numbers(
+                np.asarray(pack(env_id, packing.seen(boards, view)))
+            )
             for view in packing.all_views(env_id).cells
         ]
         assert len(numbers) == 8
         found = jax.jit(packing.pack_least, static_argnums=0)(env_id, boards)
-        least = packing.as_numbers(np.asarray(found))
+        least = packing.keys_to_numbers(np.asarray(found))
         np.testing.assert_array_equal(least, np.min(numbers, axis=0))
 
 

@@ -57,7 +57,7 @@ def talk():
             raise EOFError
 
         screen = Screen(ask, said.append, **more.pop("screen", {}))
-        match = dialogue.Match(env_id, opponent, jax.random.key(0), screen, **more)
+        match = dialogue.Session(env_id, opponent, jax.random.key(0), screen, **more)
         try:
             dialogue.play_games(match, side)
         except KeyboardInterrupt:

@@ -79,7 +79,7 @@ def test_every_position_has_its_own_string(host_tree):
 def test_a_board_is_found_as_it_is_written(host_tree):
     for position in host_tree.decisions[[0, 1, 100, 2000, 4519]].tolist():
         cells = board_text.cells_as_text(host_tree, position)
-        assert board_text.find("tic_tac_toe", cells) == position
+        assert board_text.find_position("tic_tac_toe", cells) == position
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_board_is_found_as_it_is_written(host_tree):
 )
 def test_a_board_that_is_none_is_refused(cells, why):
     with pytest.raises(ValueError, match=why):
-        board_text.find("tic_tac_toe", cells)
+        board_text.find_position("tic_tac_toe", cells)
 
 
 def test_moves_are_on_cells_or_below_columns():

@@ -3,7 +3,7 @@
 import pytest
 
 from jax_ttt.text import commands as words
-from jax_ttt.text.commands import Command
+from jax_ttt.text.commands import TypedCommand
 
 LEGAL = (0, 4, 12)
 
@@ -13,19 +13,19 @@ LEGAL = (0, 4, 12)
     [
         ("4", 4),
         ("  12 ", 12),
-        ("u", Command("undo")),
-        ("UNDO", Command("undo")),
-        ("h", Command("hint")),
-        ("hi", Command("hint")),
-        ("he", Command("help")),
-        ("?", Command("help")),
-        (" va ", Command("values")),
-        ("r", Command("review")),
-        ("q", Command("quit")),
-        ("n", Command("new")),
-        ("new o", Command("new", "o")),
-        ("n X", Command("new", "x")),
-        ("new r", Command("new", "random")),
+        ("u", TypedCommand("undo")),
+        ("UNDO", TypedCommand("undo")),
+        ("h", TypedCommand("hint")),
+        ("hi", TypedCommand("hint")),
+        ("he", TypedCommand("help")),
+        ("?", TypedCommand("help")),
+        (" va ", TypedCommand("values")),
+        ("r", TypedCommand("review")),
+        ("q", TypedCommand("quit")),
+        ("n", TypedCommand("new")),
+        ("new o", TypedCommand("new", "o")),
+        ("n X", TypedCommand("new", "x")),
+        ("new r", TypedCommand("new", "random")),
     ],
 )
 def test_a_line_is_a_move_or_a_command(text, meant):
@@ -45,5 +45,5 @@ def test_other_lines_mean_nothing(text):
 
 def test_the_help_names_every_command():
     shown = words.help_text("column")
-    assert all(f"  {name} " in shown for name in words.ABOUT)
+    assert all(f"  {name} " in shown for name in words.COMMAND_TEXTS)
     assert max(map(len, shown.splitlines())) < 80

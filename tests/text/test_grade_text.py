@@ -9,7 +9,7 @@ from rule_player import RULE
 
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.grading import exact
-from jax_ttt.grading.grade import Exam, Lines, Mark, Match, SeatGrade
+from jax_ttt.grading.grade import Exam, ExamScore, Lines, Match, SeatGrade
 from jax_ttt.solver import policies
 from jax_ttt.solver.reach import Reach
 from jax_ttt.solver.successors import SearchedPlayer
@@ -65,7 +65,7 @@ def test_tables_of_results(snapshot):
     def mark(share, number):
         """Return a mark."""
         interval = (share - 0.1, share + 0.1)
-        return Mark(num_positions=number, share=share, interval=interval)
+        return ExamScore(num_positions=number, share=share, interval=interval)
 
     exam = Exam(
         all=mark(0.5, 1012),
@@ -147,7 +147,9 @@ def test_the_tables_and_verdicts_of_searches(snapshot):
         {"first": PROVEN, "second": OPEN},
     ]
     grades = [made.grade(searches) for searches in seats]
-    texts = [grade_text.report(grade, grade_text.verdict(grade)) for grade in grades]
+    texts = [
+        grade_text.full_report(grade, grade_text.verdict(grade)) for grade in grades
+    ]
     assert "\n\n".join(texts) == snapshot
 
 

@@ -3,13 +3,13 @@
 import made
 import pytest
 
-from jax_ttt.files.rows import Counts
+from jax_ttt.files.rows import TrainingCounts
 from jax_ttt.text.console import LatestGames
 
 
 def counts(games, wins, losses):
     known = made.COUNTS | {"update": 1, "games": games, "wins": wins, "losses": losses}
-    return Counts(**known)
+    return TrainingCounts(**known)
 
 
 def test_shares_are_those_of_the_games_since_the_last_evaluation():

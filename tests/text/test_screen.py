@@ -24,17 +24,17 @@ def stdout_of(encoding, monkeypatch):
 
 def test_colours_are_for_terminals_without_no_color(monkeypatch):
     stdout_of("utf-8", monkeypatch)
-    assert screen.of_streams().paint("X", "bold") == "\x1b[1mX\x1b[0m"
-    assert screen.of_streams().paint("X", "") == "X"
+    assert screen.standard_screen().paint("X", "bold") == "\x1b[1mX\x1b[0m"
+    assert screen.standard_screen().paint("X", "") == "X"
     monkeypatch.setenv("NO_COLOR", "1")
-    assert screen.of_streams().paint("X", "bold") == "X"
+    assert screen.standard_screen().paint("X", "bold") == "X"
     monkeypatch.setenv("NO_COLOR", "")  # as good as unset
-    assert screen.of_streams().coloured
+    assert screen.standard_screen().coloured
     monkeypatch.setenv("TERM", "dumb")
-    assert not screen.of_streams().coloured
+    assert not screen.standard_screen().coloured
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    assert not screen.of_streams().coloured
+    assert not screen.standard_screen().coloured
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_colours_are_for_terminals_without_no_color(monkeypatch):
 )
 def test_lines_are_those_that_the_encoding_has(encoding, lines, monkeypatch):
     stdout_of(encoding, monkeypatch)
-    assert screen.of_streams().lines == lines
+    assert screen.standard_screen().lines == lines
 
 
 def test_a_line_that_is_no_text_is_wrong_input(monkeypatch, capsys):
     stdin = io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), encoding="utf-8")
     monkeypatch.setattr("sys.stdin", stdin)
-    assert screen.of_streams().ask("move: ") == "\N{REPLACEMENT CHARACTER}"
+    assert screen.standard_screen().ask("move: ") == "\N{REPLACEMENT CHARACTER}"
     assert capsys.readouterr().out == "move: "

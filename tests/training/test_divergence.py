@@ -11,7 +11,7 @@ import tiny
 
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import Progress, run_key
+from jax_ttt.training.run_state import RunStep, run_key
 
 
 def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
@@ -22,7 +22,7 @@ def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
     params = {name: np.full(3, np.nan if name in weights else 1.0) for name in names}
     learner = SimpleNamespace(params=params)
     state = SimpleNamespace(train_state=learner, update=np.int64(100))
-    return Progress(state, metrics, None)  # type: ignore[arg-type]
+    return RunStep(state, metrics, None)  # type: ignore[arg-type]
 
 
 NAN = float("nan")
@@ -49,13 +49,15 @@ NAN = float("nan")
 @pytest.mark.fault
 def test_the_first_update_and_the_weights_are_named(found, text):
     advice = "; try a lower learning rate"
-    assert run_state.reason(found, 50) == f"training diverged: {text}{advice}"
+    assert (
+        run_state.divergence_message(found, 50) == f"training diverged: {text}{advice}"
+    )
 
 
 @pytest.mark.fault
 def test_a_run_ends_in_the_chunk_in_which_it_diverges():
     learner, key = loop.make_learner(tiny.CONFIG, 1), run_key(1)
-    first = next(loop.train(learner, key)).state
+    first = next(loop.training_steps(learner, key)).state
     params = jax.tree_util.tree_map_with_path(
         lambda path, leaf: (
             leaf * np.float32(np.nan)
@@ -68,7 +70,7 @@ def test_a_run_ends_in_the_chunk_in_which_it_diverges():
         first, train_state=dataclasses.replace(first.train_state, params=params)
     )
     with pytest.raises(FloatingPointError) as error:
-        list(loop.train(learner, key, state))
+        list(loop.training_steps(learner, key, state))
     assert str(error.value).startswith(
         "training diverged: the loss is not finite at update 1; not finite weights "
         "after update 2: layers.layers.2.bias and 2 other arrays; try a lower"

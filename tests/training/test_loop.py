@@ -20,13 +20,13 @@ from jax_ttt.training.run_state import run_key
 
 
 def run_of(config, seed):
-    return loop.train(loop.make_learner(config, seed), run_key(seed))
+    return loop.training_steps(loop.make_learner(config, seed), run_key(seed))
 
 
 def test_an_agents_size_is_that_of_its_state_and_more():
     weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
     least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    assert least < loop.agent_bytes(tiny.CONFIG) < 100 * least
+    assert least < loop.agent_memory(tiny.CONFIG) < 100 * least
 
 
 def test_what_is_evaluated_is_the_agent_and_not_its_target(tree):
@@ -95,7 +95,7 @@ def test_each_search_for_counterexamples_draws_a_sample_of_its_own(monkeypatch):
         drawn.append(int(rng.integers(2**60)))
         return {}, np.zeros(0, np.uint64)
 
-    monkeypatch.setattr(counterexamples, "find", find)
+    monkeypatch.setattr(counterexamples, "find_counterexamples", find)
     fields = {"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1}
     config = Config.of(env_id="connect_4x4", start_share=0.5, eval_games=2, **fields)
     for seed in (0, 1, 0):

@@ -16,7 +16,7 @@ from jax_ttt.grading import agent_groups
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.runtime import processes
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import Layout, keys
+from jax_ttt.training.layout import Layout, stream_keys
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.run_state import run_key
 
@@ -32,14 +32,14 @@ def params_of(run):
 
 def alone(config, seed, state=None):
     """Return a run of one agent."""
-    return loop.train(loop.make_learner(config, seed), run_key(seed), state)
+    return loop.training_steps(loop.make_learner(config, seed), run_key(seed), state)
 
 
 def at_once(configs, seeds, state=None):
     """Return a run of many agents."""
     keys = np.stack([run_key(seed) for seed in seeds])
     learner = loop.make_learners(configs, seeds)
-    return loop.train(learner, keys, state, layout=Layout(many=True))
+    return loop.training_steps(learner, keys, state, layout=Layout(many=True))
 
 
 def leaves(params):
@@ -80,7 +80,7 @@ def test_a_number_as_data_does_what_it_does_as_a_constant():
     def trained(key):
         return learner.chunk(learner.init(key), 6)[0].params
 
-    constant = trained(keys(run_key(3)).training)
+    constant = trained(stream_keys(run_key(3)).training)
     for a, b in zip(leaves(data), leaves(constant), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
@@ -163,7 +163,7 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
         found = agent_groups.group_summary(rows, CONFIG)
         assert found.diverged == (2,)
         assert found.not_proven == (2, 1)
-        assert agent_groups.as_cells(rows[0])["unbeatable"] is None
+        assert agent_groups.csv_row(rows[0])["unbeatable"] is None
     first, *_, last = at_once([CONFIG, CONFIG], [2, 1])
     assert first.diverged.tolist() == [False, False]  # nothing is learned yet
     assert last.diverged.tolist() == [True, False]
@@ -172,14 +172,14 @@ def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
 def test_an_agent_that_diverged_is_not_graded_even_if_its_weights_are_finite(
     monkeypatch,
 ):
-    real = loop.train
+    real = loop.training_steps
 
     def diverging(*args, **options):
         for step in real(*args, **options):
             state = dataclasses.replace(step.state, diverged=np.array([True, False]))
             yield step._replace(state=state)
 
-    monkeypatch.setattr(loop, "train", diverging)
+    monkeypatch.setattr(loop, "training_steps", diverging)
     rows = list(many_agents.train_jobs([Job(CONFIG, seed) for seed in (1, 2)], 2))
     assert [row.diverged for row in rows] == [True, False]
     assert [row.grade is None for row in rows] == [True, False]
@@ -202,7 +202,7 @@ def test_agents_at_once_share_the_seconds_evenly(num, monkeypatch):
         del learner, stop
         return steps_of(4.0, 12.0, num=len(key) if layout.many else None)
 
-    monkeypatch.setattr(loop, "train", train)
+    monkeypatch.setattr(loop, "training_steps", train)
     jobs = [Job(CONFIG, seed) for seed in range(num)]
     assert [row.seconds for row in many_agents.train_jobs(jobs, num)] == [
         12 / num
@@ -217,7 +217,7 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
         yield from itertools.islice(steps_of(1.0, 3.0, 12.0), 2)
         raise FloatingPointError
 
-    monkeypatch.setattr(loop, "train", diverging)
+    monkeypatch.setattr(loop, "training_steps", diverging)
     (row,) = many_agents.train_jobs([Job(CONFIG, 1)], 1)
     assert (row.seed, row.games, row.seconds, row.diverged) == (1, 7, 3, True)
     assert row.grade is None
@@ -230,7 +230,7 @@ def test_as_many_train_at_once_as_the_memory_holds(limit, fit, monkeypatch):
     stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
     monkeypatch.setattr(many_agents.devices, "current", lambda: device)
-    monkeypatch.setattr(loop, "agent_bytes", lambda config: 1000)
+    monkeypatch.setattr(loop, "agent_memory", lambda config: 1000)
     assert many_agents.agents_that_fit(CONFIG, most=100) == fit
 
 
@@ -255,7 +255,7 @@ def test_devices_share_each_batch_evenly_and_copies_have_no_row(
         batches.append(key[:, 1].tolist())
         return steps_of(4.0, 12.0, num=len(key))
 
-    monkeypatch.setattr(loop, "train", train)
+    monkeypatch.setattr(loop, "training_steps", train)
     jobs = [Job(CONFIG, seed) for seed in range(6)]
     rows = [*many_agents.train_jobs(jobs, 3, mesh=four_devices)]
     assert batches == [[0, 1, 2, 3], [4, 5, 5, 5]]
@@ -272,7 +272,7 @@ def room_for_seven(four_devices, monkeypatch):
         many_agents.devices, "current", lambda: SimpleNamespace(platform="gpu")
     )
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: 14_000)
-    monkeypatch.setattr(loop, "agent_bytes", lambda config: 1000)
+    monkeypatch.setattr(loop, "agent_memory", lambda config: 1000)
 
 
 @pytest.mark.usefixtures("room_for_seven")

@@ -21,7 +21,7 @@ from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loop, run_state
 from jax_ttt.training import recorder as recording
 from jax_ttt.training.recorder import Recorder, Schedule
-from jax_ttt.training.run_state import Progress, run_key
+from jax_ttt.training.run_state import RunStep, run_key
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 
@@ -57,7 +57,7 @@ def begun(tmp_path):
 
 def steps(stop=lambda: False):
     learner = loop.make_learner(PLAN.config, PLAN.seed)
-    run = loop.train(learner, run_key(PLAN.seed), stop=stop)
+    run = loop.training_steps(learner, run_key(PLAN.seed), stop=stop)
     ungraded = run_state.ungraded(PLAN.config)
     return run_state.with_grades(PLAN.config, run, ungraded)
 
@@ -145,7 +145,7 @@ def test_a_state_that_can_not_be_saved_is_a_warning(
     def full(*_):
         raise error
 
-    monkeypatch.setattr(checkpoint, "as_bytes", full)
+    monkeypatch.setattr(checkpoint, "encode_checkpoint", full)
     recorder, run = begun(every=1e-9)
     recorder.follow(steps(), StopRequest())
     assert updates(run) == []
@@ -226,7 +226,7 @@ def searched(found, begin=0):
         state = dataclasses.replace(
             first.state, train_state=learned, update=update, evaluated=update
         )
-        yield Progress(state, None, first.evaluation), grade
+        yield RunStep(state, None, first.evaluation), grade
 
 
 @pytest.mark.parametrize(

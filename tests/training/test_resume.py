@@ -259,7 +259,10 @@ def test_a_new_end_is_saved_before_the_training(whole, tmp_path, monkeypatch):
         stop_in_chunk(patch, 1, kill)
         with pytest.raises(Killed):
             command("--resume", path, "--num-updates", 6)
-    assert checkpoint.load(checkpoints(path)[0]).plan.config.run.num_updates == 6
+    assert (
+        checkpoint.read_checkpoint(checkpoints(path)[0]).plan.config.run.num_updates
+        == 6
+    )
     code, _, err = command("--resume", path, "--quiet")
     assert (code, err) == (0, "")
     assert rows(path)[-1]["update"] == 6
@@ -295,7 +298,9 @@ def test_changed_flags_are_listed_and_refused(
     "flags", ["--learning-rate 0.002 --seed 1", "--keep 1 --checkpoint-every 5 --json"]
 )
 def test_flags_that_change_nothing_are_allowed(flags, killed, whole):
-    rate = checkpoint.load(checkpoints(killed)[0]).plan.config.optimizer.learning_rate
+    rate = checkpoint.read_checkpoint(
+        checkpoints(killed)[0]
+    ).plan.config.optimizer.learning_rate
     flags = flags.replace("0.002", str(rate))
     code, _, err = command("--resume", killed, *flags.split())
     assert (code, err) == (0, "")
@@ -459,7 +464,7 @@ def test_the_state_is_checked_against_the_settings(killed):
         other = train.dataclasses.replace(found.checkpoint, tensors=leaves)
         changed = found._replace(checkpoint=other)
         with pytest.raises(AgentError, match="not a state of such a run") as error:
-            run_state.restored(changed, learner, run_key(1))
+            run_state.restore_state(changed, learner, run_key(1))
         assert str(error.value).endswith(why)
 
 

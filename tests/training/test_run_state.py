@@ -31,7 +31,7 @@ def same(a, b):
 
 
 def test_a_state_on_the_host_does_not_change_with_the_run():
-    run = loop.train(LEARNER, KEY)
+    run = loop.training_steps(LEARNER, KEY)
     first = host(next(run).state)
     before = {name: leaf.tobytes() for name, leaf in first.items()}
     *_, last = run
@@ -41,12 +41,12 @@ def test_a_state_on_the_host_does_not_change_with_the_run():
 
 def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
     steps = []
-    for step in loop.train(LEARNER, KEY):
+    for step in loop.training_steps(LEARNER, KEY):
         steps.append((step.state, run_state.on_host(step.state)))
     *_, (_, end) = steps
     for like, leaves in steps[:-1]:
         state = pytrees.with_leaves(like, leaves)
-        *_, last = loop.train(LEARNER, KEY, state)
+        *_, last = loop.training_steps(LEARNER, KEY, state)
         expected = {n: x for n, x in end.items() if n != "seconds"}
         assert same(host(last.state), expected)
 

@@ -117,7 +117,7 @@ def test_an_agent_that_is_replaced_is_read_again(files, runs):
     path.write_bytes(b"noise")
     assert files.as_json()[1][0]["name"] == "a"
     largest = max(path.stat().st_size for path in ALL.values())
-    assert largest < agent_files.MOST_BYTES / 10
+    assert largest < agent_files.MOST_AGENT_BYTES / 10
 
 
 def test_an_agent_is_kept_under_its_name_and_none_is_replaced(files, client, tmp_path):

@@ -39,7 +39,7 @@ def same(a, b):
 def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
-    *_, last = loop.train(loop.make_learner(config, 3), run_key(3))
+    *_, last = loop.training_steps(loop.make_learner(config, 3), run_key(3))
     expected = saved_agents.tensors_of(last.params)
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_array_equal(tensor, expected[name])
@@ -119,13 +119,13 @@ def test_a_network_without_a_gradient_has_diverged():
 
 def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch):
     stops = []
-    find = counterexamples.find
+    find = counterexamples.find_counterexamples
 
     def noted(config, params, rng, mesh, stop):
         stops.append(stop())
         return find(config, params, rng, mesh, stop)
 
-    monkeypatch.setattr(counterexamples, "find", noted)
+    monkeypatch.setattr(counterexamples, "find_counterexamples", noted)
     run = LiveRun(ROUNDS, 3, lambda: bool(stops))
     run.step(ROUNDS)
     assert stops == [False]

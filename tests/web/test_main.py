@@ -157,24 +157,16 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
 @pytest.mark.slow
 def test_nothing_dials_out(tmp_path):
     """Neither while it starts, nor while it plays and trains."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-c", HOOK, "--port", "0"),
-            *("--data-dir", str(tmp_path), "--runs", str(tmp_path / "runs")),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(served.ROOT)},
-    )
-    assert process.stdout is not None
-    port = int(process.stdout.readline().rpartition(":")[2].partition("/")[0])
-    assert served.get_json(port, "/api/agents")["agents"]
-    start_training(port, "table")
-    wait_for_training(port, "running")
-    time.sleep(0.5)
-    process.terminate()
-    heard = process.communicate()[1].splitlines()
+    program = ("-c", HOOK)
+    with served.command("--port", "0", folder=tmp_path, program=program) as (
+        process,
+        port,
+    ):
+        assert served.get_json(port, "/api/agents")["agents"]
+        start_training(port, "table")
+        wait_for_training(port, "running", update=1)
+        process.terminate()
+        heard = process.communicate()[1].splitlines()
     # Its own address, which is a number, is all that it looks up.
     dialled = {line for line in heard if line.startswith("dialled")}
     assert dialled == {"dialled 127.0.0.1"}

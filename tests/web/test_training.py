@@ -39,7 +39,7 @@ def agent(training, tmp_path):
     def read(update=None):
         path = tmp_path / "live.safetensors"
         path.write_bytes(training.content(training.status()["agent"], update))
-        return agent_file.load(path)
+        return agent_file.read_agent(path)
 
     return read
 
@@ -196,7 +196,7 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(
         raise RuntimeError("no luck")
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "train", broken)
+        patch.setattr(loop, "training_steps", broken)
         training.command("start", "table")
         status = until(training, "failed")
     assert status["error"] == "no luck"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import jax
 
-from jax_ttt.config.device_flags import Spread
+from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.runtime import devices, mesh
 from jax_ttt.training.layout import Layout
@@ -65,7 +65,9 @@ def device_row(size: int, timed: Timed, alone: Timed, virtual: bool) -> Figures:
 def time_sizes(sizes: Sequence[int]) -> list[Timed]:
     """Time updates of the default preset on each number of devices, in this process."""
     config = PRESETS["default"]
-    hardware = [mesh.use_devices("auto", Spread(devices=str(size))) for size in sizes]
+    hardware = [
+        mesh.use_devices("auto", DistributedFlags(devices=str(size))) for size in sizes
+    ]
     layouts = [Layout(mesh=used.mesh) for used in hardware]
     runs = [fused(config, NUM_UPDATES, layout) for layout in layouts]
     return in_turn(runs, ROUNDS)

@@ -74,7 +74,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
     learner, key = loop.make_learner(config, seed=0), run_key(0)
-    state = device.start(learner, key, layout=Layout())
+    state = device.start_program(learner, key, layout=Layout())
 
     def run() -> object:
         return jax.block_until_ready(loop.grades(learner, state, key, tree))

@@ -48,7 +48,7 @@ def of_preset(preset: Preset, seeds: range) -> Figures:
 
 def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]]:
     """Train one agent, yielding its exact evaluations with the costs so far."""
-    steps = loop.train(loop.make_learner(config, seed), run_key(seed))
+    steps = loop.training_steps(loop.make_learner(config, seed), run_key(seed))
     cpu_seconds = 0.0
     while True:
         begin = time.process_time()

@@ -90,8 +90,8 @@ def continued(
     `key` is that of the run, or those of many agents.
     """
     learner, key = layout.put_learner(learner, key)
-    advance = device.advance.jitted(quickly=loop.is_short(learner.config))
-    state = device.start(learner, key, layout=layout)
+    advance = device.advance_program.jitted(quickly=loop.is_short(learner.config))
+    state = device.start_program(learner, key, layout=layout)
 
     def run() -> Metrics:
         nonlocal state

@@ -23,10 +23,7 @@ def training_url(browser, tmp_path_factory):
 @pytest.fixture
 def page(open_page, training_url):
     """Return the page, without any training, at the panel of learning."""
-    return without_training(open_page(training_url, expected="404|409"))
-
-
-def without_training(page):
+    page = open_page(training_url, expected="404|409")
     panel = page.tab("Learning")
     expect(panel).to_contain_text(re.compile("Not started|Finished|Paused|update"))
     if page.button("Reset").is_enabled():
@@ -36,9 +33,7 @@ def without_training(page):
 
 def training(page):
     """Return the part of the panel with the training."""
-    return page.get_by_role("tabpanel").get_by_role(
-        "region", name="Training", exact=True
-    )
+    return page.get_by_role("region", name="Training", exact=True)
 
 
 def reset(page):
