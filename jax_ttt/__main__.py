@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import tyro
 
 from jax_ttt import __version__
-from jax_ttt.cli import ArgsT, Command, TrainingFlags, others_of, parse
+from jax_ttt.cli import ArgsT, Command, TrainingFlags, defaults_note, parse
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
 from jax_ttt.runtime import process, streams
 from jax_ttt.runtime.interrupts import SecondSignal
@@ -77,7 +77,7 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     variable `JAX_TTT_TRACEBACK=1` also shows the error's traceback.
     """
     if words is None:
-        process.collect_rarely()
+        process.collect_garbage_rarely()
     streams.replace_closed()
     return _exit_code(command, sys.argv[1:] if words is None else words)
 
@@ -95,14 +95,14 @@ def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
         return _fail(130, "interrupted")
     except BrokenPipeError:
         # The program that read our output has ended: closing it must not fail too.
-        streams.drop(sys.stdout)
+        streams.redirect_to_null(sys.stdout)
         return 141
     except FloatingPointError as error:
         return _fail(3, str(error))
     except OSError as error:
         if error.filename is not None:
             return _fail(1, str(error))
-        streams.drop(sys.stdout)
+        streams.redirect_to_null(sys.stdout)
         return _fail(1, f"cannot write: {error.strerror}")
     except (MemoryError, RuntimeError) as error:  # JAX raises the latter
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
@@ -120,7 +120,7 @@ def _parse_and_run(command: Command[ArgsT], words: Sequence[str]) -> int:
     except ConflictError as error:  # of a grid with other settings
         if not isinstance(args, TrainingFlags):
             raise
-        raise UsageError(f"{error.args[0]} {others_of(args.source)}") from None
+        raise UsageError(f"{error.args[0]} {defaults_note(args.source)}") from None
 
 
 def _fail(code: int, message: str) -> int:
@@ -129,8 +129,8 @@ def _fail(code: int, message: str) -> int:
     With `$JAX_TTT_TRACEBACK` the traceback of the error that is handled comes first.
     """
     if os.environ.get(_TRACEBACK, "0") not in ("", "0"):
-        streams.tell(traceback.format_exc().rstrip())
-    streams.tell(f"error: {message}")
+        streams.print_stderr(traceback.format_exc().rstrip())
+    streams.print_stderr(f"error: {message}")
     return code
 
 

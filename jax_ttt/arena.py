@@ -102,17 +102,17 @@ class ArenaResult:
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    env_id = args.env_id or game_facts.DEFAULT
+    env_id = args.env_id or game_facts.DEFAULT_GAME
     built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [names.read_name(name, env_id) for name in args.players or built_in]
     if args.env_id is not None:
         names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
-        cli.check_output(flag, path)
+        cli.check_output_path(flag, path)
     pictures.check_file("--svg", args.svg)
     if args.svg:
-        cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args.machine).name
+        cli.require_package("matplotlib", "plots", "--svg")
+    device = cli.set_up_device(args.machine).name
 
     import jax
 
@@ -126,7 +126,7 @@ def main(args: Args) -> int:
     ]  # not all play each game
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
-    with streams.status("preparing the players") as status:
+    with streams.status_line("preparing the players") as status:
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
             all_players.append(registry.make_player(spec, env_id, player_key))
@@ -165,12 +165,12 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
             records.flattened(records.to_dict(pair), "_") for pair in pairs_of(table)
         ]
         files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
+        streams.print_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
         from jax_ttt.pictures import charts
 
         charts.cross_table_chart(table, env_id).save(args.svg)
-        streams.tell_written(args.svg, as_json=args.json)
+        streams.print_written(args.svg, as_json=args.json)
 
 
 def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:

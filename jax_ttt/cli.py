@@ -76,7 +76,7 @@ class MachineFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Basis:
+class PresetFlags:
     """The flags that decide on the defaults of the others."""
 
     preset: str | None = None
@@ -104,7 +104,7 @@ class TrainingFlags:
     """What the settings are from whose flags are not given."""
 
     @classmethod
-    def usual(cls, basis: Basis) -> Self:
+    def usual(cls, basis: PresetFlags) -> Self:
         """Return the arguments of the preset that is named, or implied."""
         grids = [word.partition("=") for word in basis.grid]
         swept = [text.split(",") for name, _, text in grids if name == "opponent"]
@@ -127,7 +127,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     usual = None
     if issubclass(command.args_type, TrainingFlags):
         basis, _ = tyro.cli(
-            Basis, args=words, prog=prog, add_help=False, return_unknown_args=True
+            PresetFlags, args=words, prog=prog, add_help=False, return_unknown_args=True
         )
         usual = command.args_type.usual(basis)
         usual = dataclasses.replace(usual, given=tuple(given))
@@ -142,13 +142,13 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         )
     except SystemExit as stop:
         if usual is not None and _is_of_conflict(stop):
-            streams.tell(others_of(usual.source))
+            streams.print_stderr(defaults_note(usual.source))
         raise
     if isinstance(args, TrainingFlags) and usual is not None:
         try:
             args.config.check_changes(usual.config)
         except ConflictError as error:
-            raise UsageError(f"{error.args[0]} {others_of(usual.source)}") from None
+            raise UsageError(f"{error.args[0]} {defaults_note(usual.source)}") from None
     return args
 
 
@@ -183,18 +183,18 @@ def _is_of_conflict(stop: SystemExit) -> bool:
     return error is not None
 
 
-def others_of(source: str) -> str:
+def defaults_note(source: str) -> str:
     """Return what the settings are from that no flag gives, as a note in brackets."""
     return f"(the others are those of {source})"
 
 
-def interrupted(signal_number: int) -> int:
+def report_interrupt(signal_number: int) -> int:
     """Say that a signal ended the work; return the exit code."""
-    streams.tell("error: interrupted")
+    streams.print_stderr("error: interrupted")
     return 128 + signal_number
 
 
-def require(module: str, extra: str, flag: str) -> None:
+def require_package(module: str, extra: str, flag: str) -> None:
     """Raise `UsageError` if an optional package is not there."""
     spec = importlib.util.find_spec(module)
     # A plain folder of that name where we are started is found too, without an origin.
@@ -205,7 +205,9 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
-def named_or_newest(name: str | None, quiet: bool = False, otherwise: str = "") -> str:
+def player_or_newest_run(
+    name: str | None, quiet: bool = False, otherwise: str = ""
+) -> str:
     """Return a player's name, or the newest run's, which is printed unless `quiet`.
 
     Raises:
@@ -226,7 +228,7 @@ def named_or_newest(name: str | None, quiet: bool = False, otherwise: str = "") 
     return newest
 
 
-def check_output(flag: str, path: Path | None) -> None:
+def check_output_path(flag: str, path: Path | None) -> None:
     """Raise `UsageError`, before any work, if a file can't be written there."""
     if path is None:
         return
@@ -244,7 +246,9 @@ def check_output(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
-def set_up(machine: MachineFlags, spread: DeviceFlags | None = None) -> "Hardware":
+def set_up_device(
+    machine: MachineFlags, spread: DeviceFlags | None = None
+) -> "Hardware":
     """Make JAX ready to compute, and return what it computes on.
 
     That is one device, or those of `spread`.
@@ -252,7 +256,7 @@ def set_up(machine: MachineFlags, spread: DeviceFlags | None = None) -> "Hardwar
     Raises:
         UsageError: there is no such device, or JAX is set up in a way that can't work.
     """
-    with streams.status("loading JAX"):
+    with streams.status_line("loading JAX"):
         from jax_ttt.runtime import compiling, mesh
 
         hardware = mesh.use_devices(machine.device, spread or DeviceFlags())

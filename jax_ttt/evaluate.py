@@ -17,7 +17,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.device_flags import DeviceFlags
-from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.game_facts import CERTIFIED, ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.ranges import (
     MAX_POSITIONS_RANGE,
@@ -120,12 +120,12 @@ def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.env_id is not None:
         check_files(args, args.env_id)
-    name = cli.named_or_newest(args.agent, quiet=args.json)
-    spec = names.read_name(name, args.env_id or game_facts.DEFAULT)
+    name = cli.player_or_newest_run(args.agent, quiet=args.json)
+    spec = names.read_name(name, args.env_id or game_facts.DEFAULT_GAME)
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
     check_outputs(args, spec)
-    hardware = cli.set_up(args.machine, args.spread)
+    hardware = cli.set_up_device(args.machine, args.spread)
 
     import jax
 
@@ -137,7 +137,7 @@ def main(args: Args) -> int:
     env_id = names.game_of([spec], args.env_id)
     check_files(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    with streams.status(f"grading {name}") as status:
+    with streams.status_line(f"grading {name}") as status:
         before = names.stamp(spec) if args.certificate else ()
         player = registry.make_player(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
@@ -189,11 +189,11 @@ def graded(
     if not exam_only or args.max_positions is not None:
         reason = search.reason_not_searchable(player)
         if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
-            streams.tell(f"note: not graded against every opponent: {reason}")
+            streams.print_stderr(f"note: not graded against every opponent: {reason}")
         grade = grader.follow_lines(
             player=player,
             max_positions=args.max_positions,
-            sharding=mesh and meshes.split(mesh),
+            sharding=mesh and meshes.split_sharding(mesh),
             on_batch=grade_text.search_progress(env_id, player.name, say),
         )
     if args.exam is not None:
@@ -218,12 +218,12 @@ def check_outputs(args: Args, spec: PlayerSpec) -> None:
     for name, path in files(args).items():
         if spec.kind != "agent" and name != "certificate":
             raise SettingError(name, "used with a saved agent", spec.name)
-        cli.check_output(flag(name), path)
+        cli.check_output_path(flag_name(name), path)
         if name == "certificate" and path.exists() and not path.is_file():
-            raise UsageError(f"{flag(name)} {path}: not a regular file")
+            raise UsageError(f"{flag_name(name)} {path}: not a regular file")
         saved = spec.saved
         if saved and path.exists() and path.samefile(saved.path):
-            raise UsageError(f"{flag(name)} {path}: the agent's own file")
+            raise UsageError(f"{flag_name(name)} {path}: the agent's own file")
 
 
 def check_files(args: Args, env_id: EnvId) -> None:

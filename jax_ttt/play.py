@@ -13,7 +13,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.game_facts import DEFAULT, SIDES, EnvId
+from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import levels, names
 from jax_ttt.players.levels import PlayLevel
@@ -52,11 +52,11 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    shipped = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT) else ""
-    name = cli.named_or_newest(args.player, otherwise=shipped)
+    shipped = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
+    name = cli.player_or_newest_run(args.player, otherwise=shipped)
     wanted = levels.player_name(args.level, name) if args.level else name
-    spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
-    cli.set_up(args.machine)
+    spec, _ = (names.read_name(n, args.env_id or DEFAULT_GAME) for n in (name, wanted))
+    cli.set_up_device(args.machine)
 
     import jax
 
@@ -66,7 +66,7 @@ def main(args: Args) -> int:
     env_id = names.game_of([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
     key, player_key = jax.random.split(jax.random.key(seed))
-    with streams.status(f"preparing {name}"):
+    with streams.status_line(f"preparing {name}"):
         behind = registry.make_player(spec, env_id, player_key)
         opponent = behind
         if wanted != name:

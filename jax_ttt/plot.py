@@ -59,21 +59,21 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if not args.runs:
-        args = dataclasses.replace(args, runs=(Path(cli.named_or_newest(None)),))
+        args = dataclasses.replace(args, runs=(Path(cli.player_or_newest_run(None)),))
     for run in args.runs:
         if not run.is_dir():
             raise UsageError(f"{run}: no such folder")
     path = args.svg or default_path(args)
     pictures.check_file("--svg", path)
-    cli.check_output("--svg", path)
+    cli.check_output_path("--svg", path)
     if args.game or args.values is not None:
         picture = draw_agent(args)
     else:
         runs = {run: read_metrics(run) for run in args.runs}
-        cli.require("matplotlib", "plots", "plot")
+        cli.require_package("matplotlib", "plots", "plot")
         picture = draw_runs(args, runs)
     picture.save(path)
-    streams.tell_written(path)
+    streams.print_written(path)
     return 0
 
 
@@ -165,9 +165,9 @@ def draw_agent(args: Args) -> "Picture":
     if len(args.runs) > 1 or (args.game and args.values is not None):
         raise UsageError("--game and --values each draw one picture of one run")
     if args.svg and pictures.file_ending(args.svg) != ".svg":
-        cli.require("cairosvg", "png", f"--svg {args.svg}")
+        cli.require_package("cairosvg", "png", f"--svg {args.svg}")
     check_drawable(args)
-    cli.set_up(cli.MachineFlags())
+    cli.set_up_device(cli.MachineFlags())
 
     from jax_ttt.pictures import board_svg
     from jax_ttt.players import saved_agents
@@ -195,7 +195,7 @@ def check_drawable(args: Args) -> None:
             the board's size or letters.
     """
     run = next(iter(args.runs))
-    names.read_name(str(run), game_facts.DEFAULT)
+    names.read_name(str(run), game_facts.DEFAULT_GAME)
     try:
         env_id = about(run)[1].env_id
     except UsageError:  # without a config.json, the agent's file names the game

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import grid
-from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
@@ -110,7 +110,7 @@ def main(args: Args) -> int:
         args = with_settings(args, sweep)
     points = checked_points(args)
     with interrupts.stop_request() as request:
-        hardware = cli.set_up(args.machine, args.spread)
+        hardware = cli.set_up_device(args.machine, args.spread)
         from jax_ttt.runtime import processes
 
         check_devices(points, hardware.mesh)
@@ -128,21 +128,21 @@ def main(args: Args) -> int:
                 finished = [group for group in groups if group.rows]
                 num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
-                if processes.writes():
+                if processes.is_writer():
                     write(args, hardware.name, file, finished, num_new, seconds)
                 if len(file.agents) < args.num_seeds * len(groups):
                     path = shlex.quote(str(file.path))
                     again = f"python -m jax_ttt.sweep --resume {path}"
-                    streams.tell(f"to train the others: {again}")
+                    streams.print_stderr(f"to train the others: {again}")
             number = processes.max_over_processes(request.number)
-        return cli.interrupted(number) if number else 0
+        return cli.report_interrupt(number) if number else 0
 
 
 def sweep_to_continue(path: Path, given: Sequence[str]) -> Sweep:
     """Return the sweep of a file; refuse flags that would change its settings."""
     for name in sorted({*given} - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
-        raise UsageError(f"{flag(name)} must be {rule}")
+        raise UsageError(f"{flag_name(name)} must be {rule}")
     return sweep_file.read_sweep(path)
 
 
@@ -163,7 +163,7 @@ def open_file(args: Args) -> SweepFile:
     from jax_ttt.runtime import processes
 
     if args.resume is not None:
-        return sweep_file.continued(args.resume, writes=processes.writes())
+        return sweep_file.continued(args.resume, writes=processes.is_writer())
     sweep = Sweep(
         config=args.config,
         preset=args.preset,
@@ -172,7 +172,7 @@ def open_file(args: Args) -> SweepFile:
         num_seeds=args.num_seeds,
     )
     try:
-        return sweep_file.new_file(sweep, writes=processes.writes())
+        return sweep_file.new_file(sweep, writes=processes.is_writer())
     except files.WriteError:  # a full disk
         raise
     except OSError as error:
@@ -186,17 +186,17 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     if "grid" in args.given and not args.grid:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
     settings = grid.read_grid(args.grid)
-    points = grid.points(args.config, settings)
+    points = grid.grid_points(args.config, settings)
     check_evaluation(args, points)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
         if config.finds_counterexamples:  # trains alone, so its games are split
             args.spread.check_shares(config)
-    cli.check_output("--csv", args.csv)
-    cli.check_output("--svg", args.svg)
+    cli.check_output_path("--csv", args.csv)
+    cli.check_output_path("--svg", args.svg)
     pictures.check_file("--svg", args.svg)
     if args.svg:
-        cli.require("matplotlib", "plots", "--svg")
+        cli.require_package("matplotlib", "plots", "--svg")
     if args.svg and len(settings) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)
     return points
@@ -316,7 +316,7 @@ def write(
             for row in group.rows
         ]
         files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
+        streams.print_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg and groups:
         from jax_ttt.pictures import charts
 
@@ -326,7 +326,7 @@ def write(
         else:
             picture = charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)
-        streams.tell_written(args.svg, as_json=args.json)
+        streams.print_written(args.svg, as_json=args.json)
 
 
 COMMAND = cli.Command(

@@ -13,7 +13,7 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.game_facts import ENUMERABLE, reason_game_is_not_searchable
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
@@ -94,7 +94,7 @@ class Args(cli.TrainingFlags):
     """The checkpoint where the run continues."""
 
     @classmethod
-    def usual(cls, basis: cli.Basis) -> Self:
+    def usual(cls, basis: cli.PresetFlags) -> Self:
         """Return the arguments of the run or the preset that is named, or implied."""
         if basis.resume:
             for name, value in (("preset", basis.preset), ("config", basis.config)):
@@ -120,7 +120,7 @@ class Args(cli.TrainingFlags):
         run.check_unlocked("--resume")
         latest = checkpoint.newest(run)
         for reason in latest.damaged.values():
-            streams.tell(f"warning: {reason}; going back to {latest.path}")
+            streams.print_stderr(f"warning: {reason}; going back to {latest.path}")
         plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
         return cls(
             config=usual_config(latest.checkpoint),
@@ -148,7 +148,7 @@ def main(args: Args) -> int:
     # From here on a signal is noted: raised while libraries load, it gets lost there.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
-            hardware = cli.set_up(args.machine, args.spread)
+            hardware = cli.set_up_device(args.machine, args.spread)
         return train_in_folder(args, plan, hardware, request, times)
 
 
@@ -173,9 +173,9 @@ def check_args(args: Args) -> None:
         rule = f"used with an enumerable game ({games}), or with --start-share"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
-        cli.require("tensorboardX", "tensorboard", "--tensorboard")
+        cli.require_package("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
-        cli.require("wandb", "wandb", "--wandb")
+        cli.require_package("wandb", "wandb", "--wandb")
     if args.latest is not None:
         check_same(args, args.latest)
     elif args.run_dir is not None:
@@ -227,7 +227,7 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
     if longer or args.config == usual_config(latest.checkpoint):
         del now["num_updates"]
     changed = [
-        f"{flag(name)} is {before[name]} in this run, got {value}"
+        f"{flag_name(name)} is {before[name]} in this run, got {value}"
         for name, value in now.items()
         if value != before[name]
     ]
@@ -262,8 +262,8 @@ def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     if not args.json:
         print(text)
         return 0
-    streams.tell(text)
-    cli.set_up(args.machine, args.spread)
+    streams.print_stderr(text)
+    cli.set_up_device(args.machine, args.spread)
 
     from jax_ttt.players import saved_agents
     from jax_ttt.text import console
@@ -311,7 +311,7 @@ def train_in_folder(
     meshes.check_even_split(plan.config, hardware.mesh)
     learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
     if number := processes.max_over_processes(request.number):
-        return cli.interrupted(number)
+        return cli.report_interrupt(number)
     if latest is not None:
         tell_changes(latest, plan)
     with contextlib.ExitStack() as stack:
@@ -332,7 +332,7 @@ def train_in_folder(
             writer.run,
             plan,
             update=None if latest is None else latest.checkpoint.update,
-            writes=processes.writes(),
+            writes=processes.is_writer(),
         )
         stack.callback(open_loggers.close)
         schedule = Schedule(args.checkpoint_every, args.keep)
@@ -354,14 +354,14 @@ def train_in_folder(
         )
         graded = run_state.with_grades(plan.config, steps, recorder.grade)
         recorder.follow(graded, request)
-        if not args.no_prove and processes.count() == 1 and not request:
+        if not args.no_prove and processes.num_processes() == 1 and not request:
             shown.close()
             seconds = None if args.prove else PROOF_SECONDS
             console.prove_agent(recorder, seconds, lambda: bool(request), hardware.mesh)
         try:
             writer.write_times()
         except OSError as error:  # the agent is saved: it must not cost the run
-            streams.tell(f"warning: {error}")
+            streams.print_stderr(f"warning: {error}")
     number = processes.max_over_processes(request.number)
     return finish(args, writer.run, recorder, number)
 
@@ -377,13 +377,13 @@ def tell_changes(latest: LatestCheckpoint, plan: Plan) -> None:
     saved = latest.checkpoint
     environment.check_random_numbers(saved.environment)
     if changed := environment.differences(saved.environment):
-        streams.tell(
+        streams.print_stderr(
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
         )
     then, now = (p.config.run.num_updates for p in (saved.plan, plan))
     if now != then:
-        streams.tell(
+        streams.print_stderr(
             f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
             f"learning rate follow the schedules of {now:,} updates, so the agent "
             f"differs from that of a run with --num-updates {now} from its beginning"
@@ -399,7 +399,7 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     from jax_ttt.runtime import processes
 
     latest = args.latest
-    if not processes.writes():
+    if not processes.is_writer():
         run = latest.run if latest else RunFolder(args.run_dir or Path())
         return RunWriter(run, times, writes=False)
     if latest is None and args.run_dir is None:
@@ -442,7 +442,7 @@ def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int
     )
     print(text)
     if stopped == "interrupted":
-        streams.tell(
+        streams.print_stderr(
             f"interrupted at update {agent.num_updates:,}: saved {run.agent}; "
             f"{run.how_to_continue()}"
         )

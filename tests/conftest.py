@@ -145,7 +145,7 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = basic.policy_player(positions.index("tic_tac_toe"), probs)
+    player = basic.policy_player(positions.position_index("tic_tac_toe"), probs)
     return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
 
 

@@ -18,9 +18,9 @@ import tyro
 
 from jax_ttt import __version__, arena, cli, evaluate, play, plot
 from jax_ttt.__main__ import COMMANDS, run_command
-from jax_ttt.config.errors import UsageError, flag
+from jax_ttt.config.errors import UsageError, flag_name
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import PART_OF, Config
+from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.files import records
 
 train = commands.module_of("train")
@@ -221,10 +221,12 @@ def test_a_bug_is_not_hidden():
 
 def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.named_or_newest(None, otherwise="shipped:network") == "shipped:network"
-    assert cli.named_or_newest("random", otherwise="shipped:network") == "random"
+    assert (
+        cli.player_or_newest_run(None, otherwise="shipped:network") == "shipped:network"
+    )
+    assert cli.player_or_newest_run("random", otherwise="shipped:network") == "random"
     with pytest.raises(UsageError, match="no agent below runs/: train one"):
-        cli.named_or_newest(None)
+        cli.player_or_newest_run(None)
 
 
 @pytest.mark.slow
@@ -251,7 +253,7 @@ def flags_of(args_type):
         if dataclasses.is_dataclass(hint):
             flags |= flags_of(hint)
         elif not {tyro.conf.Suppress, tyro.conf.Positional} & {*extras}:
-            flags.add(flag(names[0] if names else name))
+            flags.add(flag_name(names[0] if names else name))
     return flags
 
 
@@ -306,9 +308,9 @@ def test_help_shows_the_values_of_a_preset(preset, capsys):
     out, err = capsys.readouterr()
     assert err == ""
     shown = entries(out)
-    for field in PART_OF:
+    for field in PART_OF_FIELD:
         value = PRESETS[preset].value(field)
-        assert f"(default: {value})" in shown[flag(field)]
+        assert f"(default: {value})" in shown[flag_name(field)]
 
 
 @pytest.mark.parametrize("columns", ["40", "60", "80"])
@@ -380,11 +382,11 @@ def test_a_file_that_is_no_runs_settings_is_refused(tmp_path, capsys):
 def test_a_link_is_neither_followed_nor_removed_before_it_is_replaced(tmp_path):
     link, other = tmp_path / "out.csv", tmp_path / "other"
     link.symlink_to(other)
-    cli.check_output("--csv", link)
+    cli.check_output_path("--csv", link)
     assert link.is_symlink()
     assert not other.exists()
     other.write_text("mine")
-    cli.check_output("--csv", link)
+    cli.check_output_path("--csv", link)
     assert other.read_text() == "mine"
 
 

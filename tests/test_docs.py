@@ -25,8 +25,8 @@ from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import grid
 from jax_ttt.config.device_flags import DistributedFlags
-from jax_ttt.config.errors import flag
-from jax_ttt.config.settings import PART_OF, Config
+from jax_ttt.config.errors import flag_name
+from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.players import network_player
 from jax_ttt.runtime import compiling
 from jax_ttt.text import decision_files
@@ -209,7 +209,7 @@ def parsed(module_name, words):
     except SystemExit:
         pytest.fail(f"{command} refuses {words}")
     if isinstance(args, cli.TrainingFlags):
-        grid.points(args.config, grid.read_grid(getattr(args, "grid", ())))
+        grid.grid_points(args.config, grid.read_grid(getattr(args, "grid", ())))
 
 
 def shell_words(text):
@@ -254,7 +254,7 @@ def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
     types = [module.Args for module in modules] + [cli.MachineFlags, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
-    flags = {flag(name) for name in fields | set(PART_OF)}
+    flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
         if span.startswith("--"):
             named = [word.split("=")[0] for word in span.split() if word[:2] == "--"]

@@ -116,7 +116,7 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
 def test_games_and_values_need_an_enumerable_game_and_an_agent(
     make, trained, capsys, monkeypatch
 ):
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     large = make("large", **Config.of(env_id="connect_four").as_dict())
     shutil.copy(trained / "agent.safetensors", large)
     for run, why in (
@@ -130,7 +130,7 @@ def test_games_and_values_need_an_enumerable_game_and_an_agent(
 @pytest.mark.parametrize("flags", [["--game"], ["--values", "........."]])
 def test_a_board_as_png_needs_cairosvg(trained, capsys, monkeypatch, flags):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     path = trained / "game.png"
     assert commands.run(plot, [str(trained), *flags, "--svg", str(path)]) == 2
     assert f"--svg {path} needs cairosvg" in said(capsys)

@@ -113,7 +113,7 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
     _, out, _ = run(capsys, "--num-seeds", "1", "--json")
     path = Path(json.loads(out)["file"])
     before = path.read_bytes()
-    monkeypatch.setattr(processes, "writes", lambda: False)
+    monkeypatch.setattr(processes, "is_writer", lambda: False)
     trained = []
 
     def train_jobs(jobs, *_):

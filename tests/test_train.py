@@ -406,7 +406,7 @@ def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
 
 
 def test_another_process_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "writes", lambda: False)
+    monkeypatch.setattr(processes, "is_writer", lambda: False)
     path = tmp_path / "run"
     path.mkdir()  # by the process that writes
     code, _, err = run(path, "--tensorboard")

@@ -109,7 +109,7 @@ def main(args: Args) -> int:
     machine = cli.MachineFlags(no_compile_cache=True)  # what is measured gets compiled
     setup = {
         "jax_ttt": __version__,
-        "device": cli.set_up(machine).name,
+        "device": cli.set_up_device(machine).name,
         "precision": f"{q_network.learning_dtype('auto')} (auto)",
         "machine": machine_name(),
         "versions": libraries(),
@@ -122,7 +122,7 @@ def main(args: Args) -> int:
         write_figures(args, setup | {"quick": args.quick, "parts": figures})
     if args.svg:
         growth.growth_chart(figures["growth"], setup["device"]).save(args.svg)
-        streams.tell_written(args.svg, as_json=args.json)
+        streams.print_written(args.svg, as_json=args.json)
     return 0
 
 
@@ -150,7 +150,7 @@ def write_figures(args: Args, results: dict[str, Any]) -> None:
     if args.out:
         text = json.dumps(results, indent=2) + "\n"
         files.write_output(args.out, text.encode())
-        streams.tell_written(args.out, as_json=args.json)
+        streams.print_written(args.out, as_json=args.json)
     if args.json:
         print(json.dumps(results))
 
@@ -163,13 +163,13 @@ def checked(args: Args) -> Args:
         UsageError: a file can't be written, or there will be nothing to draw.
     """
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
-    cli.check_output("--out", args.out)
-    cli.check_output("--svg", args.svg)
+    cli.check_output_path("--out", args.out)
+    cli.check_output_path("--svg", args.svg)
     pictures.check_file("--svg", args.svg)
     if "openspiel" in args.only:
-        cli.require("open_spiel", "openspiel", "--only openspiel")
+        cli.require_package("open_spiel", "openspiel", "--only openspiel")
     if args.svg:
-        cli.require("matplotlib", "plots", "--svg")
+        cli.require_package("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
             raise UsageError("--svg draws growth, which --only leaves out")
     if args.quick:
@@ -210,7 +210,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
 
 def libraries() -> str:
     """Return the versions of Python and of the main libraries."""
-    versions = {"Python": platform.python_version(), **process.versions()}
+    versions = {"Python": platform.python_version(), **process.library_versions()}
     names = ("Python", "jax", "flax", "pgx")
     return ", ".join(f"{name} {versions[name]}" for name in names)
 

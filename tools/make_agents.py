@@ -15,7 +15,7 @@ import jax
 
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.game_facts import DEFAULT, seat_name
+from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader
@@ -116,7 +116,7 @@ def page() -> str:
     return TEXT.format(
         agents=table(HEAD, listed),
         certificates=table(("agent", "certificate"), certificates),
-        positions=trees.enumerated(DEFAULT).num_positions,
+        positions=trees.enumerated(DEFAULT_GAME).num_positions,
         grades=table(("", *(name for name, *_ in listed)), rows),
         boards=table(HEAD, list_of(CONNECT_FOUR)),
         reached=table(REACHED, list(reached("connect-5x4"))),
@@ -158,7 +158,7 @@ def exam_marks(name: str) -> tuple[str, ...]:
 def shipped_player(name: str) -> Player:
     """Return a shipped agent as a player."""
     full_name = f"shipped:{name}"
-    env_id = names.game_of([names.read_name(full_name, DEFAULT)], None)
+    env_id = names.game_of([names.read_name(full_name, DEFAULT_GAME)], None)
     spec = names.read_name(full_name, env_id)
     return registry.make_player(spec, env_id, jax.random.key(0))
 
@@ -171,15 +171,15 @@ def command(name: str) -> str:
 def grade_of(player: str) -> Grade:
     """Return the exact grade of a player of tic-tac-toe."""
     key = jax.random.key(0)  # unused: nothing is sampled
-    spec = names.read_name(player, DEFAULT)
-    return grader.follow_lines(registry.make_player(spec, DEFAULT, key))
+    spec = names.read_name(player, DEFAULT_GAME)
+    return grader.follow_lines(registry.make_player(spec, DEFAULT_GAME, key))
 
 
 def shown(grade: Grade) -> dict[str, str]:
     """Return a grade as cells of a table, by the names of their rows."""
     cells = {"unbeatable, both seats": "proven" if grade.unbeatable else "no"}
     for seat, followed in grade.followed.items():
-        as_seat = f"as {seat_name(DEFAULT, seat)}"
+        as_seat = f"as {seat_name(DEFAULT_GAME, seat)}"
         cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(followed)
         lines = followed.lines
         assert lines is not None, "the game is enumerable"

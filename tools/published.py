@@ -83,8 +83,8 @@ class PublishedResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     check_seeds(args.first_seed, args.num_seeds)
-    cli.check_output("--csv", args.csv)
-    device = cli.set_up(args.machine).name
+    cli.check_output_path("--csv", args.csv)
+    device = cli.set_up_device(args.machine).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0
     try:
@@ -106,7 +106,7 @@ def main(args: Args) -> int:
         ]
         files.write_csv(args.csv, table_rows)
         size = counted(len(table_rows), "row")
-        streams.tell_written(args.csv, size, as_json=args.json)
+        streams.print_written(args.csv, size, as_json=args.json)
     return code
 
 

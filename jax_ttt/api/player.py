@@ -13,7 +13,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import GameError, PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.config.ranges import SEED_RANGE, check_value
+from jax_ttt.config.ranges import SEED_RANGE, check_setting
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import names, registry, saved_agents, user_players
 from jax_ttt.players.player import Player
@@ -65,7 +65,7 @@ def player(
     """
     SEED_RANGE.check("seed", seed)
     if name is not None:
-        check_value("name", str, name)
+        check_setting("name", str, name)
     game = common_game([who], env_id)
     return _make_player(who, game, jax.random.key(seed), name)
 
@@ -104,7 +104,7 @@ def common_game(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
     if len(found) > 1:
         (first, why), (second, other), *_ = found.items()
         raise GameError(f"more than one game: {first} ({why}) and {second} ({other})")
-    return cast(EnvId, next(iter(found), game_facts.DEFAULT))
+    return cast(EnvId, next(iter(found), game_facts.DEFAULT_GAME))
 
 
 def _game(who: PlayerLike) -> EnvId | None:
@@ -115,7 +115,7 @@ def _game(who: PlayerLike) -> EnvId | None:
         return who.config.env_id
     if not isinstance(who, str | os.PathLike):
         return None
-    saved = names.read_name(os.fspath(who), game_facts.DEFAULT).saved
+    saved = names.read_name(os.fspath(who), game_facts.DEFAULT_GAME).saved
     return None if saved is None else names.game_of([saved], None)
 
 

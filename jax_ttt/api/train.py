@@ -17,7 +17,7 @@ from jax_ttt.config.errors import ConflictError, Refused, SettingError, did_you_
 from jax_ttt.config.game_facts import ENUMERABLE
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE, Setting
-from jax_ttt.config.settings import PART_OF, Config
+from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.files.rows import Row
 from jax_ttt.grading import evaluation
 from jax_ttt.grading.grade import Grade
@@ -136,8 +136,9 @@ def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Con
         Refused: a name is unknown, or a value is not allowed.
     """
     for name in fields:
-        if name not in PART_OF:
-            raise Refused(f"there is no setting {name}{did_you_mean(name, PART_OF)}")
+        if name not in PART_OF_FIELD:
+            hint = did_you_mean(name, PART_OF_FIELD)
+            raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
     if not isinstance(preset, Config) and preset not in PRESETS:

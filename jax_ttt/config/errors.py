@@ -16,7 +16,7 @@ class SettingError(Refused):
 
     def __init__(self, field: str, rule: str, value: object) -> None:
         self._said = f" must be {rule}, got {value!r}"
-        super().__init__(flag(field) + self._said)
+        super().__init__(flag_name(field) + self._said)
         self.field, self.rule, self.value = field, rule, value
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class UsageError(Refused):
     """A command line that can't be followed; the message says why."""
 
 
-def flag(field: str) -> str:
+def flag_name(field: str) -> str:
     """Return the flag that sets a field, for instance `--num-envs`."""
     return "--" + field.replace("_", "-")
 

@@ -14,7 +14,7 @@ SEATS: tuple[Seat, ...] = get_args(Seat)
 Side = Literal["x", "o"]
 SIDES: dict[Seat, Side] = {"first": "x", "second": "o"}
 """The short names of the seats, which people type and the web page uses."""
-SEAT_OF: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
+SEAT_OF_SIDE: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
 """The seats by their short names."""
 
 LETTERS: tuple[str, str] = ("X", "O")
@@ -96,7 +96,7 @@ def square_views(size: int) -> tuple[Symmetry, ...]:
     return tuple(views)
 
 
-def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
+def column_views(rows: int, columns: int) -> tuple[Symmetry, ...]:
     """Return the identity and the mirror image of a board played by columns."""
     order = tuple(range(columns))
     return tuple(
@@ -108,14 +108,14 @@ def mirrored_columns(rows: int, columns: int) -> tuple[Symmetry, ...]:
 _EXAM = "connect_four.csv"
 
 
-def connect(columns: int, rows: int) -> GameFacts:
+def connect_game(columns: int, rows: int) -> GameFacts:
     """Return the game of four in a row on a board of this size, played by columns."""
     return GameFacts(
         in_a_row=4,
         shape=(rows, columns),
         stones=True,
         moves_on="columns",
-        symmetries=mirrored_columns(rows, columns),
+        symmetries=column_views(rows, columns),
         max_moves=rows * columns,
         packing="columns",
         certified=columns <= 5 and rows <= 5,
@@ -144,7 +144,7 @@ GAMES: dict[str, GameFacts] = {
         shape=(6, 7),
         stones=True,
         moves_on="columns",
-        symmetries=mirrored_columns(6, 7),
+        symmetries=column_views(6, 7),
         packing="columns",
         exam=_EXAM,
     ),
@@ -153,7 +153,7 @@ GAMES: dict[str, GameFacts] = {
     "animal_shogi": GameFacts(pgx_id="animal_shogi", shape=(4, 3)),
     "gardner_chess": GameFacts(pgx_id="gardner_chess", shape=(5, 5)),
     "go_9x9": GameFacts(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
-    **{f"connect_{size[0]}x{size[1]}": connect(*size) for size in _LADDER},
+    **{f"connect_{size[0]}x{size[1]}": connect_game(*size) for size in _LADDER},
     "mnk_4x4_4": GameFacts(
         in_a_row=4,
         shape=(4, 4),
@@ -167,7 +167,7 @@ GAMES: dict[str, GameFacts] = {
 }
 """The games, by their names in `--env-id`."""
 
-DEFAULT = "tic_tac_toe"
+DEFAULT_GAME = "tic_tac_toe"
 """The default game."""
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from jax_ttt.config.errors import UsageError, did_you_mean
-from jax_ttt.config.ranges import Setting, hints, parsed
-from jax_ttt.config.settings import PART_OF, PARTS, Config
+from jax_ttt.config.ranges import Setting, field_types, parse_setting
+from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
 
 Point = dict[str, Setting]
 """The settings of one combination."""
@@ -31,16 +31,18 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         if name in _FIXED:
             why = "a sweep is of one game, and grades all agents alike"
             raise UsageError(f"--grid can't vary {name}: {why}")
-        if name not in PART_OF:
-            hint = did_you_mean(name, PART_OF)
+        if name not in PART_OF_FIELD:
+            hint = did_you_mean(name, PART_OF_FIELD)
             raise UsageError(f"--grid: there is no setting {name!r}{hint}")
-        hint = hints(PARTS[PART_OF[name]])[name]
+        hint = field_types(PART_TYPES[PART_OF_FIELD[name]])[name]
         texts = [text.strip() for text in values.split(",")]
-        grid[name] = tuple(dict.fromkeys(parsed(name, hint, text) for text in texts))
+        grid[name] = tuple(
+            dict.fromkeys(parse_setting(name, hint, text) for text in texts)
+        )
     return grid
 
 
-def points(
+def grid_points(
     config: Config, grid: dict[str, tuple[Setting, ...]]
 ) -> list[tuple[Point, Config]]:
     """Return all combinations, the last setting varying fastest, and their settings.

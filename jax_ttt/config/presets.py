@@ -136,5 +136,5 @@ def default_preset(env_id: object, *opponents: object) -> Preset:
     If any of several opponents is another player, the preset is `plain`.
     """
     self_play = all(name in (None, SELF) for name in opponents)
-    game = GAMES.get(str(env_id or game_facts.DEFAULT))
+    game = GAMES.get(str(env_id or game_facts.DEFAULT_GAME))
     return game.preset if game and self_play else "plain"

@@ -109,8 +109,8 @@ class SettingsPart:
     """
 
     def __post_init__(self) -> None:
-        for field, hint in hints(type(self)).items():
-            check_value(field, hint, getattr(self, field))
+        for field, hint in field_types(type(self)).items():
+            check_setting(field, hint, getattr(self, field))
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields that others leave without effect, each with its cause."""
@@ -118,12 +118,12 @@ class SettingsPart:
 
 
 @functools.cache
-def hints(part: type[SettingsPart]) -> dict[str, object]:
+def field_types(part: type[SettingsPart]) -> dict[str, object]:
     """Return the types of a part's fields, with their ranges, in order."""
     return typing.get_type_hints(part, include_extras=True)
 
 
-def check_value(field: str, hint: object, value: object) -> None:
+def check_setting(field: str, hint: object, value: object) -> None:
     """Raise `SettingError` unless a value is what the type of its field says."""
     if (allowed := range_of(hint)) is not None:
         allowed.check(field, value)
@@ -137,7 +137,7 @@ def check_value(field: str, hint: object, value: object) -> None:
         raise SettingError(field, "a text that is not empty", value)
 
 
-def parsed(field: str, hint: object, text: str) -> Setting:
+def parse_setting(field: str, hint: object, text: str) -> Setting:
     """Return the value of a field that a text stands for; raises `SettingError`."""
     if (allowed := range_of(hint)) is not None:
         try:
@@ -145,7 +145,7 @@ def parsed(field: str, hint: object, text: str) -> Setting:
         except ValueError:
             raise SettingError(field, str(allowed), text) from None
     value = {"true": True, "false": False}.get(text, text) if hint is bool else text
-    check_value(field, hint, value)
+    check_setting(field, hint, value)
     return value
 
 

@@ -18,7 +18,7 @@ from jax_ttt.config.ranges import (
     Reward,
     Setting,
     SettingsPart,
-    hints,
+    field_types,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ TableKey = Literal["position", "after-state", "hash"]
 BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
 """A backup. If it is one-ply, also what chooses the best next action: the target values
 themselves, the network in training (double), or the other of two tables."""
-RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
+BACKUP_RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
     ("one-ply", False, "mlp"): "one-ply",
     ("one-ply", False, "table"): "one-ply",
     ("one-ply", True, "mlp"): "double",
@@ -47,13 +47,13 @@ RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
 HeadKind = Literal["value", "value-and-reply", "two-tables"]
 """The values of an action: one, to the mover; two, to the mover and to the player who
 waits for the reply; or one from each of two tables."""
-HEADS_OF: dict[BackupRule, HeadKind] = {
+HEAD_KIND_OF: dict[BackupRule, HeadKind] = {
     "one-ply": "value",
     "two-ply": "value-and-reply",
     "double": "value",
     "double-tables": "two-tables",
 }
-SEATS_OF: dict[SeatSetting, tuple[Seat, ...]] = {
+SEATS_OF_SETTING: dict[SeatSetting, tuple[Seat, ...]] = {
     "both": SEATS,
     "first": ("first",),
     "second": ("second",),
@@ -87,7 +87,7 @@ class Hyper(NamedTuple):
 class RunSettings(SettingsPart):
     """The game, and how much of it is played."""
 
-    env_id: EnvId = game_facts.DEFAULT
+    env_id: EnvId = game_facts.DEFAULT_GAME
     """The PGX game to learn."""
     num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
     """Games played at once. Each update plays one move in each of them."""
@@ -408,7 +408,7 @@ class Architecture:
     network: NetworkSettings
 
 
-PARTS: dict[str, type[SettingsPart]] = {
+PART_TYPES: dict[str, type[SettingsPart]] = {
     "run": RunSettings,
     "opponent": OpponentSettings,
     "network": NetworkSettings,
@@ -419,7 +419,9 @@ PARTS: dict[str, type[SettingsPart]] = {
     "evaluation": EvaluationSettings,
 }
 """The types of the parts by name."""
-PART_OF = {name: part for part, type_ in PARTS.items() for name in hints(type_)}
+PART_OF_FIELD = {
+    name: part for part, type_ in PART_TYPES.items() for name in field_types(type_)
+}
 """The part of each field; field names are unique."""
 
 
@@ -464,13 +466,13 @@ class Config:
         """
         grouped: dict[str, dict[str, object]] = {}
         for name, value in fields.items():
-            if name not in PART_OF:
-                hint = did_you_mean(name, PART_OF)
+            if name not in PART_OF_FIELD:
+                hint = did_you_mean(name, PART_OF_FIELD)
                 raise SettingError(name, f"the name of a setting{hint}", value)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
             plain = value if item is None else item()
-            grouped.setdefault(PART_OF[name], {})[name] = plain
+            grouped.setdefault(PART_OF_FIELD[name], {})[name] = plain
         parts = {
             part: dataclasses.replace(getattr(self, part), **changes)
             for part, changes in grouped.items()
@@ -479,16 +481,16 @@ class Config:
 
     def as_dict(self) -> dict[str, Setting]:
         """Return all fields by name."""
-        return {name: self.value(name) for name in PART_OF}
+        return {name: self.value(name) for name in PART_OF_FIELD}
 
     def value(self, name: str) -> Setting:
         """Return the field of this name."""
-        return getattr(getattr(self, PART_OF[name]), name)
+        return getattr(getattr(self, PART_OF_FIELD[name]), name)
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields that others leave without effect, each with its cause."""
         causes: dict[str, str] = {}
-        for part in PARTS:
+        for part in PART_TYPES:
             causes |= getattr(self, part).without_effect()
         if not GAMES[self.env_id].symmetries:
             cause = f"env_id {self.env_id}: its symmetries are not listed"
@@ -524,18 +526,18 @@ class Config:
     @property
     def seats(self) -> tuple[Seat, ...]:
         """The seats that the agent learns."""
-        return SEATS_OF[self.opponent.seat]
+        return SEATS_OF_SETTING[self.opponent.seat]
 
     @property
     def backup_rule(self) -> BackupRule:
         """The rule of the TD target: the backup, and what chooses the next action."""
         target = self.target
-        return RULE_OF[target.backup, target.double, self.network.network]
+        return BACKUP_RULE_OF[target.backup, target.double, self.network.network]
 
     @functools.cached_property
     def architecture(self) -> Architecture:
         """What is needed to use the trained network."""
-        heads = HEADS_OF[self.backup_rule]
+        heads = HEAD_KIND_OF[self.backup_rule]
         return Architecture(env_id=self.env_id, heads=heads, network=self.network)
 
     @property

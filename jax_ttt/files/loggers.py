@@ -137,7 +137,7 @@ class Loggers:
 
 
 def _tell_dropped(name: str, error: Exception) -> None:
-    streams.tell(f"warning: logging to {name} stopped: {error!r}")
+    streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
 
 
 def new_id() -> str:

@@ -76,7 +76,7 @@ class RunWriter:
         """
         if self._writes and self.run.clear():
             why = "it left neither an agent nor a checkpoint"
-            streams.tell(f"replacing the run in {self.run.path}: {why}")
+            streams.print_stderr(f"replacing the run in {self.run.path}: {why}")
         self._write_settings(plan, environment)
 
     def update_settings(self, plan: Plan, environment: JsonObject) -> None:
@@ -102,7 +102,9 @@ class RunWriter:
             try:
                 row = read_row(line)
             except ValueError as error:
-                streams.tell(f"warning: {self.run.metrics}: dropped a row: {error}")
+                streams.print_stderr(
+                    f"warning: {self.run.metrics}: dropped a row: {error}"
+                )
                 continue
             # An interruption adds an evaluation, which the checkpoint does not have.
             last = evaluated if isinstance(row, Evaluated) else update
@@ -119,7 +121,9 @@ class RunWriter:
         """Return the lines of the metrics; a missing file is a warning."""
         path = self.run.metrics
         if not path.exists():
-            streams.tell(f"warning: {path}: no such file, so earlier rows are lost")
+            streams.print_stderr(
+                f"warning: {path}: no such file, so earlier rows are lost"
+            )
             return []
         try:
             return self.run.lines()
@@ -167,7 +171,7 @@ class RunWriter:
                 path.parent.mkdir(exist_ok=True)
             self._write(path, agent_file.encode_agent(agent))
         except (OSError, FloatingPointError) as error:
-            streams.tell(f"warning: {error}")
+            streams.print_stderr(f"warning: {error}")
 
     def save_checkpoint(self, saved: Checkpoint, keep: int) -> Path:
         """Write a checkpoint, then remove all but the latest `keep`; return its path.

@@ -74,12 +74,12 @@ def search_agent(
         is_symmetric=network_player.is_symmetric(own),
     )
     # A search over processes would have to move positions between them.
-    if processes.count() > 1:
+    if processes.num_processes() > 1:
         mesh = None
     return search.search_by_seat(
         player=player,
         max_positions=max_positions,
-        sharding=None if mesh is None else meshes.split(mesh),
+        sharding=None if mesh is None else meshes.split_sharding(mesh),
         on_batch=on_batch,
         rng=rng,
     )

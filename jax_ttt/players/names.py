@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import PlayerError, did_you_mean
-from jax_ttt.config.game_facts import DEFAULT, ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.game_facts import DEFAULT_GAME, ENUMERABLE, GAMES, EnvId
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import SELF
 from jax_ttt.files import agent_file
@@ -147,7 +147,7 @@ def game_of(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     if len(games) > 1:
         (first, path), (second, other), *_ = games.items()
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
-    return next(iter(games)) if games else DEFAULT
+    return next(iter(games)) if games else DEFAULT_GAME
 
 
 def stamp(spec: PlayerSpec) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ def use_program_cache(wanted: bool = True) -> None:
             # Only for this user: the programs in it are run.
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            streams.tell(f"no compilation cache in {path}: {error.strerror}")
+            streams.print_stderr(f"no compilation cache in {path}: {error.strerror}")
             return
         jax.config.update("jax_compilation_cache_dir", str(path))
     # By default JAX keeps only programs that took a second or more to compile.
@@ -104,7 +104,7 @@ class Program(Generic[_Given, _Result]):
         """
         if not quickly or jax.config.read("jax_disable_most_optimizations"):
             return self._full
-        if devices.current().platform != "cpu" or (known := _known()) is None:
+        if devices.current_device().platform != "cpu" or (known := _known()) is None:
             return self._full
         return self._quick[known]
 
@@ -129,7 +129,9 @@ def _known() -> int | None:
             reason = str(error)
             continue
         if not second:
-            streams.tell(f"warning: compiling or training takes longer: {reason}")
+            streams.print_stderr(
+                f"warning: compiling or training takes longer: {reason}"
+            )
         return index
-    streams.tell(f"warning: compiling takes twice as long: {reason}")
+    streams.print_stderr(f"warning: compiling takes twice as long: {reason}")
     return None

@@ -89,7 +89,7 @@ def _reason(error: Exception) -> str:
     return f": {text}" if text else ""
 
 
-def current() -> Device:
+def current_device() -> Device:
     """Return the device in use: the chosen one, or JAX's first.
 
     JAX's setting `jax_default_device` may also be the name of a platform.
@@ -102,7 +102,7 @@ def current() -> Device:
 
 def free_bytes() -> int | None:
     """Return the free memory of the device in use; None if that is unknown."""
-    device = current()
+    device = current_device()
     if device.platform == "cpu":
         return free_host_bytes()
     stats = device.memory_stats() or {}
@@ -147,7 +147,7 @@ def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
 
 def device_description() -> dict[str, str | int | None]:
     """Return the device in use and the number of threads, as plain data."""
-    device = current()
+    device = current_device()
     return {
         "platform": device.platform,
         "kind": device.device_kind,

@@ -29,7 +29,7 @@ class StopRequest:
         del frame
         now = time.monotonic()
         if number == HANGUP:
-            streams.drop_terminal()
+            streams.redirect_closed_terminal()
         if not self.number:
             self.number, self._came = number, now
         # A closed terminal hangs up twice: its shell does so too.

@@ -42,7 +42,7 @@ def use_devices(kind: str, args: DeviceFlags) -> Hardware:
         if isinstance(args, DistributedFlags)
         else DistributedFlags(devices=args.devices)
     )
-    processes.join(spread)
+    processes.join_processes(spread)
     try:
         device = devices.choose_device(kind)
     except devices.DeviceError as error:
@@ -51,7 +51,7 @@ def use_devices(kind: str, args: DeviceFlags) -> Hardware:
 
 
 def _spread(args: DistributedFlags, device: str) -> Hardware:
-    present = jax.devices(devices.current().platform)
+    present = jax.devices(devices.current_device().platform)
     wanted = args.devices or ("all" if args.distributed else "1")
     if wanted != "all" and int(wanted) > len(present):
         rule = f"1 to {len(present)}, the devices here, or all"
@@ -59,7 +59,11 @@ def _spread(args: DistributedFlags, device: str) -> Hardware:
     chosen = present if wanted == "all" else present[: int(wanted)]
     if len(chosen) == 1:
         return Hardware(device)
-    hosts = f", {processes.count()} processes" if processes.count() > 1 else ""
+    hosts = (
+        f", {processes.num_processes()} processes"
+        if processes.num_processes() > 1
+        else ""
+    )
     name = f"{device}, {len(chosen)} devices{hosts}"
     return Hardware(name, Mesh(np.array(chosen), (_AXIS,)))
 
@@ -69,17 +73,17 @@ def num_devices(mesh: Mesh | None) -> int:
     return 1 if mesh is None else mesh.size
 
 
-def split(mesh: Mesh) -> NamedSharding:
+def split_sharding(mesh: Mesh) -> NamedSharding:
     """Return how an array lies that is split over the devices by its first axis."""
     return NamedSharding(mesh, PartitionSpec(_AXIS))
 
 
-def whole(mesh: Mesh) -> NamedSharding:
+def replicated_sharding(mesh: Mesh) -> NamedSharding:
     """Return how an array lies that is the same on each device."""
     return NamedSharding(mesh, PartitionSpec())
 
 
-def rounded_up(number: int, mesh: Mesh | None) -> int:
+def round_up_for_devices(number: int, mesh: Mesh | None) -> int:
     """Return the number, or the next one that the devices can share evenly."""
     return -(-number // num_devices(mesh)) * num_devices(mesh)
 
@@ -89,7 +93,7 @@ def check_even_split(config: Config, mesh: Mesh | None) -> None:
     device_flags.check_shares(config, num_devices(mesh))
 
 
-def put(tree: PyTreeT, shardings: object) -> PyTreeT:
+def put_on_devices(tree: PyTreeT, shardings: object) -> PyTreeT:
     """Return the arrays of a pytree on the devices; `shardings` is a prefix of it.
 
     With several processes, each has all of an array that it puts.
@@ -100,7 +104,7 @@ def put(tree: PyTreeT, shardings: object) -> PyTreeT:
 def _put(leaf: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     if isinstance(leaf, jax.Array) and leaf.sharding == sharding:
         return leaf
-    if processes.count() == 1:
+    if processes.num_processes() == 1:
         return jax.device_put(leaf, sharding)
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(_put(jax.random.key_data(leaf), sharding))
@@ -108,12 +112,12 @@ def _put(leaf: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     return jax.make_array_from_callback(host.shape, sharding, lambda i: host[i])
 
 
-def gathered(tree: PyTreeT) -> PyTreeT:
+def gather_arrays(tree: PyTreeT) -> PyTreeT:
     """Return the arrays, each in a form that this process can read as a whole.
 
     All processes have to call it together.
     """
-    if processes.count() == 1:
+    if processes.num_processes() == 1:
         return tree
     return jax.tree.map(_gathered, tree)
 

@@ -19,13 +19,13 @@ def peak_mib() -> float | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
-def collect_rarely() -> None:
+def collect_garbage_rarely() -> None:
     """Look for unused objects rarely and not at the end: most of what is made stays."""
     gc.set_threshold(500_000)
     atexit.register(gc.freeze)
 
 
 @functools.cache
-def versions() -> dict[str, str]:
+def library_versions() -> dict[str, str]:
     """Return the versions of the libraries that results depend on."""
     return {name: version(name) for name in _LIBRARIES}

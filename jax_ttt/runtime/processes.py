@@ -15,14 +15,14 @@ from jax.experimental import multihost_utils
 from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import UsageError
 
-PATIENCE = 60
+JOIN_TIMEOUT = 60
 """Seconds in which all processes have to come."""
 _SILENCE = 30
 """Seconds without a sign of a process after which it is lost."""
 _DETECTED = "SLURM, Open MPI, Kubernetes or a TPU pod"
 
 
-def join(args: DistributedFlags) -> None:
+def join_processes(args: DistributedFlags) -> None:
     """Join the processes, if the flags ask for it. JAX must not have computed yet.
 
     Raises:
@@ -38,7 +38,7 @@ def join(args: DistributedFlags) -> None:
             args.coordinator,
             args.num_processes,
             args.process_id,
-            initialization_timeout=PATIENCE,
+            initialization_timeout=JOIN_TIMEOUT,
             heartbeat_timeout_seconds=_SILENCE,
         )
     except ValueError as error:
@@ -53,7 +53,7 @@ def join(args: DistributedFlags) -> None:
     # Libraries write to stderr from here on: JAX's Gloo prints lines to stdout.
     own = os.dup(1)
     os.dup2(2, 1)
-    output = own if writes() else os.devnull
+    output = own if is_writer() else os.devnull
     sys.stdout = open(output, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
 
 
@@ -61,18 +61,18 @@ def _line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def count() -> int:
+def num_processes() -> int:
     """Return the number of processes of the run."""
     return jax.process_count()
 
 
-def writes() -> bool:
+def is_writer() -> bool:
     """Return whether this process prints and writes files."""
     return jax.process_index() == 0
 
 
 def max_over_processes(number: int) -> int:
     """Return the greatest number that a process gave; all have to call it together."""
-    if count() == 1:
+    if num_processes() == 1:
         return number
     return int(multihost_utils.process_allgather(np.int32(number)).max())

@@ -21,7 +21,7 @@ def replace_closed() -> None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
-def drop(stream: TextIO) -> None:
+def redirect_to_null(stream: TextIO) -> None:
     """Redirect a stream to the null device, so that closing it at exit can't fail."""
     with contextlib.suppress(OSError, ValueError):  # closed, or has no descriptor
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -29,36 +29,36 @@ def drop(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-def drop_terminal() -> None:
+def redirect_closed_terminal() -> None:
     """Drop the streams of a closed terminal, since writing to them is an error."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed, or has no descriptor
             kind = os.fstat(stream.fileno()).st_mode
             if stat.S_ISCHR(kind) and not stream.isatty():
-                drop(stream)
+                redirect_to_null(stream)
 
 
-def tell(message: str) -> None:
+def print_stderr(message: str) -> None:
     """Print a line on stderr; ignore it if stderr can't be written."""
     try:
         print(message, file=sys.stderr, flush=True)
     except OSError:
-        drop(sys.stderr)
+        redirect_to_null(sys.stderr)
 
 
-def tell_written(path: Path, size: str = "", as_json: bool = False) -> None:
+def print_written(path: Path, size: str = "", as_json: bool = False) -> None:
     """Say that a file was written, and its size in words, for instance `3 rows`.
 
     It goes to stderr if stdout carries the JSON object.
     """
     text = f"wrote {path}: {size}" if size else f"wrote {path}"
     if as_json:
-        tell(text)
+        print_stderr(text)
     else:
         print(text, flush=True)
 
 
-def status(text: str) -> tqdm:
+def status_line(text: str) -> tqdm:
     """Show on a terminal what a command waits for, until the result is closed.
 
     `set_description_str` of the result shows another text.

@@ -225,7 +225,7 @@ def prove_agent(
     if not counterexamples.may_find_more(config, run.grade, seconds):
         return
 
-    with streams.status("grading the agent") as status:
+    with streams.status_line("grading the agent") as status:
         show = grade_text.search_progress(
             config.env_id, "the agent", status.set_description_str
         )

@@ -102,7 +102,7 @@ def write_policy(
         else:
             write_decisions_json(path, rows)
         size = counted(len(tree.decisions), "row")
-        streams.tell_written(path, size, quiet)
+        streams.print_written(path, size, quiet)
 
 
 def make_certificate(
@@ -144,6 +144,6 @@ def write_certificate(
     text = json.dumps(records.to_dict(certificate), indent=1)
     files.write_atomic(path, f"{text}\n".encode("ascii"))
     size = counted(certificate.num_positions, "position")
-    streams.tell_written(path, size, as_json)
+    streams.print_written(path, size, as_json)
     if missing:
-        streams.tell(f"note: the certificate is for one seat only; {missing}")
+        streams.print_stderr(f"note: the certificate is for one seat only; {missing}")

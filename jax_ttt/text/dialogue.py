@@ -9,7 +9,7 @@ from dataclasses import replace
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF_SIDE, SEATS, EnvId, Seat
 from jax_ttt.games.game import Game, Result
 from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
@@ -84,7 +84,7 @@ def _started(match: Session, side: SideName, last: Round | None = None) -> Round
     number = 1 if last is None else last.number + 1
     key, side_key = jax.random.split(jax.random.fold_in(match.key, number))
     drawn: Seat = SEATS[int(jax.random.bernoulli(side_key))]
-    seat = drawn if side == "random" else SEAT_OF[side]
+    seat = drawn if side == "random" else SEAT_OF_SIDE[side]
     title = f"{match.env_id} against {match.opponent.name}"
     title = title if last is None else f"game {number}"
     match.screen.say(f"{title}: you are {_letters(match.env_id, seat)[0]}")
@@ -117,8 +117,8 @@ def _answered(match: Session, current: Round) -> Round:
     _, letter = _letters(match.env_id, current.seat)
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
-        with streams.status(f"{name} is thinking"):
-            game = game.play(game.chosen(match.opponent.choose, move_key))
+        with streams.status_line(f"{name} is thinking"):
+            game = game.play(game.move_of(match.opponent.choose, move_key))
         match.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
     current = replace(current, game=game, key=key)
     _show_board(match, game)

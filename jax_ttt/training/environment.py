@@ -22,7 +22,7 @@ def environment() -> JsonObject:
     return {
         "device": devices.device_description(),
         "python": sys.version.split()[0],
-        "versions": {"jax_ttt": __version__} | process.versions(),
+        "versions": {"jax_ttt": __version__} | process.library_versions(),
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
         "random_numbers": f"{keys}{suffix}",
     }

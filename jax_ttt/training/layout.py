@@ -51,21 +51,21 @@ class Layout:
         """Return the learner and the run's key on the devices."""
         if self.mesh is None:
             return learner, key
-        whole = meshes.whole(self.mesh)
-        agents = meshes.split(self.mesh) if self.many else whole
+        whole = meshes.replicated_sharding(self.mesh)
+        agents = meshes.split_sharding(self.mesh) if self.many else whole
         learner = dataclasses.replace(
             learner,
-            hyper=meshes.put(learner.hyper, agents),
-            opponent=meshes.put(learner.opponent, agents),
-            positions=meshes.put(learner.positions, whole),
+            hyper=meshes.put_on_devices(learner.hyper, agents),
+            opponent=meshes.put_on_devices(learner.opponent, agents),
+            positions=meshes.put_on_devices(learner.positions, whole),
         )
-        return learner, meshes.put(key, agents)
+        return learner, meshes.put_on_devices(key, agents)
 
     def put_state(self, state: TrainState) -> TrainState:
         """Return the state on the devices; what is there is not copied."""
         if self.mesh is None:
             return state
-        return meshes.put(state, self._shardings(state, self.mesh))
+        return meshes.put_on_devices(state, self._shardings(state, self.mesh))
 
     def placed_shapes(self, shapes: TrainState) -> TrainState:
         """Return the shapes of a state's leaves, with their shardings."""
@@ -92,11 +92,13 @@ class Layout:
         """Return a program's results, which the host reads, the same on each device."""
         if self.mesh is None:
             return results
-        return jax.lax.with_sharding_constraint(results, meshes.whole(self.mesh))
+        return jax.lax.with_sharding_constraint(
+            results, meshes.replicated_sharding(self.mesh)
+        )
 
     def _shardings(self, state: TrainState, mesh: Mesh) -> TrainState:
         """Return the sharding of each leaf of a state."""
-        split, whole = meshes.split(mesh), meshes.whole(mesh)
+        split, whole = meshes.split_sharding(mesh), meshes.replicated_sharding(mesh)
         if self.many:
             return jax.tree.map(lambda _: split, state)
         shardings = jax.tree.map(lambda _: whole, state)

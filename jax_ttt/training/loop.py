@@ -106,7 +106,9 @@ def training_steps(
     if state is None:
         with times.recording("train"):
             first = device.start_program.jitted()(learner, key, layout=layout)
-            state = run_state.initial_state(first, np.asarray(meshes.gathered(key)))
+            state = run_state.initial_state(
+                first, np.asarray(meshes.gather_arrays(key))
+            )
     else:
         state = run_state.on_device(state, layout)
     while True:
@@ -208,7 +210,7 @@ def _with_counterexamples(
 
     Those of the untrained agent are left out: nearly every position is one.
     """
-    params = meshes.gathered(state.params)
+    params = meshes.gather_arrays(state.params)
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
     searched, keys = counterexamples.find_counterexamples(
         config, params, rng, layout.mesh, stop

@@ -52,7 +52,9 @@ def train_jobs(
     for _, alike in itertools.groupby(jobs, lambda job: job.config.compiled_for):
         group = list(alike)
         config = group[0].config
-        number = meshes.rounded_up(at_once or agents_that_fit(config, mesh), mesh)
+        number = meshes.round_up_for_devices(
+            at_once or agents_that_fit(config, mesh), mesh
+        )
         if config.finds_counterexamples:
             number = 1  # whatever `at_once` is, as in `agents_that_fit`
         for begin in range(0, len(group), number):
@@ -98,7 +100,7 @@ def _at_once(
     jobs: Sequence[Job], stop: Callable[[], bool], mesh: Mesh | None
 ) -> Iterator[AgentResult]:
     # The devices share the agents evenly; results of the last job's copies are left.
-    num_copies = meshes.rounded_up(len(jobs), mesh) - len(jobs)
+    num_copies = meshes.round_up_for_devices(len(jobs), mesh) - len(jobs)
     padded = [*jobs, *[jobs[-1]] * num_copies]
     configs, seeds = [job.config for job in padded], [job.seed for job in padded]
     learner = loop.make_learners(configs, seeds)
@@ -138,7 +140,7 @@ def agents_that_fit(config: Config, mesh: Mesh | None = None, most: int = MOST) 
     """
     if config.finds_counterexamples:  # a search is of one agent
         return 1
-    if devices.current().platform == "cpu":
+    if devices.current_device().platform == "cpu":
         return meshes.num_devices(mesh)
     number, free = most, devices.free_bytes()
     if free is not None:

@@ -116,7 +116,7 @@ class Recorder:
                     self.save()
         except OSError:  # the reader of our output has ended, or the disk is full
             if self._progress is not None:
-                if processes.count() == 1:  # the others do not know of it
+                if processes.num_processes() == 1:  # the others do not know of it
                     self.save()
                 self._writer.save_agent(self._agent_file)
             raise
@@ -211,7 +211,7 @@ class Recorder:
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:
             why = str(error) or "out of memory"
-            streams.tell(f"warning: no checkpoint was saved: {why}")
+            streams.print_stderr(f"warning: no checkpoint was saved: {why}")
         self._due = time.monotonic() + self._schedule.every
 
     def _checkpoint(

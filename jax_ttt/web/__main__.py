@@ -69,7 +69,7 @@ def main(args: Args) -> int:
     if args.export is not None:
         return _export(args.export)
     for module in ("starlette", "uvicorn"):
-        cli.require(module, "web", "the page")
+        cli.require_package(module, "web", "the page")
     with _bound(args.host, args.port) as bound:
         return _serve(args, _data_folder(args.data_dir), bound)
 
@@ -111,7 +111,7 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
     finally:
         # A second signal ends the server without the end of the application.
         has_ended = training.close()
-    code = cli.interrupted(signals[0]) if signals else 0
+    code = cli.report_interrupt(signals[0]) if signals else 0
     if not has_ended:
         _end_at_once(signals[0] if signals else signal.SIGTERM)
     return code
@@ -233,7 +233,7 @@ def _address(host: str, port: int) -> str:
 
 def _announce(host: str, address: str) -> None:
     if host not in _LOCAL:
-        streams.tell(
+        streams.print_stderr(
             f"warning: --host {host} lets everyone who can reach this machine play, "
             "train, and delete agents that were kept"
         )
@@ -252,7 +252,7 @@ def _data_folder(folder: Path | None) -> Path | None:
     except OSError as error:
         if folder is not None:
             raise UsageError(f"--data-dir {folder}: {error.strerror}") from None
-        streams.tell(f"warning: no agent is kept: {path}: {error.strerror}")
+        streams.print_stderr(f"warning: no agent is kept: {path}: {error.strerror}")
         return None
     return path
 
@@ -265,7 +265,7 @@ def _export(folder: Path) -> int:
         path = one_file.write_page(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
-    streams.tell_written(path)
+    streams.print_written(path)
     return 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jax_ttt.config.game_facts import SEAT_OF, SIDES
+from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.files.agent_file import AgentFile
@@ -173,7 +173,7 @@ class LiveRun:
         games, wins, losses = map(int, (state.games, state.wins, state.losses))
         visited = state.train_state.visited
         unbeatable = {
-            side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF.items()
+            side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF_SIDE.items()
         }
         return {
             "update": self.update,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
 
 from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
-from jax_ttt.config.ranges import check_value
+from jax_ttt.config.ranges import check_setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
@@ -220,7 +220,7 @@ class Training:
         """
         moved = dict(settings)
         from_people = moved.pop("learn_from_people", self._from_people)
-        check_value("learn_from_people", bool, from_people)
+        check_setting("learn_from_people", bool, from_people)
         with self._changed:
             sliders.check_moved(self._learner, moved)
             self._from_people = bool(from_people)
@@ -372,9 +372,11 @@ class Training:
         try:
             path = self._files.keep(name, agent_file.encode_agent(agent))
             if path is not None:
-                streams.tell(f"the agent in training is kept: {path}")
+                streams.print_stderr(f"the agent in training is kept: {path}")
         except OSError as error:
-            streams.tell(f"warning: the agent in training was not kept: {error}")
+            streams.print_stderr(
+                f"warning: the agent in training was not kept: {error}"
+            )
 
     def _tell(self) -> None:
         """Wake the thread and all listeners, after a change."""

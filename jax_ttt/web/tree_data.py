@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import UInt8
 
-from jax_ttt.config.game_facts import DEFAULT, EnvId
+from jax_ttt.config.game_facts import DEFAULT_GAME, EnvId
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 
-PATH = Path(__file__).parent / "static" / f"{DEFAULT}.json"
+PATH = Path(__file__).parent / "static" / f"{DEFAULT_GAME}.json"
 """The file of the page; `python -m jax_ttt.web.tree_data` writes it again."""
 
 
@@ -41,4 +41,4 @@ def stone_cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
 
 
 if __name__ == "__main__":
-    PATH.write_bytes(tree_json(DEFAULT))
+    PATH.write_bytes(tree_json(DEFAULT_GAME))

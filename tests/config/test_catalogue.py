@@ -71,7 +71,7 @@ def test_symmetries_are_written_as_the_board_is_seen():
     turned = game_facts.square_views(3)[2]
     assert turned.cells == (2, 5, 8, 1, 4, 7, 0, 3, 6)
     assert turned.actions == turned.cells
-    _, mirror = game_facts.mirrored_columns(2, 3)
+    _, mirror = game_facts.column_views(2, 3)
     assert mirror == ((2, 1, 0, 5, 4, 3), (2, 1, 0))
 
 

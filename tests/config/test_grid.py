@@ -10,7 +10,7 @@ from jax_ttt.config.settings import Config
 def test_every_combination_comes_once_the_last_setting_fastest():
     settings = grid.read_grid(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
     assert settings == {"learning_rate": (0.001, 0.002), "num_envs": (8, 16)}
-    points = grid.points(Config(), settings)
+    points = grid.grid_points(Config(), settings)
     assert [grid.point_text(point) for point, _ in points] == [
         "learning_rate=0.001 num_envs=8",
         "learning_rate=0.001 num_envs=16",
@@ -32,7 +32,7 @@ def test_values_have_their_settings_types():
 
 
 def test_no_grid_is_the_settings_as_they_are():
-    assert grid.points(Config.of(tau=0.5), grid.read_grid([])) == [
+    assert grid.grid_points(Config.of(tau=0.5), grid.read_grid([])) == [
         ({}, Config.of(tau=0.5))
     ]
 
@@ -69,7 +69,7 @@ def test_a_word_that_names_no_setting_is_refused(words, why):
 )
 def test_a_value_outside_its_range_is_refused(word, field):
     with pytest.raises(SettingError) as error:
-        grid.points(Config(), grid.read_grid([word]))
+        grid.grid_points(Config(), grid.read_grid([word]))
     assert error.value.field == field
 
 

@@ -18,7 +18,7 @@ from jax_ttt.config.errors import ConflictError, SettingError
 from jax_ttt.config.game_facts import EnvId, SeatSetting
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import (
-    PART_OF,
+    PART_OF_FIELD,
     Activation,
     Backup,
     Config,
@@ -146,8 +146,8 @@ def tried_too(cases):
 
 
 def test_every_number_has_its_rule():
-    kinds = (type(Config().value(field)) for field in PART_OF)
-    pairs = zip(PART_OF, kinds, strict=True)
+    kinds = (type(Config().value(field)) for field in PART_OF_FIELD)
+    pairs = zip(PART_OF_FIELD, kinds, strict=True)
     numbers = {field for field, kind in pairs if kind in (int, float)}
     assert numbers | OPTIONAL == RULES.keys()
 
@@ -232,8 +232,8 @@ def test_a_config_survives_json(case):
     assert Config.of(**fields) == preset
 
 
-@given(st.sets(st.sampled_from(list(PART_OF))))
-@tried_too([{field} for field in PART_OF])
+@given(st.sets(st.sampled_from(list(PART_OF_FIELD))))
+@tried_too([{field} for field in PART_OF_FIELD])
 def test_fields_that_an_older_file_lacks_have_their_defaults(fields):
     older = {k: v for k, v in Config().as_dict().items() if k not in fields}
     assert Config.of(**older) == Config()

@@ -8,8 +8,8 @@ import jax
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.ranges import hints
-from jax_ttt.config.settings import PARTS, Config
+from jax_ttt.config.ranges import field_types
+from jax_ttt.config.settings import PART_TYPES, Config
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.training import loop
@@ -58,7 +58,11 @@ NEEDS = {
 """Settings without which a setting has no effect, if they differ from the defaults."""
 
 
-HINTS = {name: hint for part in PARTS.values() for name, hint in hints(part).items()}
+HINTS = {
+    name: hint
+    for part in PART_TYPES.values()
+    for name, hint in field_types(part).items()
+}
 
 
 @pytest.mark.parametrize("field", HINTS)

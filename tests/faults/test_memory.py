@@ -62,7 +62,7 @@ def test_a_lack_of_memory_is_one_line(error, capsys):
 def test_the_memory_of_an_accelerator_is_what_it_says(monkeypatch):
     stats = {"bytes_limit": 9_000, "bytes_in_use": 2_000}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
-    monkeypatch.setattr(devices, "current", lambda: device)
+    monkeypatch.setattr(devices, "current_device", lambda: device)
     assert devices.free_bytes() == 7_000
     monkeypatch.setattr(device, "memory_stats", lambda: None)
     assert devices.free_bytes() is None

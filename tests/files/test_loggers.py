@@ -158,7 +158,7 @@ def test_an_absent_package_is_refused_before_any_work(
     flag, module, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(cli, "set_up", None)  # nothing is set up
+    monkeypatch.setattr(cli, "set_up_device", None)  # nothing is set up
     assert run(tmp_path / "run", flag) == 2
     out, err = capsys.readouterr()
     extra = flag.removeprefix("--")
@@ -175,7 +175,7 @@ def test_a_folder_is_no_package(tmp_path, monkeypatch):
     (tmp_path / "no_package").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(cli.UsageError, match="no_package, which is not installed"):
-        cli.require("no_package", "extra", "--flag")
+        cli.require_package("no_package", "extra", "--flag")
 
 
 PLAN = Plan(

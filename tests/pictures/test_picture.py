@@ -93,7 +93,7 @@ COMMANDS = {arena: [], sweep: [], plot: ["tests"]}
 def test_every_command_refuses_it_before_any_work(
     command, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     path = tmp_path / "picture.gif"
     assert commands.run(command, [*COMMANDS[command], "--svg", str(path)]) == 2
     assert capsys.readouterr().err.startswith(f"error: --svg {path}: ")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jax_ttt import evaluate
-from jax_ttt.config.game_facts import DEFAULT, SEATS
+from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS
 from jax_ttt.grading import search
 from jax_ttt.players import names, network_player, registry, saved_agents
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
@@ -39,14 +39,14 @@ def test_an_agent_is_proven_unbeatable_in_each_seat(name, host_tree):
 @every_agent
 def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the file is found from any folder
-    spec = names.read_name(f"shipped:{name}", DEFAULT)
-    entrant = registry.make_player(spec, DEFAULT, jax.random.key(0))
+    spec = names.read_name(f"shipped:{name}", DEFAULT_GAME)
+    entrant = registry.make_player(spec, DEFAULT_GAME, jax.random.key(0))
     assert entrant.name == f"shipped:{name}"
     assert isinstance(entrant, registry.AgentPlayer)
     assert entrant.agent.config == saved_agents.load_agent(SHIPPED[name]).config
-    blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT)
-    assert names.game_of([blend], None) == DEFAULT
-    assert registry.make_player(blend, DEFAULT, jax.random.key(0)).seats == SEATS
+    blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT_GAME)
+    assert names.game_of([blend], None) == DEFAULT_GAME
+    assert registry.make_player(blend, DEFAULT_GAME, jax.random.key(0)).seats == SEATS
 
 
 @every_agent

@@ -120,7 +120,7 @@ def test_a_damaged_program_is_compiled_again(damage, tmp_path):
 def test_the_flags_switch_the_cache_of_a_command_on_or_off(flags, monkeypatch):
     asked = []
     monkeypatch.setattr(compiling, "use", lambda wanted: asked.append(wanted) or wanted)
-    cli.set_up(commands.parse(train, [*flags]).machine)
+    cli.set_up_device(commands.parse(train, [*flags]).machine)
     assert asked == [not flags]
 
 

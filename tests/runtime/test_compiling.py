@@ -48,7 +48,7 @@ def test_jaxs_setting_to_optimize_little_has_precedence(program):
 
 def test_devices_other_than_cpus_compile_fully(program, monkeypatch):
     gpu = SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(compiling.devices, "current", lambda: gpu)
+    monkeypatch.setattr(compiling.devices, "current_device", lambda: gpu)
     assert program.jitted() is program.jitted(quickly=False)
 
 

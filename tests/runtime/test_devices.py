@@ -26,7 +26,7 @@ def test_the_chosen_device_is_the_one_in_use():
     with jax.default_device(None):  # restores the setting
         cpu = jax.devices("cpu")[0]
         assert devices.choose_device("cpu") == f"cpu ({cpu.device_kind})"
-        assert devices.current() == cpu
+        assert devices.current_device() == cpu
 
 
 def test_an_error_names_the_missing_device():
@@ -85,7 +85,7 @@ def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp
 
 def test_jaxs_default_device_may_be_the_name_of_a_platform():
     with jax.default_device("cpu"):
-        assert devices.current() == jax.devices("cpu")[0]
+        assert devices.current_device() == jax.devices("cpu")[0]
         free = devices.free_bytes()
         assert free is None or free > 2**24
 

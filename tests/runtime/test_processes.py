@@ -127,9 +127,9 @@ def test_processes_agree_on_the_greatest_number(numbers, fake, monkeypatch):
 
 @pytest.mark.parametrize("index", [0, 1])
 def test_the_first_process_writes(index, fake):
-    assert processes.writes()
+    assert processes.is_writer()
     fake(index)
-    assert processes.writes() == (index == 0)
+    assert processes.is_writer() == (index == 0)
 
 
 @pytest.mark.slow

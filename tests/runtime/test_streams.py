@@ -88,12 +88,12 @@ sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
 
 
 def test_a_written_file_is_named_on_stdout_or_beside_json_on_stderr(capsys):
-    streams.tell_written(Path("policy.csv"), "4,520 rows")
+    streams.print_written(Path("policy.csv"), "4,520 rows")
     out, err = capsys.readouterr()
     assert "policy.csv" in out
     assert "4,520 rows" in out
     assert err == ""
-    streams.tell_written(Path("policy.csv"), as_json=True)
+    streams.print_written(Path("policy.csv"), as_json=True)
     out, err = capsys.readouterr()
     assert out == ""
     assert "policy.csv" in err

@@ -229,7 +229,7 @@ def test_an_agent_that_diverges_alone_took_the_seconds_until_then(monkeypatch):
 def test_as_many_train_at_once_as_the_memory_holds(limit, fit, monkeypatch):
     stats = {} if limit is None else {"bytes_limit": limit + 50, "bytes_in_use": 50}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
-    monkeypatch.setattr(many_agents.devices, "current", lambda: device)
+    monkeypatch.setattr(many_agents.devices, "current_device", lambda: device)
     monkeypatch.setattr(loop, "agent_memory", lambda config: 1000)
     assert many_agents.agents_that_fit(CONFIG, most=100) == fit
 
@@ -269,7 +269,7 @@ def test_devices_share_each_batch_evenly_and_copies_have_no_row(
 def room_for_seven(four_devices, monkeypatch):
     """Let half of a device's free memory hold seven agents."""
     monkeypatch.setattr(
-        many_agents.devices, "current", lambda: SimpleNamespace(platform="gpu")
+        many_agents.devices, "current_device", lambda: SimpleNamespace(platform="gpu")
     )
     monkeypatch.setattr(many_agents.devices, "free_bytes", lambda: 14_000)
     monkeypatch.setattr(loop, "agent_memory", lambda config: 1000)

@@ -30,7 +30,7 @@ def measure_devices(quick: bool) -> list[Figures]:
 
     A CPU has virtual ones.
     """
-    kind = devices.current().platform
+    kind = devices.current_device().platform
     virtual = kind == "cpu"
     sizes = [n for n in TIMED if virtual or n <= len(jax.devices(kind))]
     sizes = sizes[: 2 if quick else None]
