@@ -120,7 +120,7 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
-    env_id = names.game_of(specs, args.env_id)
+    env_id = names.game_of_players(specs, args.env_id)
     specs = [
         names.read_name(spec.name, env_id) for spec in specs
     ]  # not all play each game
@@ -134,7 +134,7 @@ def main(args: Args) -> int:
 
         def shown(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
             status.close()
-            return watch(pairs)
+            return progress_bar(pairs)
 
         table = crosstable.round_robin(
             all_players, env_id, match_key, args.games, shown
@@ -143,7 +143,7 @@ def main(args: Args) -> int:
         result = ArenaResult(
             env_id=env_id,
             seed=args.seed,
-            pairs=pairs_of(table),
+            pairs=table_pairs(table),
             ranking=table.ranking,
             learned_seats={player.name: player.seats for player in all_players},
         )
@@ -162,7 +162,7 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     """Write the files that are asked for, and say so."""
     if args.csv:
         rows = [
-            records.flattened(records.to_dict(pair), "_") for pair in pairs_of(table)
+            records.flattened(records.to_dict(pair), "_") for pair in table_pairs(table)
         ]
         files.write_csv(args.csv, rows)
         streams.print_written(args.csv, counted(len(rows), "row"), args.json)
@@ -173,13 +173,13 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
         streams.print_written(args.svg, as_json=args.json)
 
 
-def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Show how many of the sampled pairs are done, on a terminal."""
     hidden = None if pairs else True  # None: not on a terminal
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
-def pairs_of(table: "CrossTable") -> tuple[Pair, ...]:
+def table_pairs(table: "CrossTable") -> tuple[Pair, ...]:
     """Return the results of all pairs of a table."""
     return tuple(
         Pair(
@@ -202,7 +202,7 @@ COMMAND = cli.Command(
     module="jax_ttt.arena",
     args_type=Args,
     main=main,
-    notes=names.HELP,
+    notes=names.PLAYERS_HELP,
     examples={
         "": "Compare the players that need no file.",
         "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",

@@ -119,12 +119,12 @@ class EvaluateResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.env_id is not None:
-        check_files(args, args.env_id)
+        check_output_games(args, args.env_id)
     name = cli.player_or_newest_run(args.agent, quiet=args.json)
     spec = names.read_name(name, args.env_id or game_facts.DEFAULT_GAME)
     if args.env_id is not None:
         names.check_games([spec], args.env_id)
-    check_outputs(args, spec)
+    check_output_paths(args, spec)
     hardware = cli.set_up_device(args.machine, args.spread)
 
     import jax
@@ -134,20 +134,20 @@ def main(args: Args) -> int:
     from jax_ttt.solver import proof
     from jax_ttt.text import decision_files, grade_text
 
-    env_id = names.game_of([spec], args.env_id)
-    check_files(args, env_id)
+    env_id = names.game_of_players([spec], args.env_id)
+    check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with streams.status_line(f"grading {name}") as status:
-        before = names.stamp(spec) if args.certificate else ()
+        before = names.file_stamp(spec) if args.certificate else ()
         player = registry.make_player(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
         certificate = None
         if args.certificate:
             certificate = decision_files.make_certificate(spec, player, tree)
-        if args.certificate and names.stamp(spec) != before:
+        if args.certificate and names.file_stamp(spec) != before:
             raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         say = status.set_description_str
-        grade = graded(args, env_id, player, match_key, say, hardware.mesh)
+        grade = grade_player(args, env_id, player, match_key, say, hardware.mesh)
         verdict = grade_text.verdict(grade)
     if args.json:
         print(grade_json(name, player, grade, verdict))
@@ -155,7 +155,7 @@ def main(args: Args) -> int:
         likeliest = ()
         if tree is not None and player.policy is not None:
             likeliest = proof.self_play_line(tree, player.policy)
-        print(f"{title(name, env_id, player)}, on {hardware.name}\n")
+        print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
         print(grade_text.full_report(grade, in_colour(verdict), likeliest))
     if tree is not None:
         decision_files.write_policy(
@@ -168,7 +168,7 @@ def main(args: Args) -> int:
     return 0
 
 
-def graded(
+def grade_player(
     args: Args,
     env_id: EnvId,
     player: "Player",
@@ -206,16 +206,16 @@ def graded(
     return grader.with_match(grade, player, match_key, args.games)
 
 
-def files(args: Args) -> dict[str, Path]:
+def output_files(args: Args) -> dict[str, Path]:
     """Return the files that are asked for, by their fields."""
     fields = ("policy_csv", "policy_json", "certificate")
     paths = {name: getattr(args, name) for name in fields}
     return {name: path for name, path in paths.items() if path}
 
 
-def check_outputs(args: Args, spec: PlayerSpec) -> None:
+def check_output_paths(args: Args, spec: PlayerSpec) -> None:
     """Refuse files that can't be written, or that this player does not have."""
-    for name, path in files(args).items():
+    for name, path in output_files(args).items():
         if spec.kind != "agent" and name != "certificate":
             raise SettingError(name, "used with a saved agent", spec.name)
         cli.check_output_path(flag_name(name), path)
@@ -226,15 +226,15 @@ def check_outputs(args: Args, spec: PlayerSpec) -> None:
             raise UsageError(f"{flag_name(name)} {path}: the agent's own file")
 
 
-def check_files(args: Args, env_id: EnvId) -> None:
+def check_output_games(args: Args, env_id: EnvId) -> None:
     """Refuse to write a policy or a certificate of a game that has none."""
-    for name in files(args):
+    for name in output_files(args):
         games = CERTIFIED if name == "certificate" else ENUMERABLE
         if env_id not in games:
             raise SettingError(name, f"used with {', '.join(games)}", env_id)
 
 
-def title(name: str, env_id: EnvId, player: "Player") -> str:
+def report_title(name: str, env_id: EnvId, player: "Player") -> str:
     """Return what is graded, in words: the player, its game, seed and seat."""
     from jax_ttt.text import grade_text
 
@@ -278,7 +278,7 @@ COMMAND = cli.Command(
     module="jax_ttt.evaluate",
     args_type=Args,
     main=main,
-    notes=names.HELP,
+    notes=names.PLAYERS_HELP,
     examples={
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
         "minimax --json": "Grade a player, as JSON.",

@@ -54,7 +54,7 @@ def main(args: Args) -> int:
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
     shipped = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
     name = cli.player_or_newest_run(args.player, otherwise=shipped)
-    wanted = levels.player_name(args.level, name) if args.level else name
+    wanted = levels.level_player_name(args.level, name) if args.level else name
     spec, _ = (names.read_name(n, args.env_id or DEFAULT_GAME) for n in (name, wanted))
     cli.set_up_device(args.machine)
 
@@ -63,7 +63,7 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = names.game_of([spec], args.env_id)
+    env_id = names.game_of_players([spec], args.env_id)
     playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
     key, player_key = jax.random.split(jax.random.key(seed))
     with streams.status_line(f"preparing {name}"):
@@ -89,7 +89,7 @@ COMMAND = cli.Command(
     module="jax_ttt.play",
     args_type=Args,
     main=main,
-    notes=names.HELP,
+    notes=names.PLAYERS_HELP,
     examples={
         "--side o": "Play second, against the agent that was saved last.",
         "minimax": "Play against best play.",

@@ -49,7 +49,7 @@ def minimax_values(game: Game, quick: bool = False) -> Float[np.ndarray, " A"] |
     tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
-    index = jnp.asarray(positions.index(game.env_id))
+    index = jnp.asarray(positions.position_index(game.env_id))
     position = int(stones.locate(index, game.state.observation)[0])
     values = minimax.values(tree, minimax.QUICK if quick else 1.0)
     return minimax.to_mover(tree, values)[position]
@@ -84,7 +84,7 @@ def review_moves(game: Game) -> tuple[ReviewedMove, ...] | None:
         return None
     values = minimax.values(tree)
     worth, best = minimax.to_mover(tree, values), minimax.best_moves(tree, values)
-    index, reviewed = jnp.asarray(positions.index(game.env_id)), []
+    index, reviewed = jnp.asarray(positions.position_index(game.env_id)), []
     for move, state in zip(game.moves, game.states[:-1], strict=True):
         position = int(stones.locate(index, state.observation)[0])
         reviewed.append(

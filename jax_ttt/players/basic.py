@@ -29,7 +29,7 @@ random_player = Partial(_random)
 """Plays each legal move with equal probability."""
 
 
-def blended(chance: float, player: Partial) -> Partial:
+def blended_player(chance: float, player: Partial) -> Partial:
     """Return the player of a random move with probability `chance`, else `player`'s.
 
     `chance` is from 0 to 1. With a greedy `player`, the result is epsilon-greedy.
@@ -51,7 +51,7 @@ def _blended(
 def policy_player(
     index: Int[np.ndarray, " N"], probs: Float[np.ndarray, "P A"]
 ) -> Partial:
-    """Return the player of a policy; `index` is that of `positions.index`."""
+    """Return the player of a policy; `index` is that of `positions.position_index`."""
     return Partial(_drawn, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
 
 

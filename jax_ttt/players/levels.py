@@ -20,7 +20,7 @@ LEVEL_TEXTS: dict[PlayLevel, str] = {
 """What each level plays, in words."""
 
 
-def player_name(level: PlayLevel, agent: str) -> str:
+def level_player_name(level: PlayLevel, agent: str) -> str:
     """Return the name of a level's player, which `names.read_name` reads.
 
     `agent` is the name of a player, usually the path of a learned agent's file or of a

@@ -58,7 +58,7 @@ class _Playout(NamedTuple):
 
 
 @functools.cache
-def graph(env_id: EnvId) -> Graph:
+def game_graph(env_id: EnvId) -> Graph:
     """Return the graph of an enumerable game."""
     tree = trees.enumerated(env_id)
     stands_for, node = np.unique(tree.first_view, return_inverse=True)
@@ -88,7 +88,7 @@ def ucb(
     return jnp.where(visits > 0, score / tried + EXPLORATION * spread, jnp.inf)
 
 
-def search(
+def search_graph(
     graph: Graph,
     key: Key[Array, ""],
     root: Int[Array, " B"],
@@ -101,12 +101,12 @@ def search(
     none = jnp.zeros((len(root), len(graph.terminal)))
 
     def step(number: Int[Array, ""], records: Records) -> Records:
-        return playout(graph, records, jax.random.fold_in(key, number), root)
+        return add_playout(graph, records, jax.random.fold_in(key, number), root)
 
     return jax.lax.fori_loop(0, num_playouts, step, Records(none, none))
 
 
-def playout(
+def add_playout(
     graph: Graph, records: Records, key: Key[Array, ""], root: Int[Array, " B"]
 ) -> Records:
     """Play one game of each search from its root and record it.
@@ -125,7 +125,7 @@ def playout(
         bound = ucb(child_visits, score, visits[:, None])
         bound = jnp.where(visits[:, None] > 0, bound, 0.0)
         bound = jnp.where(child < num_nodes, bound, -jnp.inf)
-        action = equations.random_legal(draws[moves], equations.highest(bound))
+        action = equations.random_legal(draws[moves], equations.is_highest(bound))
         over = graph.terminal[node]
         after = jnp.where(over, num_nodes, child[row, action])
         path = path.at[moves + 1].set(jnp.where(visits > 0, after, num_nodes))
@@ -172,7 +172,7 @@ def _offline_values(
     graph: Graph, key: Key[Array, ""], num_playouts: int | Int[Array, ""]
 ) -> Float[Array, "P A"]:
     """Return the mean score of each move after one search from the start position."""
-    records = search(graph, key, graph.node[:1], num_playouts)
+    records = search_graph(graph, key, graph.node[:1], num_playouts)
     everywhere = jax.tree.map(
         lambda x: jnp.broadcast_to(x, (len(graph.after), x.shape[1])), records
     )
@@ -192,6 +192,6 @@ def _online(
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
     position = stones.locate(index, env_state.observation)
-    records = search(graph, key, graph.node[position], num_playouts)
+    records = search_graph(graph, key, graph.node[position], num_playouts)
     values = mean_scores(records, graph.after[position])
     return equations.greedy(values, env_state.legal_action_mask)

@@ -18,7 +18,7 @@ from jax_ttt.players.shipped import ALL
 
 _SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
 
-KINDS = {
+PLAYER_KINDS = {
     "random": "any legal move",
     "minimax": "a best move, a random one if several are equal",
     "minimax-first": "the first best move, row by row",
@@ -34,7 +34,9 @@ KINDS = {
     "AGENT": "a saved agent's greedy play: a run's folder or a file",
 }
 """The kinds of players, and how each plays."""
-HELP = "\n".join(["Players:", *(f"  {name}: {text}" for name, text in KINDS.items())])
+PLAYERS_HELP = "\n".join(
+    ["Players:", *(f"  {name}: {text}" for name, text in PLAYER_KINDS.items())]
+)
 """The kinds of players for the help of a command, a line each."""
 
 BUILT_IN = (
@@ -55,7 +57,7 @@ _NUMBERS = {
 }
 
 
-DEEPEST = 20
+MAX_NESTING = 20
 """Most levels of nested players; each level is compiled separately."""
 
 
@@ -87,8 +89,8 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     Raises:
         PlayerError: no player has this name, or it can't play this game.
     """
-    if depth > DEEPEST:
-        raise PlayerError(f"players may be nested at most {DEEPEST} levels deep")
+    if depth > MAX_NESTING:
+        raise PlayerError(f"players may be nested at most {MAX_NESTING} levels deep")
     kind, _, rest = name.partition(":")
     if kind in _NEED_TREE and not GAMES[env_id].enumerable:
         raise PlayerError(f"{name}: needs an enumerable game: {', '.join(ENUMERABLE)}")
@@ -98,7 +100,7 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     if kind in ("blend", "lookahead"):
         number, colon, inner = rest.partition(":")
         if not (colon and inner):
-            form = next(form for form in KINDS if form.startswith(kind))
+            form = next(form for form in PLAYER_KINDS if form.startswith(kind))
             raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
         player = read_name(inner, env_id, depth + 1)
         if kind == "lookahead" and player.kind != "agent":
@@ -129,7 +131,7 @@ def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
                 raise PlayerError(f"{saved.name}: made for {made}, not for {env_id}")
 
 
-def game_of(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
+def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     """Return the game that the players play.
 
     It is `env_id` if given, else the game of the saved agents among them, else the
@@ -150,7 +152,7 @@ def game_of(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     return next(iter(games)) if games else DEFAULT_GAME
 
 
-def stamp(spec: PlayerSpec) -> tuple[int, ...]:
+def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:
     """Return numbers that change when the player's file is replaced."""
     if (saved := spec.saved) is None:
         return ()
@@ -176,10 +178,10 @@ def _number(name: str, kind: str, text: str) -> int | float:
 def _unknown(name: str) -> PlayerError:
     if os.sep in name:
         return PlayerError(f"{name}: no such file or folder{_paths_like(name)}")
-    kinds = [kind.partition("[")[0] for kind in KINDS if kind != "AGENT"]
+    kinds = [kind.partition("[")[0] for kind in PLAYER_KINDS if kind != "AGENT"]
     has_arguments = ":" in name and not name.startswith("shipped:")
     hint = "" if has_arguments else did_you_mean(name, kinds)
-    known = "".join(f"\n  {kind}: {text}" for kind, text in KINDS.items())
+    known = "".join(f"\n  {kind}: {text}" for kind, text in PLAYER_KINDS.items())
     return PlayerError(f"{name}: no such file, and no known player{hint}{known}")
 
 

@@ -31,7 +31,7 @@ def network_of(architecture: Architecture) -> Network:
     return Network(architecture, positions.positions_for(architecture))
 
 
-def shapes(network: Network) -> nnx.State:
+def param_shapes(network: Network) -> nnx.State:
     """Return the shapes of a network's weights as its pytree."""
     return jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
 
@@ -44,7 +44,7 @@ def board_values(
     return q_network.q_values(network, params, obs)
 
 
-def first_values(architecture: Architecture, params: nnx.State) -> np.ndarray:
+def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarray:
     """Return a network's values of the first moves, `(A,)`."""
     env = pgx_games.make_env(architecture.env_id)
     start = pgx_games.init(env, jax.random.key(0), 1)
@@ -144,7 +144,7 @@ def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "
     On a board that is its own image, symmetric actions are the same one. In a game
     without listed views, each board is its own canonical board.
     """
-    game_views = symmetry.views(env_id)
+    game_views = symmetry.symmetric_views(env_id)
     if game_views is None:
         actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
         return jnp.broadcast_to(actions, (len(obs), len(actions)))

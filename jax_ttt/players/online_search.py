@@ -47,7 +47,7 @@ class _Playout(NamedTuple):
     first_moved: jax.Array  # (B,) bool: the first player left the tree
 
 
-def grown(
+def grow_trees(
     env: pgx.Env, key: Key[Array, ""], root: pgx.State, num_playouts: int
 ) -> Nodes:
     """Return the trees after `num_playouts` playouts from each root.
@@ -133,7 +133,7 @@ def _selected(nodes: Nodes, game: _Playout, key: Key[Array, ""]) -> Int[Array, "
     bound = jnp.where(game.node[:, None] < none, bound, 0.0)
     bound = jnp.where(game.state.legal_action_mask, bound, -jnp.inf)
     return equations.random_legal(
-        jax.random.uniform(key, row.shape), equations.highest(bound)
+        jax.random.uniform(key, row.shape), equations.is_highest(bound)
     )
 
 
@@ -195,7 +195,7 @@ def _played(
     def values(group: tuple[Array, Array]) -> Float[Array, "B A"]:
         key, rows = group
         states = jax.tree.map(lambda x: x[rows], env_state)
-        return root_values(grown(env, key, states, budget.num_playouts))
+        return root_values(grow_trees(env, key, states, budget.num_playouts))
 
     found = jax.lax.map(values, (jax.random.split(key, groups), rows))
     found = found.reshape(-1, num_actions)[:num_games]

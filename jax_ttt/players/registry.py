@@ -69,11 +69,11 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
         choose = online_search.searching_player(env_id, int(spec.number))
         return Player(env_id=env_id, name=spec.name, choose=choose)
     if spec.kind == "mcts-online":
-        index, graph = positions.index(env_id), mcts.graph(env_id)
+        index, graph = positions.position_index(env_id), mcts.game_graph(env_id)
         choose = mcts.online_player(graph, index, int(spec.number))
         return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
-    choose = basic.policy_player(positions.index(env_id), probs)
+    choose = basic.policy_player(positions.position_index(env_id), probs)
     return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
@@ -123,7 +123,7 @@ def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
     return Player(
         env_id=inner.env_id,
         name=spec.name,
-        choose=basic.blended(spec.number, inner.choose),
+        choose=basic.blended_player(spec.number, inner.choose),
         policy=probs,
         seats=inner.seats,
     )
@@ -163,6 +163,6 @@ def _tree_policy(
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
-        return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
+        return mcts.offline_policy(tree, mcts.game_graph(env_id), key, int(spec.number))
     quick = minimax.QUICK if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")

@@ -12,7 +12,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile, agent_path
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
-from jax_ttt.games.game import Game, own_game
+from jax_ttt.games.game import Game, game_against_itself
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network_player
@@ -41,17 +41,17 @@ class SavedAgent:
 
     def game_against_itself(self) -> Game:
         """Return the game in which the agent plays both sides."""
-        return own_game(self.config.env_id, self.player)
+        return game_against_itself(self.config.env_id, self.player)
 
 
-def agent_file_of(agent: SavedAgent) -> AgentFile:
+def make_agent_file(agent: SavedAgent) -> AgentFile:
     """Return what the agent's file holds."""
     return AgentFile(
         config=agent.config,
         seed=agent.seed,
         num_updates=agent.num_updates,
         score=agent.score,
-        tensors=tensors_of(agent.params),
+        tensors=params_as_tensors(agent.params),
     )
 
 
@@ -61,7 +61,7 @@ def agent_bytes(agent: SavedAgent) -> bytes:
     Raises:
         FloatingPointError: a weight is not finite.
     """
-    return agent_file.encode_agent(agent_file_of(agent))
+    return agent_file.encode_agent(make_agent_file(agent))
 
 
 def save_agent(agent: SavedAgent, path: Path) -> None:
@@ -100,7 +100,9 @@ def _params(path: Path, saved: AgentFile) -> nnx.State:
     Raises:
         AgentError: a name, a shape or a dtype of a tensor is not the network's.
     """
-    shapes = network_player.shapes(network_player.network_of(saved.config.architecture))
+    shapes = network_player.param_shapes(
+        network_player.network_of(saved.config.architecture)
+    )
     expected = {
         name: (leaf.dtype, leaf.shape)
         for name, leaf in pytrees.leaves_by_name(shapes).items()
@@ -113,7 +115,7 @@ def _params(path: Path, saved: AgentFile) -> nnx.State:
     return pytrees.with_leaves(shapes, leaves)
 
 
-def tensors_of(params: nnx.State) -> dict[str, np.ndarray]:
+def params_as_tensors(params: nnx.State) -> dict[str, np.ndarray]:
     """Return a network's weights as tensors of a file, by name."""
     named = pytrees.leaves_by_name(params)
     return {name: np.asarray(leaf) for name, leaf in named.items()}

@@ -49,7 +49,7 @@ def from_function(name: str, function: ChooseFn, env_id: EnvId) -> Player:
     play = jax.jit(choose)
     action = np.asarray(play(key, boards))
     _check_legal(name, action, boards)
-    same_boards = play(other_key, boards), play(key, pgx_games.with_other_ids(boards))
+    same_boards = play(other_key, boards), play(key, pgx_games.swap_player_ids(boards))
     is_deterministic = all((action == moves).all() for moves in same_boards)
     if is_deterministic:
         _check_independence(name, play, key, boards, action)
@@ -89,7 +89,7 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
 
 
 def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) -> Player:
-    choose = basic.policy_player(positions.index(env_id), probs)
+    choose = basic.policy_player(positions.position_index(env_id), probs)
     return Player(env_id=env_id, name=name, choose=choose, policy=probs)
 
 

@@ -19,7 +19,7 @@ from jax_ttt.runtime.words import counted, joined
 from jax_ttt.text import board_text
 from jax_ttt.text.board_text import Cells
 from jax_ttt.text.screen import Screen
-from jax_ttt.text.tables import aligned
+from jax_ttt.text.tables import aligned_lines
 
 WORDS = ("loses", "draws", "wins")
 """What a move of exact value -1, 0 or 1 does for its mover under best play."""
@@ -28,7 +28,7 @@ _GAP = "    "  # between two boards
 _MOST_ROWS = 12  # of the table of values
 
 
-def shown_values(
+def values_text(
     game: Game, worth: Sequence[MoveValue], opponent: str, screen: Screen
 ) -> str:
     """Return the values of the legal moves: on boards if these are small, or a table.
@@ -64,7 +64,7 @@ def value_boards(
         texts = {move: f"{value:+.3f}" for move, value in learned.items()}
         bold = {move: "bold" * (value == highest) for move, value in learned.items()}
         blocks.append(_titled("the agent", cells, texts, bold, screen))
-    return board_text.beside(blocks, _GAP)
+    return board_text.side_by_side(blocks, _GAP)
 
 
 def _titled(
@@ -100,7 +100,7 @@ def values_table(opponent: str, worth: Sequence[MoveValue]) -> str:
     order = np.argsort(-np.array(learned or exact), kind="stable")
     rows = list(zip(*columns.values(), strict=True))
     shown = [tuple(columns), *(rows[row] for row in order[:_MOST_ROWS])]
-    return "\n".join(aligned(shown, left=()))
+    return "\n".join(aligned_lines(shown, left=()))
 
 
 class Hint(NamedTuple):

@@ -28,7 +28,7 @@ Cells = Shaped[np.ndarray, "rows W"]
 """The cells of a board, maybe with a row of numbers below: strings and numbers."""
 
 
-def grid(
+def board_cells(
     obs: Shaped[np.ndarray, "H W planes"], to_move: Seat, free: str = FREE_SIGN
 ) -> Shaped[np.ndarray, "H W"]:
     """Return a board's cells as an array of strings, `(H, W)`.
@@ -42,14 +42,14 @@ def grid(
     return cells
 
 
-def tree_grid(tree: Tree, position: int) -> Shaped[np.ndarray, "H W"]:
+def position_cells(tree: Tree, position: int) -> Shaped[np.ndarray, "H W"]:
     """Return the cells of an enumerated position, `(H, W)`."""
-    return grid(np.asarray(tree.obs[position]), tree.to_move(position))
+    return board_cells(np.asarray(tree.obs[position]), tree.to_move(position))
 
 
 def cells_as_text(tree: Tree, position: int) -> str:
     """Return a position's cells, row by row, as one string such as `X---O----`."""
-    return "".join(tree_grid(tree, position).flat)
+    return "".join(position_cells(tree, position).flat)
 
 
 def find_position(env_id: EnvId, cells: str) -> int:
@@ -66,8 +66,8 @@ def find_position(env_id: EnvId, cells: str) -> int:
         raise ValueError(f"not {size} of {first}, {second} and what is free")
     mover = 1 if cells.count(first) == cells.count(second) else -1
     features = [mover * worth[cell] for cell in cells]
-    number = stones.number(jnp.array([features], jnp.float32))
-    position = int(positions.index(env_id)[number][0])
+    number = stones.board_number(jnp.array([features], jnp.float32))
+    position = int(positions.position_index(env_id)[number][0])
     if cells_as_text(tree, position) != cells:
         raise ValueError("no play leads to this board")
     if position not in tree.decisions:
@@ -85,7 +85,7 @@ def numbered_cells(game: Game) -> Cells | None:
     if moves_on is None:
         return None
     obs = np.asarray(game.state.observation[0])
-    cells = grid(obs, game.to_move, free=".")
+    cells = board_cells(obs, game.to_move, free=".")
     if moves_on == "columns":
         return np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
     for move in game.legal_moves:
@@ -165,7 +165,7 @@ def board_lines(
     return [line for text in texts for line in (rule, text)][1:]
 
 
-def beside(blocks: Sequence[Sequence[str]], gap: str) -> str:
+def side_by_side(blocks: Sequence[Sequence[str]], gap: str) -> str:
     """Return blocks side by side; the lines of a block are equally long."""
     rows = zip(*blocks, strict=True)
     return "\n".join(gap.join(parts).rstrip() for parts in rows)
@@ -180,10 +180,10 @@ def game_boards(game: Game) -> str:
     for number, move in enumerate(game.moves, start=1):
         before, after = game.back_to(number - 1), game.back_to(number)
         letter = LETTERS[SEATS.index(before.to_move)]
-        cells = grid(np.asarray(after.state.observation[0]), after.to_move)
+        cells = board_cells(np.asarray(after.state.observation[0]), after.to_move)
         blocks.append([f"  {number}. {letter}{move}", *board_lines(cells)])
     size = max((len(line) for block in blocks for line in block), default=0)
     padded = [[f"{line:<{size}}" for line in block] for block in blocks]
     fit = max((_WIDTH - 2) // (size + 1), 1)
     rows = [padded[begin : begin + fit] for begin in range(0, len(padded), fit)]
-    return "\n\n".join(beside(row, " ") for row in rows)
+    return "\n\n".join(side_by_side(row, " ") for row in rows)

@@ -30,7 +30,7 @@ class TypedCommand(NamedTuple):
     side: SideName | None = None
 
 
-def read_words(text: str, legal: Sequence[int]) -> int | TypedCommand | None:
+def read_command(text: str, legal: Sequence[int]) -> int | TypedCommand | None:
     """Return the legal move or the command that a line means; None if it means neither.
 
     The first letters of a word suffice.

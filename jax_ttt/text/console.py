@@ -171,7 +171,7 @@ def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
 
 def start_values(config: Config, params: nnx.State) -> list[str]:
     """Return the values of the first move, on the board where moves are its cells."""
-    values = network_player.first_values(config.architecture, params)
+    values = network_player.first_move_values(config.architecture, params)
     game = GAMES[config.env_id]
     side = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[i : i + side] for i in range(0, len(values), side)]
@@ -257,7 +257,7 @@ def end_text(
     verdict = grade_text.verdict(_with_losing_lines(agent, progress))
     if quiet:
         return verdict
-    text = closing(run, agent, progress, verdict, stopped)
+    text = end_report(run, agent, progress, verdict, stopped)
     if details and GAMES[agent.config.env_id].enumerable:
         drawn = board_text.game_boards(agent.game_against_itself())
         text += f"\n\nan example game\n{drawn}"
@@ -297,7 +297,7 @@ def _policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
     return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
 
 
-def closing(
+def end_report(
     run: RunFolder, agent: SavedAgent, progress: RunStep, verdict: str, stopped: str
 ) -> str:
     """Return what came of the run, its files and the next command."""
@@ -322,7 +322,7 @@ def closing(
 
 def _results(grade: Grade) -> str:
     """Return the results as tables; sampled rates follow where lines are open."""
-    parts = [grade_text.rates_table(grade), grade_text.measures(grade)]
+    parts = [grade_text.rates_table(grade), grade_text.measures_table(grade)]
     if grade.searched and grade.sampled is not None and grade.unbeatable is None:
         parts.append(grade_text.match_table(grade, grade.sampled))
     return "\n\n".join(part for part in parts if part)

@@ -43,7 +43,9 @@ class Decision:
     """The move that the agent plays."""
 
 
-def decisions(agent: SavedAgent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]:
+def policy_decisions(
+    agent: SavedAgent, probs: np.ndarray, tree: Tree
+) -> Iterator[Decision]:
     """Yield the agent's decision in each position to decide.
 
     `tree` holds NumPy arrays; `probs` is the agent's policy.
@@ -96,7 +98,7 @@ def write_policy(
     if not isinstance(player, AgentPlayer) or probs is None:
         return
     for path in filter(None, (as_csv, as_json)):
-        rows = decisions(player.agent, probs, tree)
+        rows = policy_decisions(player.agent, probs, tree)
         if path == as_csv:
             write_decisions_csv(path, rows, probs.shape[1])
         else:

@@ -158,7 +158,7 @@ def _score(match: Session, current: Round) -> str:
 def _obeyed(match: Session, current: Round, text: str) -> Round | None:
     """Return what follows a line of input; None if the person quits."""
     legal = current.game.legal_moves
-    meant = words.read_words(text, legal)
+    meant = words.read_command(text, legal)
     if meant is None:
         wanted = f"type a free {match.place}" if legal else "the game is over: type new"
         match.screen.say(f"{text.strip()[:20]!r}? {wanted}, or ? for the commands")
@@ -195,7 +195,7 @@ def _values(match: Session, current: Round) -> Round:
         match.screen.say("no values: the game is over")
         return current
     worth = move_values(game, match.agent)
-    text = advice.shown_values(game, worth, match.opponent.name, match.screen)
+    text = advice.values_text(game, worth, match.opponent.name, match.screen)
     match.screen.say(f"\n{text}\n")
     return current
 

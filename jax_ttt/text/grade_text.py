@@ -18,7 +18,7 @@ from jax_ttt.grading.grade import (
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver.reach import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
-from jax_ttt.text.tables import aligned
+from jax_ttt.text.tables import aligned_lines
 
 _PLIES = 4
 """Numbers of moves in a row of the exam's table."""
@@ -164,7 +164,7 @@ def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) 
             parts.append(opponents_table(grade.env_id, grade.details))
     if grade.exam is not None:
         parts.append(exam_table(grade.exam))
-    parts += [measures(grade), verdict]
+    parts += [measures_table(grade), verdict]
     if likeliest_game:
         drawn = game_boards(Game.start(grade.env_id, likeliest_game))
         parts.append(f"its likeliest moves against itself\n{drawn}")
@@ -209,7 +209,7 @@ def rates_table(grade: Grade) -> str:
         lines.append(["all", *cells, f"{both.num_games:,}"])
     elif mean is not None and name != "open":
         lines.append(["mean", *(f"{rate:.{digits}%}" for rate in mean), ""])
-    return "\n".join(aligned(lines))
+    return "\n".join(aligned_lines(lines))
 
 
 def _last_column(rows: Sequence[SeatGrade], digits: int) -> tuple[str, list[str]]:
@@ -245,10 +245,10 @@ def opponents_table(env_id: EnvId, details: Details) -> str:
         ]
         for opponent, match in details.opponents.items()
     ]
-    return "\n".join(aligned([head, *lines]))
+    return "\n".join(aligned_lines([head, *lines]))
 
 
-def measures(grade: Grade) -> str:
+def measures_table(grade: Grade) -> str:
     """Return the other measures of a player, one per line; empty if there are none."""
     rows: list[list[str]] = []
     for seat, followed in grade.followed.items():
@@ -269,7 +269,7 @@ def measures(grade: Grade) -> str:
             moves = int(tree.legal_action_mask.sum())
             text = f"{error:.4f} on average over {moves:,} legal moves"
             rows.append(["|Q - minimax|", text])
-    return "\n".join(aligned(rows, left=(0, 1))) if rows else ""
+    return "\n".join(aligned_lines(rows, left=(0, 1))) if rows else ""
 
 
 def _seat_measures(name: str, followed: SeatGrade) -> list[list[str]]:
@@ -304,7 +304,7 @@ def match_table(grade: Grade, match: Match) -> str:
             for rate in rates.rates
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
-    lines = [*aligned(rows), "(in brackets: 95 % intervals)"]
+    lines = [*aligned_lines(rows), "(in brackets: 95 % intervals)"]
     exact: dict[Seat, SeatGrade] = {
         seat: rates for seat, rates in grade.rates.items() if rates.is_exact
     }
@@ -334,7 +334,7 @@ def exam_table(exam: Exam) -> str:
         low, high = mark.interval
         label = f"{name} ({mark.num_positions:,} positions)"
         rows.append([label, f"{mark.share:.1%}", f"{low:.1%} to {high:.1%}"])
-    return "\n".join([*aligned(rows), *_by_ply(exam.by_ply)])
+    return "\n".join([*aligned_lines(rows), *_by_ply(exam.by_ply)])
 
 
 def _by_ply(marks: dict[str, ExamScore]) -> list[str]:
@@ -346,7 +346,7 @@ def _by_ply(marks: dict[str, ExamScore]) -> list[str]:
         name = f"after {first} to {last} moves" if len(part) > 1 else f"after {first}"
         shares = [f"{mark.share:.1%}" for _, mark in part]
         rows.append([name, *shares, *[""] * (_PLIES - len(part))])
-    return aligned(rows) if rows else []
+    return aligned_lines(rows) if rows else []
 
 
 def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:

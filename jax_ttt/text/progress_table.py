@@ -64,7 +64,7 @@ class ProgressTable:
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
             text = cell if width > 0 else f"  {cell}"
             if styles and styles[place] and self._coloured:
-                text = text.replace(cell, screen.painted(cell, styles[place]))
+                text = text.replace(cell, screen.styled_text(cell, styles[place]))
             spaces = " " * (abs(width) - len(cell) - 2 * (width < 0))
             parts.append(spaces + text if width > 0 else text + spaces)
         return "".join(parts).rstrip()
@@ -103,7 +103,7 @@ class RoundTable:
         verdict = grade_text.verdict_word(grade)
         text = f"{verdict:>12}"
         if self._coloured and verdict in _COLOURS:
-            text = text.replace(verdict, screen.painted(verdict, _COLOURS[verdict]))
+            text = text.replace(verdict, screen.styled_text(verdict, _COLOURS[verdict]))
         return line + text
 
 
@@ -111,5 +111,5 @@ def coloured_verdict(verdict: str) -> str:
     """Return a verdict whose first word has a colour, for a terminal."""
     word, colon, rest = verdict.partition(":")
     if word in _COLOURS:
-        word = screen.painted(word, f"bold {_COLOURS[word]}")
+        word = screen.styled_text(word, f"bold {_COLOURS[word]}")
     return word + colon + rest

@@ -17,7 +17,7 @@ def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
     return stream.isatty() and not plain
 
 
-def painted(text: str, style: str) -> str:
+def styled_text(text: str, style: str) -> str:
     """Return text in a style of rich, for instance `bold green`, for a terminal."""
     return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
 
@@ -37,7 +37,7 @@ class Screen:
 
     def paint(self, text: str, style: str) -> str:
         """Return text in a style of rich where there are colours; "" is no style."""
-        return painted(text, style) if self.coloured and style else text
+        return styled_text(text, style) if self.coloured and style else text
 
 
 def standard_screen() -> Screen:

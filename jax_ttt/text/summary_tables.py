@@ -9,7 +9,7 @@ from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.runtime.words import counted
-from jax_ttt.text.tables import GAP, WIDTH, aligned, wrapped
+from jax_ttt.text.tables import GAP, WIDTH, aligned_lines, wrapped_lines
 
 _LONGEST = 45
 """Characters of a name in the table; the order has the whole name."""
@@ -36,7 +36,7 @@ def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
             [label, *(_cell(table, row, column) for column in columns)]
             for row, label in enumerate(labels)
         ]
-        lines += ["", *aligned([head, *rows])]
+        lines += ["", *aligned_lines([head, *rows])]
     del lines[1]
     return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
 
@@ -73,7 +73,7 @@ def _order(table: CrossTable) -> list[str]:
         [f"{place:>2}.", f"{one.elo:+.0f}", f"{one.score:.2%}", one.player]
         for place, one in enumerate(table.ranking, start=1)
     ]
-    return aligned(rows, left=(0, 3))
+    return aligned_lines(rows, left=(0, 3))
 
 
 def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str:
@@ -86,15 +86,17 @@ def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str
     head = "proven unbeatable (95 %)", *wins, "seconds"
     pairs = list(zip(labels, groups, strict=True))
     rows = [(label, *_cells(group)) for label, group in pairs]
-    lines = aligned([("", *head), *rows], labels_above=True)
+    lines = aligned_lines([("", *head), *rows], labels_above=True)
     faults = [("not proven", label, group.not_proven or ()) for label, group in pairs]
     faults += [("diverged", label, group.diverged) for label, group in pairs]
     for text, label, seeds in (fault for fault in faults if fault[2]):
-        lines += wrapped(f"{text}, {label}: {', '.join(map(str, seeds))}")
+        lines += wrapped_lines(f"{text}, {label}: {', '.join(map(str, seeds))}")
     return "\n".join(lines)
 
 
-def time_taken(groups: Sequence[GroupResult], num_new: int, seconds: float) -> str:
+def training_time_text(
+    groups: Sequence[GroupResult], num_new: int, seconds: float
+) -> str:
     """Return how many agents there are, and what the `num_new` trained now took."""
     num_agents = sum(group.num_agents for group in groups)
     now = f", {num_new:,} of them trained now" if num_new < num_agents else ""

@@ -9,7 +9,7 @@ GAP = "  "
 """Between two columns of a table."""
 
 
-def aligned(
+def aligned_lines(
     rows: Sequence[Sequence[str]],
     left: Collection[int] = (0,),
     *,
@@ -25,9 +25,9 @@ def aligned(
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if labels_above and sum(widths) + len(GAP) * (len(widths) - 1) > WIDTH:
-        rest = aligned([("", *cells) for _, *cells in rows], left)
+        rest = aligned_lines([("", *cells) for _, *cells in rows], left)
         pairs = zip(rows, rest, strict=True)
-        return [line for row, text in pairs for line in (*wrapped(row[0]), text)]
+        return [line for row, text in pairs for line in (*wrapped_lines(row[0]), text)]
     return [
         GAP.join(
             f"{cell:<{width}}" if place in left else f"{cell:>{width}}"
@@ -37,6 +37,6 @@ def aligned(
     ]
 
 
-def wrapped(text: str) -> list[str]:
+def wrapped_lines(text: str) -> list[str]:
     """Return a text's lines; all but the first are indented."""
     return textwrap.wrap(text, WIDTH, subsequent_indent="    ")

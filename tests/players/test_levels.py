@@ -28,7 +28,8 @@ def entered(name):
 def policy_of(agent_path):
     """Return each level's policy with the same agent behind it."""
     return {
-        level: entered(levels.player_name(level, agent_path)).policy for level in LEVELS
+        level: entered(levels.level_player_name(level, agent_path)).policy
+        for level in LEVELS
     }
 
 
@@ -54,6 +55,6 @@ def test_an_expert_never_loses_and_a_beginner_does(policy_of):
 
 
 def test_any_player_may_stand_behind_a_level():
-    assert levels.player_name("beginner", "mcts:50") == "blend:0.7:mcts:50"
-    assert levels.player_name("medium", "minimax-quick") == "minimax-quick"
-    assert levels.player_name("expert", "no/such/agent") == "minimax"
+    assert levels.level_player_name("beginner", "mcts:50") == "blend:0.7:mcts:50"
+    assert levels.level_player_name("medium", "minimax-quick") == "minimax-quick"
+    assert levels.level_player_name("expert", "no/such/agent") == "minimax"

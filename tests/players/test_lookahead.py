@@ -14,7 +14,7 @@ from jax_ttt.players.network_player import network_of
 
 def test_looking_ahead_changes_nothing_that_is_exact(tree, q_star, deciding):
     """Exact values are the fixed point of every depth."""
-    index = jnp.asarray(positions.index("tic_tac_toe"))
+    index = jnp.asarray(positions.position_index("tic_tac_toe"))
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):

@@ -13,13 +13,13 @@ from jax_ttt.players import mcts
 from jax_ttt.solver import outcomes, policies, proof
 from jax_ttt.text import board_text
 
-SEARCH = jax.jit(mcts.search)
+SEARCH = jax.jit(mcts.search_graph)
 UCB = jax.jit(mcts.ucb)
 
 
 @pytest.fixture(scope="module")
 def graph():
-    return mcts.graph("tic_tac_toe")
+    return mcts.game_graph("tic_tac_toe")
 
 
 @pytest.fixture(scope="module")
@@ -121,13 +121,13 @@ def test_symmetric_moves_are_shared(host_tree, offline):
     assert set(np.flatnonzero(probs[0])) in ({4}, {0, 2, 6, 8}, {1, 3, 5, 7})
     features = np.asarray(stones.cells(host_tree.obs))
     for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
-        number = stones.number(jnp.asarray(features[:, view]))
-        seen = positions.index("tic_tac_toe")[np.asarray(number)]
+        number = stones.board_number(jnp.asarray(features[:, view]))
+        seen = positions.position_index("tic_tac_toe")[np.asarray(number)]
         np.testing.assert_array_equal(probs[seen], probs[:, view])
 
 
 def test_online_it_wins_and_blocks(tree, graph, at):
-    player = mcts.online_player(graph, positions.index("tic_tac_toe"), 200)
+    player = mcts.online_player(graph, positions.position_index("tic_tac_toe"), 200)
     boards = {"XX-OO----": 2, "X--OO---X": 5, "XX--O----": 2}
     states = jax.tree.map(
         lambda x: x[jnp.array([at(board) for board in boards])],

@@ -22,7 +22,7 @@ def test_values_are_exact_and_the_agents_own():
     learned = q_values(agent.network, agent.params, game.state.observation)[0]
     assert [row.q_value for row in worth] == pytest.approx(learned[1:].tolist())
     best = max(worth, key=lambda row: row.q_value or 0.0)
-    assert game.chosen(agent.player, jax.random.key(0)) == best.move
+    assert game.move_of(agent.player, jax.random.key(0)) == best.move
 
 
 def test_without_a_tree_or_an_agent_there_are_no_values():

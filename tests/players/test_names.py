@@ -66,7 +66,7 @@ def test_an_unknown_player_is_refused_with_the_list_of_known_ones(name):
         names.read_name(name, "tic_tac_toe")
     first, *others = str(error.value).splitlines()
     assert first.startswith(f"{name}: no such file, and no known player")
-    known = [f"  {kind}: {text}" for kind, text in names.KINDS.items()]
+    known = [f"  {kind}: {text}" for kind, text in names.PLAYER_KINDS.items()]
     assert others == known
 
 
@@ -91,7 +91,7 @@ def test_numbers_out_of_range_are_refused(name, reason, tmp_path, monkeypatch):
 
 
 def test_names_are_nested_only_so_deep():
-    deepest = "blend:0.1:" * names.DEEPEST + "random"
+    deepest = "blend:0.1:" * names.MAX_NESTING + "random"
     assert names.read_name(deepest, "tic_tac_toe").kind == "blend"
     for many in (1, 100_000):
         with pytest.raises(PlayerError, match="nested at most 20 levels deep"):

@@ -26,7 +26,9 @@ def state_after(env_id, *games):
 def search(env_id, num_playouts):
     """Return a compiled function from a key and states to trees."""
     env = pgx_games.make_env(env_id)
-    return jax.jit(lambda key, root: online_search.grown(env, key, root, num_playouts))
+    return jax.jit(
+        lambda key, root: online_search.grow_trees(env, key, root, num_playouts)
+    )
 
 
 def test_it_counts_as_the_search_over_a_graph():
@@ -105,7 +107,7 @@ def test_many_playouts_find_the_values_near_the_end_of_games():
 
 def exact_beside(env, states):
     """Return the values of a search of 300 playouts, and those of all lines."""
-    nodes = online_search.grown(env, jax.random.key(0), states, 300)
+    nodes = online_search.grow_trees(env, jax.random.key(0), states, 300)
 
     def zeros(env_state):
         return jnp.zeros(env_state.legal_action_mask.shape)

@@ -45,7 +45,7 @@ def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
     assert isinstance(entrant, registry.AgentPlayer)
     assert entrant.agent.config == saved_agents.load_agent(SHIPPED[name]).config
     blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT_GAME)
-    assert names.game_of([blend], None) == DEFAULT_GAME
+    assert names.game_of_players([blend], None) == DEFAULT_GAME
     assert registry.make_player(blend, DEFAULT_GAME, jax.random.key(0)).seats == SEATS
 
 
@@ -63,7 +63,7 @@ def test_a_certificate_is_that_of_the_agent(name, tmp_path):
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
     spec = names.read_name(f"shipped:{name}", "connect_5x4")
-    env_id = names.game_of([spec], None)
+    env_id = names.game_of_players([spec], None)
     assert env_id == name.replace("-", "_")
     entrant = registry.make_player(spec, env_id, jax.random.key(0))
     assert entrant.is_deterministic

@@ -25,7 +25,7 @@ def following(host_tree):
             for move in game:
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
-        player = basic.policy_player(positions.index("tic_tac_toe"), probs)
+        player = basic.policy_player(positions.position_index("tic_tac_toe"), probs)
         return Player(
             env_id="tic_tac_toe", name="follower", choose=player, policy=probs
         )

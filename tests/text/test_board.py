@@ -35,21 +35,26 @@ def rows_of(moves, screen, env_id="tic_tac_toe"):
 
 def test_a_grid_has_the_shape_of_the_board():
     """The first plane of an observation holds the stones of the player to move."""
-    assert board_text.grid(WIDE, to_move="first").tolist() == [
+    assert board_text.board_cells(WIDE, to_move="first").tolist() == [
         ["X", "-", "O", "-"],
         ["-", "-", "-", "O"],
     ]
-    assert board_text.grid(WIDE, to_move="second").tolist() == [
+    assert board_text.board_cells(WIDE, to_move="second").tolist() == [
         ["O", "-", "X", "-"],
         ["-", "-", "-", "X"],
     ]
-    assert board_text.grid(WIDE, "first", free="")[0].tolist() == ["X", "", "O", ""]
+    assert board_text.board_cells(WIDE, "first", free="")[0].tolist() == [
+        "X",
+        "",
+        "O",
+        "",
+    ]
 
 
 def test_more_planes_than_two_are_not_stones():
     history = np.concatenate([WIDE, np.ones_like(WIDE)], axis=-1)
-    drawn = board_text.grid(history, to_move="first")
-    assert drawn.tolist() == board_text.grid(WIDE, to_move="first").tolist()
+    drawn = board_text.board_cells(history, to_move="first")
+    assert drawn.tolist() == board_text.board_cells(WIDE, to_move="first").tolist()
 
 
 def test_a_game_board_by_board(snapshot):

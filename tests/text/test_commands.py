@@ -29,7 +29,7 @@ LEGAL = (0, 4, 12)
     ],
 )
 def test_a_line_is_a_move_or_a_command(text, meant):
-    assert words.read_words(text, LEGAL) == meant
+    assert words.read_command(text, LEGAL) == meant
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_line_is_a_move_or_a_command(text, meant):
     ],
 )
 def test_other_lines_mean_nothing(text):
-    assert words.read_words(text, LEGAL) is None
+    assert words.read_command(text, LEGAL) is None
 
 
 def test_the_help_names_every_command():

@@ -28,7 +28,7 @@ def decisions(tree, host_tree, q_star):
         network_player.greedy_policy(network_of(config.architecture), params, tree)
     )
     return list(
-        decision_files.decisions(tiny.ungraded(config, params), probs, host_tree)
+        decision_files.policy_decisions(tiny.ungraded(config, params), probs, host_tree)
     )
 
 
