@@ -147,17 +147,7 @@ PARTS = (
 
 
 def schema() -> JsonObject:
-    """Return the JSON Schema of all records, one definition each.
-
-    Raises:
-        KeyError: a record has a part that `PARTS` does not list.
-    """
-    _, definitions = msgspec.json.schema_components(
-        RECORDS,
-        schema_hook=lambda kind: {"description": "Any value."},  # an `object`
-        ref_template="#/$defs/{name}",
-    )
-    records = {record.__name__: record for record in RECORDS + PARTS}
+    """Return the JSON Schema of all records, one definition each."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "JSON of jax_ttt",
@@ -166,14 +156,30 @@ def schema() -> JsonObject:
             "--json. A property that is not required is absent where it does not apply."
         ),
         "anyOf": [{"$ref": f"#/$defs/{record.__name__}"} for record in RECORDS],
-        "$defs": {
-            name: _definition(records[name], definitions[name])
-            for name in sorted(definitions, key=[*records].index)
-        },
+        "$defs": definitions(),
     }
 
 
-def _definition(record: type, definition: dict[str, Any]) -> JsonObject:
+def definitions() -> dict[str, dict[str, Any]]:
+    """Return the schema of each record by its name, in the order of the lists.
+
+    Raises:
+        KeyError: a record has a part that `PARTS` does not list.
+    """
+    _, components = msgspec.json.schema_components(
+        RECORDS,
+        schema_hook=lambda kind: {"description": "Any value."},  # an `object`
+        ref_template="#/$defs/{name}",
+    )
+    records = {record.__name__: record for record in (*RECORDS, *PARTS)}
+    if missing := components.keys() - records.keys():
+        raise KeyError(f"not in PARTS: {', '.join(sorted(missing))}")
+    return {
+        name: _definition(record, components[name]) for name, record in records.items()
+    }
+
+
+def _definition(record: type, definition: dict[str, Any]) -> dict[str, Any]:
     """Return a record's definition, with its fields' texts, in the fields' order."""
     texts = field_texts(record)
     fields = dataclasses.fields(record)
