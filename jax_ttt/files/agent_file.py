@@ -89,7 +89,7 @@ def read_agent(path: Path) -> AgentFile:
             or a weight is not finite.
     """
     description, tensors = tensor_file.read_tensors(path, AgentDescription)
-    with tensor_file.naming(path):
+    with tensor_file.errors_naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)
     if config.env_id != description.env_id:
@@ -106,11 +106,11 @@ def read_agent(path: Path) -> AgentFile:
     )
 
 
-def env_id(path: Path) -> EnvId:
+def read_env_id(path: Path) -> EnvId:
     """Return the game that a file's agent is made for; its weights are not read.
 
     Raises:
         AgentError: the file is missing or damaged, or another program or version wrote
             it.
     """
-    return tensor_file.describe(path, _Game).env_id
+    return tensor_file.read_description(path, _Game).env_id

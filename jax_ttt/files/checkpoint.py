@@ -117,7 +117,7 @@ def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
         FloatingPointError: a weight is not finite.
         OverflowError: it would be larger than what can be read.
     """
-    if name := not_finite(checkpoint.tensors):
+    if name := first_nonfinite_leaf(checkpoint.tensors):
         raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
     plan = checkpoint.plan
     description = CheckpointDescription(
@@ -148,10 +148,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
             or a weight is not finite.
     """
     description, tensors = tensor_file.read_tensors(path, CheckpointDescription)
-    with tensor_file.naming(path):
+    with tensor_file.errors_naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)
-    if name := not_finite(tensors):
+    if name := first_nonfinite_leaf(tensors):
         raise AgentError(f"{path}: {name} is not finite")
     plan = Plan(
         config=config,
@@ -176,7 +176,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     )
 
 
-def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
+def first_nonfinite_leaf(tensors: dict[str, np.ndarray]) -> str | None:
     """Return the name of a leaf that is finite in every good state, but not here."""
     for name, tensor in tensors.items():
         if name.startswith(_LEARNED) and not np.isfinite(tensor).all():
@@ -184,7 +184,7 @@ def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
     return None
 
 
-def newest(run: RunFolder) -> LatestCheckpoint:
+def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     """Return the newest good checkpoint in a run's folder.
 
     Raises:

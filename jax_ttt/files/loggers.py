@@ -140,7 +140,7 @@ def _tell_dropped(name: str, error: Exception) -> None:
     streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
 
 
-def new_id() -> str:
+def new_wandb_id() -> str:
     """Return a new id for a run of Weights & Biases."""
     return secrets.token_hex(4)
 

@@ -73,7 +73,7 @@ def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
         raise ValueError(str(error)) from None
 
 
-def read(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> RecordT:
+def read_json(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> RecordT:
     """Return the record of a JSON file of at most `most` bytes.
 
     Raises:

@@ -90,7 +90,9 @@ class AgentResult(TrainingCounts):
         return self.grade is not None and self.grade.unbeatable is True
 
 
-def evaluations(rows: Sequence[Row], seats: Sequence[Seat] = SEATS) -> list[Evaluated]:
+def evaluated_rows(
+    rows: Sequence[Row], seats: Sequence[Seat] = SEATS
+) -> list[Evaluated]:
     """Return the last row of each update that has rates against random in these seats.
 
     A search at the end of a run adds a row with the same update.
@@ -112,7 +114,7 @@ def source_of_rates(grades: Sequence[Grade], seats: Sequence[Seat] = SEATS) -> s
     return "exact" if all(exact) else "partly sampled"
 
 
-def searches(rows: Sequence[Row]) -> list[Evaluated]:
+def searched_rows(rows: Sequence[Row]) -> list[Evaluated]:
     """Return the last row of each update that has results of a search.
 
     A search at the end of a run may follow one of the same agent that was cut.

@@ -355,7 +355,7 @@ def read_settings(path: Path) -> Settings:
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        file = records.read(_ConfigFile, path)
+        file = records.read_json(_ConfigFile, path)
         records.check_version(file.format_version)
         SEED_RANGE.check("seed", file.seed)
         return Settings(Config.of(**file.config), file.preset, file.seed)
@@ -390,7 +390,7 @@ def newest_run(folder: Path = RUNS) -> RunFolder:
     return saved[-1]
 
 
-def summaries(folder: Path = RUNS) -> list[RunSummary]:
+def run_summaries(folder: Path = RUNS) -> list[RunSummary]:
     """Return a summary of each run, the newest last; other folders are ignored."""
     every = [run.summary() for run in runs_in(folder)]
     return [summary for summary in every if summary is not None]

@@ -210,7 +210,7 @@ class RunWriter:
             self._lock.close()
 
 
-def is_kept(config: Config, update: int) -> bool:
+def is_snapshot_kept(config: Config, update: int) -> bool:
     """Return whether the snapshot of a regular evaluation at this update is kept.
 
     If a run has more evaluations than `MOST_SNAPSHOTS`, every second, fourth, ... is.
@@ -222,7 +222,7 @@ def is_kept(config: Config, update: int) -> bool:
     return update % (every * step) == 0 or update == config.run.num_updates
 
 
-def new_run(preset: str, seed: int) -> RunFolder:
+def make_run_folder(preset: str, seed: int) -> RunFolder:
     """Make `<time>-<preset>-seed<seed>` in `runs`; a number is added if it exists.
 
     Raises:

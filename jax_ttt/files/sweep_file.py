@@ -121,7 +121,7 @@ class SweepFile:
             self._lock.close()
 
 
-def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
+def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     """Make the file `<time>-sweep-<preset>.jsonl` in `runs`.
 
     A number is added to the name if there is such a file.
@@ -170,7 +170,7 @@ def read_sweep(path: Path) -> Sweep:
     return _contents(path)[0]
 
 
-def continued(path: Path, *, writes: bool = True) -> SweepFile:
+def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
     """Open the file of a sweep to continue it; the half of a last line is dropped.
 
     Raises:

@@ -71,7 +71,7 @@ def read_tensors(
     return _record(path, kind, description), tensors
 
 
-def describe(path: Path, kind: type[RecordT]) -> RecordT:
+def read_description(path: Path, kind: type[RecordT]) -> RecordT:
     """Return a file's description, a record of this kind; no tensor is read.
 
     Raises:
@@ -82,7 +82,7 @@ def describe(path: Path, kind: type[RecordT]) -> RecordT:
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
+def errors_naming(path: Path) -> Iterator[None]:
     """Turn a `ValueError` meanwhile into an `AgentError` that names the file."""
     try:
         yield
@@ -113,13 +113,13 @@ def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
     description = records.from_json(dict[str, object], text)
-    with naming(path):
+    with errors_naming(path):
         records.check_version(description.get("format_version"))
     return description
 
 
 def _record(path: Path, kind: type[RecordT], description: JsonObject) -> RecordT:
-    with naming(path):
+    with errors_naming(path):
         return records.from_dict(kind, description)
 
 

@@ -102,7 +102,7 @@ def training_steps(
         meshes.check_even_split(config, layout.mesh)
     learner, key = layout.put_learner(learner, key)
     with times.recording("compile"):
-        tree = prepare(learner, key, layout, starts=state is None)
+        tree = _prepare(learner, key, layout, starts=state is None)
     if state is None:
         with times.recording("train"):
             first = device.start_program.jitted()(learner, key, layout=layout)
@@ -110,7 +110,7 @@ def training_steps(
                 first, np.asarray(meshes.gather_arrays(key))
             )
     else:
-        state = run_state.on_device(state, layout)
+        state = run_state.put_on_devices(state, layout)
     while True:
         ended = int(state.update) >= config.run.num_updates
         ended = ended or (int(state.evaluated) >= 0 and stop())
@@ -136,8 +136,8 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
 
 def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> RunStep:
     """Run a chunk of updates; the memory of `state.train_state` is taken."""
-    num_updates = next_chunk(learner.config, int(state.update))
-    advance = device.advance_program.jitted(quickly=is_short(learner.config))
+    num_updates = next_chunk_length(learner.config, int(state.update))
+    advance = device.advance_program.jitted(quickly=is_short_run(learner.config))
     begin = time.perf_counter()
     after, metrics = advance(
         learner, state.train_state, num_updates=num_updates, layout=layout
@@ -158,14 +158,16 @@ def _evaluate(
 ) -> RunStep:
     """Evaluate the agents."""
     config = learner.config
-    result = jax.device_get(grades(learner, state.train_state, key, tree, layout))
+    result = jax.device_get(
+        grade_on_devices(learner, state.train_state, key, tree, layout)
+    )
     if config.finds_counterexamples:
         state, result = _with_counterexamples(config, state, result, layout, stop)
     state = dataclasses.replace(state, evaluated=state.update)
     return RunStep(state, None, result)
 
 
-def grades(
+def grade_on_devices(
     learner: Learner,
     state: TrainState,
     key: KeyData,
@@ -216,11 +218,11 @@ def _with_counterexamples(
         config, params, rng, layout.mesh, stop
     )
     if int(state.update):
-        state = run_state.with_pool(state, keys, rng)
+        state = run_state.add_to_pool(state, keys, rng)
     return state, result._replace(searched=searched)
 
 
-def prepare(
+def _prepare(
     learner: Learner, key: KeyData, layout: Layout = _ALONE, starts: bool = True
 ) -> Tree | None:
     """Compile what a run needs in threads, and return the game's tree.
@@ -240,8 +242,8 @@ def prepare(
         jobs = []
         if starts:
             jobs.append(pool.submit(devices.compile_and_measure, start.lower()))
-        advance = device.advance_program.jitted(quickly=is_short(config))
-        for num_updates in chunk_lengths(config):
+        advance = device.advance_program.jitted(quickly=is_short_run(config))
+        for num_updates in all_chunk_lengths(config):
             lowered = advance.lower(
                 learner, shapes, num_updates=num_updates, layout=layout
             )
@@ -276,16 +278,16 @@ def agent_memory(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
     start = device.start_program.jitted().lower(learner, key, layout=_ALONE)
-    advance = device.advance_program.jitted(quickly=is_short(config))
+    advance = device.advance_program.jitted(quickly=is_short_run(config))
     chunks = [
         advance.lower(learner, start.out_info, num_updates=num_updates, layout=_ALONE)
-        for num_updates in chunk_lengths(config)
+        for num_updates in all_chunk_lengths(config)
     ]
     return max(map(devices.compile_and_measure, [start, *chunks]))
 
 
-def chunk_lengths(config: Config) -> list[int]:
-    """Return all lengths that `next_chunk` returns during a run, the longest first."""
+def all_chunk_lengths(config: Config) -> list[int]:
+    """Return all lengths that `next_chunk_length` returns during a run, the longest first."""
     every, end = config.evaluation.eval_every, config.run.num_updates
     spans = {min(every, end), end % every}  # between evaluations
     most = longest_chunk(config)
@@ -293,7 +295,7 @@ def chunk_lengths(config: Config) -> list[int]:
     return sorted(lengths - {0}, reverse=True)
 
 
-def next_chunk(config: Config, update: int) -> int:
+def next_chunk_length(config: Config, update: int) -> int:
     """Return the number of updates of the next chunk."""
     to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
     return min(longest_chunk(config), to_evaluation, config.run.num_updates - update)
@@ -317,7 +319,7 @@ def _products(config: Config) -> int:
     return 2 * PATCH_SIDE**2 * convolved + sum(map(math.prod, pairs))
 
 
-def is_short(config: Config) -> bool:
+def is_short_run(config: Config) -> bool:
     """Return whether a run is too short for full optimization to pay off."""
     return config.run.num_updates * config.run.num_envs <= _LONG
 

@@ -25,7 +25,7 @@ from jax_ttt.training import loop
 from jax_ttt.training.layout import Layout
 from jax_ttt.training.run_state import RunStep, run_key
 
-MOST = 4096
+MOST_AT_ONCE = 4096
 """Most agents that train at once, even if memory allows more."""
 
 
@@ -132,7 +132,9 @@ def _row(
     )
 
 
-def agents_that_fit(config: Config, mesh: Mesh | None = None, most: int = MOST) -> int:
+def agents_that_fit(
+    config: Config, mesh: Mesh | None = None, most: int = MOST_AT_ONCE
+) -> int:
     """Return how many agents to train at once on the devices.
 
     It is 1 with `start_share`. Otherwise, on each device, it is 1 on a CPU, else the

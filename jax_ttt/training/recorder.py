@@ -61,7 +61,7 @@ class Recorder:
         self._best: Rank | None = None
         self._progress: RunStep | None = None
         self._environment = environment.environment()
-        self.grade = run_state.ungraded(plan.config)
+        self.grade = run_state.initial_grade(plan.config)
         """That of the last evaluation."""
         self.latest_path: Path | None = None
         """The path of the latest checkpoint, if there is one."""
@@ -98,7 +98,7 @@ class Recorder:
 
     @property
     def _agent_file(self) -> AgentFile:
-        return saved_agents.agent_file_of(self.agent)
+        return saved_agents.make_agent_file(self.agent)
 
     def follow(
         self, steps: Iterable[tuple[RunStep, Grade]], request: StopRequest
@@ -167,7 +167,7 @@ class Recorder:
         Nearly all lines of play beat the untrained agent, so it is never the best one.
         """
         config = self._plan.config
-        if self._plan.snapshots and run_writer.is_kept(config, update):
+        if self._plan.snapshots and run_writer.is_snapshot_kept(config, update):
             self._writer.save_snapshot(self._agent_file)
         rank = _rank(self.grade) if config.finds_counterexamples else None
         if rank is not None and (self._best is None or rank >= self._best):
@@ -228,7 +228,7 @@ class Recorder:
             seconds={**times.seconds()},
             total_seconds=times.total(),
             environment=self._environment,
-            tensors=run_state.on_host(state),
+            tensors=run_state.copy_to_host(state),
         )
 
 

@@ -149,7 +149,7 @@ def after_chunk(
     )
 
 
-def with_pool(
+def add_to_pool(
     state: RunState, numbers: np.ndarray, rng: np.random.Generator
 ) -> RunState:
     """Return the state whose pool also holds positions, as 64-bit keys.
@@ -161,19 +161,19 @@ def with_pool(
     """
     if state.train_state.pool is None:
         raise ValueError("the run has no pool")
-    pool = start_positions.with_positions(state.train_state.pool, numbers, rng)
+    pool = start_positions.add_positions(state.train_state.pool, numbers, rng)
     pool = jax.tree.map(jnp.asarray, pool)
     train_state = dataclasses.replace(state.train_state, pool=pool)
     return dataclasses.replace(state, train_state=train_state)
 
 
-def on_host(state: RunState) -> dict[str, np.ndarray]:
+def copy_to_host(state: RunState) -> dict[str, np.ndarray]:
     """Return copies of all leaves, by name; all processes call it together."""
-    named = pytrees.leaves_by_name(meshes.gathered(state))
+    named = pytrees.leaves_by_name(meshes.gather_arrays(state))
     return {name: np.array(leaf) for name, leaf in named.items()}
 
 
-def on_device(state: RunState, layout: Layout) -> RunState:
+def put_on_devices(state: RunState, layout: Layout) -> RunState:
     """Return the state whose arrays are on the devices; what is there is not copied."""
     train_state = jax.tree.map(
         lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.array(leaf),
@@ -182,7 +182,7 @@ def on_device(state: RunState, layout: Layout) -> RunState:
     return dataclasses.replace(state, train_state=layout.put_state(train_state))
 
 
-def ungraded(config: Config) -> Grade:
+def initial_grade(config: Config) -> Grade:
     """Return the grade of an agent with these settings before its first evaluation."""
     return Grade(env_id=config.env_id, seats=config.seats)
 
@@ -227,20 +227,20 @@ def restore_state(
     Raises:
         AgentError: its leaves are not those of a run with these settings.
     """
-    like = state_shapes(learner, key)
+    like = _state_shapes(learner, key)
     tensors = latest.checkpoint.tensors
-    if wrong := misfit(like, tensors):
+    if wrong := _difference(like, tensors):
         raise AgentError(f"{latest.path}: not a state of such a run: {wrong}")
     return pytrees.with_leaves(like, tensors)
 
 
-def state_shapes(learner: Learner, key: np.ndarray) -> RunState:
+def _state_shapes(learner: Learner, key: np.ndarray) -> RunState:
     """Return a run's state with shapes in place of the arrays of training."""
     shapes = jax.eval_shape(learner.init, jax.random.wrap_key_data(jnp.asarray(key)))
     return initial_state(shapes, key)
 
 
-def misfit(like: RunState, tensors: dict[str, np.ndarray]) -> str:
+def _difference(like: RunState, tensors: dict[str, np.ndarray]) -> str:
     """Return how leaves by name differ from those of a state; empty if they fit."""
     expected = pytrees.leaves_by_name(like)
     for name in sorted(expected.keys() | tensors.keys()):

@@ -33,7 +33,7 @@ def state():
         seconds={"train": 0.5},
         total_seconds=1.5,
         environment={"device": {"kind": "abacus"}, "python": "3"},
-        tensors=run_state.on_host(next(run).state),
+        tensors=run_state.copy_to_host(next(run).state),
     )
 
 
@@ -41,7 +41,9 @@ def state():
 def agent():
     """Return what the file of an untrained agent holds."""
     params = tiny.untrained(tiny.CONFIG).params
-    tensors = {name: np.array(x) for name, x in saved_agents.tensors_of(params).items()}
+    tensors = {
+        name: np.array(x) for name, x in saved_agents.params_as_tensors(params).items()
+    }
     return AgentFile(
         config=tiny.CONFIG, seed=3, num_updates=2, score=GRADE, tensors=tensors
     )

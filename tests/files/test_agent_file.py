@@ -24,7 +24,7 @@ def test_an_agent_is_read_as_it_was_saved(agent, path):
     assert found.tensors.keys() == agent.tensors.keys()
     for name, tensor in agent.tensors.items():
         assert found.tensors[name].tobytes() == tensor.tobytes()
-    assert agent_file.env_id(path) == "tic_tac_toe"
+    assert agent_file.read_env_id(path) == "tic_tac_toe"
 
 
 def test_the_same_agent_gives_the_same_bytes(agent, path):

@@ -123,7 +123,7 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
     with pytest.raises(FloatingPointError, match=f"{name} is not finite; no"):
         checkpoint.encode_checkpoint(poisoned)
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "not_finite", lambda tensors: None)
+        patch.setattr(checkpoint, "first_nonfinite_leaf", lambda tensors: None)
         content = checkpoint.encode_checkpoint(poisoned)
     with pytest.raises(AgentError, match=f"{name} is not finite$"):
         read(content)
@@ -142,7 +142,7 @@ def test_an_agent_is_no_checkpoint_and_a_checkpoint_is_no_agent(
     with pytest.raises(AgentError, match="kind"):
         read(agent_file.encode_agent(agent))
     (tmp_path / "file").write_bytes(content)
-    for other in (agent_file.read_agent, agent_file.env_id):
+    for other in (agent_file.read_agent, agent_file.read_env_id):
         with pytest.raises(AgentError, match="kind"):
             other(tmp_path / "file")
 
@@ -172,7 +172,7 @@ def test_the_newest_has_the_most_updates_whatever_the_times_are(run, saved):
     for age, update in enumerate((10, 9, 8)):
         saved(update)
         os.utime(run.checkpoint(update), (1000 + age, 1000 + age))
-    found = checkpoint.newest(run)
+    found = checkpoint.newest_checkpoint(run)
     assert (found.path, found.checkpoint.update) == (run.checkpoint(10), 10)
     assert found.damaged == {}
 
@@ -182,7 +182,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(run, saved):
     saved(1, 2, 3)
     for update in (2, 3):
         run.checkpoint(update).write_bytes(b"")
-    found = checkpoint.newest(run)
+    found = checkpoint.newest_checkpoint(run)
     assert (found.path, found.checkpoint.update) == (run.checkpoint(1), 1)
     assert list(found.damaged) == [run.checkpoint(3), run.checkpoint(2)]
 
@@ -194,22 +194,22 @@ def test_without_a_good_checkpoint_the_newest_is_named(run, saved):
         run.checkpoint(update).write_bytes(b"")
     older = "; nor can an older one be used$"
     with pytest.raises(UsageError, match=rf"^{run.checkpoint(2)}: .*{older}"):
-        checkpoint.newest(run)
+        checkpoint.newest_checkpoint(run)
     run.checkpoint(1).unlink()
     with pytest.raises(UsageError) as error:
-        checkpoint.newest(run)
+        checkpoint.newest_checkpoint(run)
     assert "older" not in str(error.value)
 
 
 def test_a_folder_without_checkpoints_says_what_it_has(run):
     with pytest.raises(UsageError, match=f"--resume {run.path}: no such folder"):
-        checkpoint.newest(run)
+        checkpoint.newest_checkpoint(run)
     run.path.mkdir()
     with pytest.raises(UsageError, match=r"no checkpoint in this folder$"):
-        checkpoint.newest(run)
+        checkpoint.newest_checkpoint(run)
     run.agent.touch()
     with pytest.raises(UsageError, match="its agent can be used, but the run can't"):
-        checkpoint.newest(run)
+        checkpoint.newest_checkpoint(run)
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link", "device"])
@@ -227,4 +227,4 @@ def test_what_is_no_file_is_refused_and_nothing_waits(kind, run):
         case "device":
             path.symlink_to("/dev/zero")
     with pytest.raises(UsageError, match=r"checkpoint-5\.safetensors: "):
-        checkpoint.newest(run)
+        checkpoint.newest_checkpoint(run)

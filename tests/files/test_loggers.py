@@ -248,4 +248,4 @@ def test_loggers_are_closed_however_a_run_ends(
 
 
 def test_the_ids_of_runs_differ():
-    assert len({loggers.new_id() for _ in range(9)}) == 9
+    assert len({loggers.new_wandb_id() for _ in range(9)}) == 9

@@ -45,8 +45,8 @@ def test_a_record_is_written_and_read_back(tmp_path):
     assert json.loads(records.to_json(WHOLE)) == OBJECT
     assert records.from_dict(Whole, OBJECT) == WHOLE
     (tmp_path / "file").write_text(records.to_json(WHOLE))
-    assert records.read(Whole, tmp_path / "file") == WHOLE
-    assert records.read(dict[str, object], tmp_path / "file") == OBJECT
+    assert records.read_json(Whole, tmp_path / "file") == WHOLE
+    assert records.read_json(dict[str, object], tmp_path / "file") == OBJECT
 
 
 def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
@@ -128,9 +128,9 @@ def test_what_is_no_record_is_refused_in_one_line(text):
 def test_a_file_that_is_too_large_is_not_read(tmp_path):
     path = tmp_path / "file"
     path.write_text('{"size": 1}')
-    assert records.read(Part, path, most=11) == Part(1.0)
+    assert records.read_json(Part, path, most=11) == Part(1.0)
     with pytest.raises(ValueError, match="larger than 10 bytes"):
-        records.read(Part, path, most=10)
+        records.read_json(Part, path, most=10)
 
 
 def test_flattening_joins_names_and_splits_intervals():

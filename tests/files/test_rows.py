@@ -61,5 +61,5 @@ def test_the_last_search_of_each_update_counts():
             (9, {"losing_ends": 2}),
         )
     )
-    assert rows.searches([EVALUATED, cut, CHUNK, whole, later]) == [whole, later]
-    assert rows.searches([EVALUATED, CHUNK]) == []
+    assert rows.searched_rows([EVALUATED, cut, CHUNK, whole, later]) == [whole, later]
+    assert rows.searched_rows([EVALUATED, CHUNK]) == []

@@ -21,7 +21,7 @@ from jax_ttt.files.run_folder import (
     Settings,
     newest_run,
     read_settings,
-    summaries,
+    run_summaries,
 )
 
 GRADE = made.exact((0.75, 0.25), (0.25, 0.5), unbeatable=True)
@@ -51,7 +51,7 @@ def test_a_run_is_summarized_by_its_last_evaluation(make, tmp_path):
     first = made.evaluated(0, made.exact((0.5,), (0.5,)))
     last = made.evaluated(400, GRADE)
     run = make("one", 1, [first, made.chunk(400), last, made.chunk(450)])
-    (found,) = summaries(tmp_path)
+    (found,) = run_summaries(tmp_path)
     assert vars(found) == {
         "run_dir": str(run),
         "env_id": "tic_tac_toe",
@@ -73,20 +73,20 @@ def test_of_two_rows_of_one_update_the_last_one_counts(make, tmp_path):
         1,
         [made.evaluated(4, made.grade(None, sample)), made.evaluated(4, proof)],
     )
-    (found,) = summaries(tmp_path)
+    (found,) = run_summaries(tmp_path)
     assert found.grade == proof
 
 
 def test_what_a_run_does_not_have_is_none(make, tmp_path):
     make("killed", 2, agent=False)
-    (found,) = summaries(tmp_path)
+    (found,) = run_summaries(tmp_path)
     assert (found.update, found.grade, found.saved) == (None, None, False)
 
 
 def test_a_long_file_of_metrics_is_read_from_its_end(make, tmp_path):
     rows = [made.chunk(i) for i in range(1000)]
     make("long", 1, [*rows, made.evaluated(1000, GRADE)])
-    assert summaries(tmp_path)[0].update == 1000
+    assert run_summaries(tmp_path)[0].update == 1000
 
 
 def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
@@ -95,7 +95,7 @@ def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
     make("unfinished", 9, agent=False)
     (tmp_path / "notes").mkdir()
     (tmp_path / "file").write_text("no run")
-    named = [os.path.basename(run.run_dir) for run in summaries(tmp_path)]
+    named = [os.path.basename(run.run_dir) for run in run_summaries(tmp_path)]
     assert named == ["a", "c", "b", "unfinished"]
     assert newest_run(tmp_path) == RunFolder(tmp_path / "b")
 
@@ -103,7 +103,7 @@ def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"config": 1}'])
 def test_a_folder_whose_settings_cannot_be_read_is_ignored(text, make, tmp_path):
     (make("odd", 1) / "config.json").write_text(text)
-    assert summaries(tmp_path) == []
+    assert run_summaries(tmp_path) == []
 
 
 def test_without_an_agent_there_is_no_newest_run(tmp_path):

@@ -109,7 +109,7 @@ def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(writer, run, s
         assert path == run.checkpoint(update) == run.checkpoints()[0]
     assert run.checkpoints() == [run.checkpoint(n) for n in (100, 10, 9)]
     assert set(run.files()) == {*others, *(path.name for path in run.checkpoints())}
-    found = checkpoint.newest(run)
+    found = checkpoint.newest_checkpoint(run)
     assert (found.checkpoint.update, found.damaged) == (100, {})
 
 
@@ -221,7 +221,7 @@ def test_a_long_run_keeps_snapshots_at_equal_distances_and_the_last(count, rest)
     """`count` regular evaluations after the first, and perhaps one at the end."""
     config = Config.of(eval_every=10, num_updates=10 * count + rest)
     every = sorted({*range(0, 10 * count + 1, 10), config.run.num_updates})
-    kept = [update for update in every if run_writer.is_kept(config, update)]
+    kept = [update for update in every if run_writer.is_snapshot_kept(config, update)]
     assert kept[0] == 0
     assert kept[-1] == config.run.num_updates
     assert len(kept) <= MOST_SNAPSHOTS + 1
@@ -243,6 +243,6 @@ def test_the_times_of_a_run_are_written(writer, run):
 
 def test_two_new_runs_have_two_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    runs = {run_writer.new_run("default", 7).path for _ in range(3)}
+    runs = {run_writer.make_run_folder("default", 7).path for _ in range(3)}
     assert len(runs) == 3
     assert all(path.is_dir() and "-default-seed7" in path.name for path in runs)

@@ -39,7 +39,7 @@ def path(tmp_path):
 
 def test_a_file_holds_the_description_and_every_tensor(path):
     about, tensors = tensor_file.read_tensors(path, About)
-    assert about == tensor_file.describe(path, About) == ABOUT
+    assert about == tensor_file.read_description(path, About) == ABOUT
     assert tensors.keys() == TENSORS.keys()
     for name, tensor in TENSORS.items():
         assert tensors[name].dtype == tensor.dtype
@@ -127,7 +127,7 @@ def rewritten(path, **changes):
 @pytest.mark.fault
 def test_a_changed_description_is_refused(path):
     rewritten(path, seed=2)
-    assert tensor_file.describe(path, About).seed == 2  # without the tensors
+    assert tensor_file.read_description(path, About).seed == 2  # without the tensors
     with pytest.raises(AgentError, match="changed after they were saved"):
         tensor_file.read_tensors(path, About)
 
@@ -136,7 +136,7 @@ def test_a_changed_description_is_refused(path):
 @pytest.mark.fault
 def test_another_version_is_refused_by_its_number(version, path):
     rewritten(path, format_version=version)
-    for read in (tensor_file.read_tensors, tensor_file.describe):
+    for read in (tensor_file.read_tensors, tensor_file.read_description):
         with pytest.raises(AgentError, match=f"format version {version}; this pro"):
             read(path, About)
 
@@ -149,7 +149,7 @@ def test_a_description_without_a_field_is_refused(path):
 
         more: int
 
-    for read in (tensor_file.read_tensors, tensor_file.describe):
+    for read in (tensor_file.read_tensors, tensor_file.read_description):
         with pytest.raises(AgentError, match=f"{path}: .*`more`"):
             read(path, More)
 
@@ -166,7 +166,7 @@ def test_a_file_of_another_program_is_refused(path):
 @pytest.mark.fault
 def test_a_description_that_is_no_object_is_refused(text, path):
     path.write_bytes(safetensors.numpy.save(TENSORS, {"jax_ttt": text}))
-    for read in (tensor_file.read_tensors, tensor_file.describe):
+    for read in (tensor_file.read_tensors, tensor_file.read_description):
         with pytest.raises(AgentError, match=str(path)):
             read(path, About)
 
@@ -185,9 +185,9 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", tmp_path):
         with pytest.raises(AgentError, match="not a regular file"):
-            tensor_file.describe(path, About)
+            tensor_file.read_description(path, About)
     with pytest.raises(AgentError, match="No such file"):
-        tensor_file.describe(tmp_path / "none", About)
+        tensor_file.read_description(tmp_path / "none", About)
 
 
 @pytest.mark.fault

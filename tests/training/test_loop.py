@@ -15,7 +15,7 @@ from jax_ttt.grading import counterexamples, evaluation
 from jax_ttt.players import names, registry
 from jax_ttt.players.network_player import network_of
 from jax_ttt.training import loop
-from jax_ttt.training.device import keys
+from jax_ttt.training.layout import stream_keys
 from jax_ttt.training.run_state import run_key
 
 
@@ -55,7 +55,7 @@ def test_the_opponent_is_the_one_that_the_settings_name():
         assert isinstance(opponent, Versus)
         assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
         spec = names.read_name(name, config.env_id)
-        key = keys(run_key(1)).opponent
+        key = stream_keys(run_key(1)).opponent
         player = registry.make_player(spec, config.env_id, key).choose
         assert jax.tree.structure(opponent.player) == jax.tree.structure(player)
 
@@ -67,7 +67,7 @@ def test_an_opponent_has_random_numbers_that_training_does_not_use():
     def policy(player):
         return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(player)])
 
-    of_run = keys(run_key(seed))
+    of_run = stream_keys(run_key(seed))
     own, training = (
         policy(registry.make_player(spec, config.env_id, key).choose)
         for key in (of_run.opponent, of_run.training)
@@ -137,9 +137,9 @@ def test_every_chunk_of_a_run_has_a_length_that_is_compiled_before_it(
     config = Config.of(num_updates=num_updates, eval_every=every)
     update, lengths = 0, set()
     while update < num_updates:
-        length = loop.next_chunk(config, update)
+        length = loop.next_chunk_length(config, update)
         assert update // every == (update + length - 1) // every
         lengths.add(length)
         update += length
     assert update == num_updates
-    assert loop.chunk_lengths(config) == sorted(lengths, reverse=True)
+    assert loop.all_chunk_lengths(config) == sorted(lengths, reverse=True)

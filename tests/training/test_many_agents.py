@@ -124,12 +124,12 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
 @pytest.mark.slow
 def test_agents_that_train_at_once_continue_bit_for_bit():
     configs, seeds = (CONFIG.replace(eval_every=3),) * 2, (4, 5)
-    states = [run_state.on_host(step.state) for step in at_once(configs, seeds)]
+    states = [run_state.copy_to_host(step.state) for step in at_once(configs, seeds)]
     run = at_once(configs, seeds)
     half = next(step for step in run if step.update == 3)
     assert half.metrics is not None
     *_, last = at_once(configs, seeds, half.state)
-    end = run_state.on_host(last.state)
+    end = run_state.copy_to_host(last.state)
     assert end.keys() == states[-1].keys()
     for name in end.keys() - {"seconds"}:
         np.testing.assert_array_equal(end[name], states[-1][name], err_msg=name)
@@ -299,7 +299,7 @@ def test_agents_that_look_for_counterexamples_train_alone_and_in_rounds():
     assert many_agents.agents_that_fit(config) == 1
     jobs = [Job(config, seed) for seed in (0, 1)]
     found = list(many_agents.train_jobs(jobs, at_once=2))
-    ungraded = run_state.ungraded(config)
+    ungraded = run_state.initial_grade(config)
     *_, (_, grade) = run_state.with_grades(config, alone(config, 1), ungraded)
     assert [row.update for row in found] == [4, 4]
     assert found[1].grade == grade != found[0].grade

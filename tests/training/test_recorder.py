@@ -58,7 +58,7 @@ def begun(tmp_path):
 def steps(stop=lambda: False):
     learner = loop.make_learner(PLAN.config, PLAN.seed)
     run = loop.training_steps(learner, run_key(PLAN.seed), stop=stop)
-    ungraded = run_state.ungraded(PLAN.config)
+    ungraded = run_state.initial_grade(PLAN.config)
     return run_state.with_grades(PLAN.config, run, ungraded)
 
 
@@ -98,7 +98,7 @@ def test_never_means_only_at_the_end(begun):
     assert seen == [[]] * 5
     assert updates(run) == [4]
     assert recorder.latest_path == run.checkpoint(4)
-    assert checkpoint.newest(run).checkpoint.finished == "end"
+    assert checkpoint.newest_checkpoint(run).checkpoint.finished == "end"
 
 
 def test_a_request_to_stop_saves_at_once(begun):
@@ -115,7 +115,7 @@ def test_a_request_to_stop_saves_at_once(begun):
 
     recorder.follow(until_requested(), request)
     assert found[1:3] == [[], [2]]
-    assert checkpoint.newest(run).checkpoint.finished is None
+    assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
     assert recorder.progress.update == recorder.agent.num_updates == 2
 
 
@@ -126,7 +126,7 @@ def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun):
     with pytest.raises(BrokenPipeError):
         recorder.follow(steps(), StopRequest())
     assert updates(run) == [update]
-    assert checkpoint.newest(run).checkpoint.evaluated == update
+    assert checkpoint.newest_checkpoint(run).checkpoint.evaluated == update
     assert [row.update for row in run.rows()] == ([0] if not update else [0, 2, 2])
     assert run.agent.exists()
 
@@ -178,7 +178,7 @@ def test_a_run_that_another_process_interrupts_is_not_finished(begun, monkeypatc
     monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 1))
     recorder, run = begun()
     recorder.follow(steps(lambda: True), StopRequest())
-    assert checkpoint.newest(run).checkpoint.finished is None
+    assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
 
 
 def test_the_steps_are_rows_and_the_last_agent_is_saved(begun):
@@ -251,7 +251,7 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(
         return
     agent = saved_agents.load_agent(run.best)
     assert (agent.num_updates, agent.score) == (best, found[best // 2])
-    saved = checkpoint.newest(run).checkpoint.best
+    saved = checkpoint.newest_checkpoint(run).checkpoint.best
     assert saved is not None
     assert saved[1] == -found[best // 2].first.losing_ends
 
@@ -262,7 +262,7 @@ def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begun):
     found = [graded(9), graded(2), graded(5)]
     recorder.follow(searched(found), StopRequest())
     again, _ = begun(plan=SEARCHED, again=True)
-    saved = checkpoint.newest(run)
+    saved = checkpoint.newest_checkpoint(run)
     *_, (last, _) = searched(found)
     again.resume(saved, last.state)
     assert (again.grade, again.latest_path) == (found[-1], run.checkpoint(4))

@@ -210,7 +210,7 @@ def twice_saved(killed_once, tmp_path):
 
 def test_seconds_are_those_of_the_whole_run(killed):
     about = json.loads((killed / "config.json").read_text())
-    before = checkpoint.newest(RunFolder(killed)).checkpoint
+    before = checkpoint.newest_checkpoint(RunFolder(killed)).checkpoint
     assert command("--resume", killed, "--quiet")[0] == 0
     times = json.loads((killed / "times.json").read_text())
     assert times["total_seconds"] > before.total_seconds
@@ -447,7 +447,7 @@ def test_a_run_until_a_proof_stays_one(tmp_path, monkeypatch):
 
 
 def test_the_state_is_checked_against_the_settings(killed):
-    found = checkpoint.newest(RunFolder(killed))
+    found = checkpoint.newest_checkpoint(RunFolder(killed))
     learner = loop.make_learner(found.checkpoint.plan.config, 1)
     tensors = dict(found.checkpoint.tensors)
     name = "train_state.params.layers.layers.0.bias"

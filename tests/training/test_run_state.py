@@ -19,7 +19,7 @@ KEY = run_key(1)
 
 def host(state):
     """Return the leaves by name, without the seconds, which differ between runs."""
-    return {n: x for n, x in run_state.on_host(state).items() if n != "seconds"}
+    return {n: x for n, x in run_state.copy_to_host(state).items() if n != "seconds"}
 
 
 def same(a, b):
@@ -42,7 +42,7 @@ def test_a_state_on_the_host_does_not_change_with_the_run():
 def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
     steps = []
     for step in loop.training_steps(LEARNER, KEY):
-        steps.append((step.state, run_state.on_host(step.state)))
+        steps.append((step.state, run_state.copy_to_host(step.state)))
     *_, (_, end) = steps
     for like, leaves in steps[:-1]:
         state = pytrees.with_leaves(like, leaves)

@@ -4,13 +4,13 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.training.device import keys
+from jax_ttt.training.layout import stream_keys
 from jax_ttt.training.run_state import run_key
 
 
 def test_the_random_number_streams_of_a_run_differ():
     key = jax.random.key(1)
-    streams = keys(run_key(1))
+    streams = stream_keys(run_key(1))
     used = [key, *streams]
     used += [jax.random.fold_in(streams.grading, update) for update in (0, 2, 4)]
     assert len({tuple(jax.random.key_data(key).tolist()) for key in used}) == 7
