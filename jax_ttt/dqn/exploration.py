@@ -1,4 +1,4 @@
-"""Epsilon, the share of random moves: its schedules, and random openings.
+"""Schedules of epsilon, the share of random moves, and random openings.
 
 A new schedule is one function and one entry of `SCHEDULES`.
 
@@ -21,28 +21,31 @@ def linear_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, linear in the updates."""
-    line = equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)
-    return line(update)
+    schedule = equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)
+    return schedule(update)
 
 
 def stepped_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, lowered by a step after each tenth of the updates."""
-    stairs = equations.steps(
-        hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay, num_updates
+    schedule = equations.steps(
+        start=hyper.epsilon_start,
+        end=hyper.epsilon_end,
+        drop=hyper.epsilon_decay,
+        num_updates=num_updates,
     )
-    return stairs(update)
+    return schedule(update)
 
 
 def exponential_epsilon(
     hyper: Hyper, _num_updates: int, _update: ArrayLike, games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, multiplied by a factor after each finished game."""
-    decay = equations.exponential(
-        hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay
+    schedule = equations.exponential(
+        start=hyper.epsilon_start, end=hyper.epsilon_end, factor=hyper.epsilon_decay
     )
-    return decay(games)
+    return schedule(games)
 
 
 SCHEDULES = {
@@ -50,7 +53,10 @@ SCHEDULES = {
     "steps": stepped_epsilon,
     "exponential": exponential_epsilon,
 }
-"""The functions by the setting `epsilon_schedule`."""
+"""The functions by the setting `epsilon_schedule`.
+
+They take the numbers of updates and of finished games so far.
+"""
 
 
 def opening_epsilon(
@@ -58,9 +64,10 @@ def opening_epsilon(
 ) -> ScalarLike | Float[Array, " B"]:
     """Return epsilon for each game: 1 during its random opening.
 
-    How long that is depends on the game's place in the batch: in every fourth place
-    there is none, in the others all lengths to `random_opening` follow each other.
-    Without random openings the result is `epsilon`.
+    The length of the opening is not random: it is fixed by the game's place in the
+    batch. Every fourth game, from the first, has none. The others have 0, 1, ...,
+    `random_opening` moves, and again from 0. With one or two games, none has a random
+    opening. Without the setting `random_opening`, the result is `epsilon`.
     """
     if not settings.random_opening:
         return epsilon

@@ -20,7 +20,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import ScalarLike, Transition
 
 ValuesFn: TypeAlias = Callable[[nnx.State], Float[Array, "H B A"]]
-"""A function from weights to their values of a batch's boards."""
+"""A function from weights to the values of a batch's boards."""
 
 
 def one_ply(
@@ -30,7 +30,7 @@ def one_ply(
     target_params: nnx.State,
     tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
-    """Return the targets of DQN: the target network chooses and values the action."""
+    """Return DQN's targets: the target network chooses the action and values it."""
     values = next_values(target_params)
     return _td_targets(batch, values, [None] * len(values), tremble)
 
@@ -54,7 +54,7 @@ def double_tables(
     target_params: nnx.State,
     tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
-    """Return the targets of two tables: each chooses, and the other values the action.
+    """Return the targets of two tables: each chooses an action, the other values it.
 
     Source: van Hasselt 2010, "Double Q-learning".
     """
@@ -88,10 +88,10 @@ BACKUPS = {
     "double": double,
     "double-tables": double_tables,
 }
-"""The functions by `Config.backup_rule`.
+"""The functions from a batch to TD targets, by `Config.backup_rule`.
 
-They take a batch, the values of its next boards as a function of weights, the weights
-of the network in training and of the target network, and `tremble`.
+They take the batch, the values of its next boards as a function of weights, the weights
+in training, those of the target network, and `tremble`.
 """
 
 
@@ -125,22 +125,24 @@ def learning_heads(
 ) -> Bool[Array, "H B"]:
     """Return which heads learn from each move; `key` is consumed.
 
-    All heads learn from every move of an unfinished game. Of two tables, a random one
-    learns from a move, and both from a game's last move.
+    All heads learn from every move of an unfinished game. With two tables, one of them,
+    chosen at random, learns from a move, and both learn from a game's last move.
     """
     if heads != "two-tables":
         return jnp.broadcast_to(batch.live, (num_heads, *batch.live.shape))
-    first = jax.random.bernoulli(key, shape=batch.live.shape)
-    both = batch.discount == 0
-    return jnp.stack([batch.live & (first | both), batch.live & (~first | both)])
+    is_first = jax.random.bernoulli(key, shape=batch.live.shape)
+    is_last_move = batch.discount == 0
+    first_learns = batch.live & (is_first | is_last_move)
+    second_learns = batch.live & (~is_first | is_last_move)
+    return jnp.stack([first_learns, second_learns])
 
 
 class Gradient(NamedTuple):
-    """The loss of a batch, its gradient, and the visits of a table's entries."""
+    """The loss of a batch, its gradient, and the visits to a table's entries."""
 
     loss: jax.Array  # () float32
     grads: nnx.State
-    visits: nnx.State | None  # number of visits per entry; only for a table
+    visits: nnx.State | None  # number of visits to each entry; only for a table
 
 
 def network_gradient(
@@ -153,16 +155,22 @@ def network_gradient(
 ) -> Gradient:
     """Return the loss of a batch and its gradient.
 
-    The network was already evaluated on these boards when the moves were chosen. The
-    compiler finds the common computation and runs it once.
+    Without replay, the network was already evaluated on these boards to choose the
+    moves. The compiler finds the common computation and runs it once.
     """
 
     def loss_fn(params: nnx.State) -> jax.Array:
         losses = [
             equations.loss(
-                q_values=head, action=batch.action, target=aim, live=live, cost=cost
+                q_values=head_values,
+                action=batch.action,
+                target=head_target,
+                live=head_learns,
+                cost=cost,
             )
-            for head, aim, live in zip(values(params), target, learns, strict=True)
+            for head_values, head_target, head_learns in zip(
+                values(params), target, learns, strict=True
+            )
         ]
         return functools.reduce(jnp.add, losses)
 
@@ -180,13 +188,15 @@ def table_gradient(
 ) -> Gradient:
     """Return the loss of a batch, and its gradient averaged over each entry's visits.
 
-    An SGD step then removes the same share of the error at any batch size and for any
-    number of visits. The visits are the gradient of the sum of the values that learn.
+    An SGD step then removes the same share of an entry's mean error, however many moves
+    are in the batch and however many visit the entry. The number of visits is itself a
+    gradient: that of the sum of the played values.
     """
 
     def sum_of_played(params: nnx.State) -> jax.Array:
-        played = jax.vmap(equations.played, in_axes=(0, None))
-        return jnp.where(learns, played(values(params), batch.action), 0.0).sum()
+        played_by_heads = jax.vmap(equations.played_values, in_axes=(0, None))
+        played = played_by_heads(values(params), batch.action)
+        return jnp.where(learns, played, 0.0).sum()
 
     gradient = network_gradient(values, params, target, batch, learns, cost)
     visits = jax.grad(sum_of_played)(params)

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 
 class Metrics(NamedTuple):
-    """Metrics of an update: scalars; counts are int32, the others float32.
+    """Metrics of an update or a chunk: scalars, counts int32 and the others float32.
 
     Wins and losses are the agent's; in self-play they are the first player's.
     """
@@ -23,22 +23,19 @@ class Metrics(NamedTuple):
     losses: jax.Array
     env_steps: jax.Array  # moves played, in unfinished games only
     rows: jax.Array  # rows of a table visited so far; 0 for a network
-    # Only of a chunk: the updates before the first loss, and before the first gradient,
-    # that is not finite, int32; and whether all weights are finite at its end.
-    finite_losses: jax.Array | None = None
-    finite_grads: jax.Array | None = None
-    finite_weights: jax.Array | None = None
+    # Only of a chunk:
+    finite_losses: jax.Array | None = None  # updates before the first infinite or NaN
+    finite_grads: jax.Array | None = None  # loss, and before the first such gradient
+    finite_weights: jax.Array | None = None  # bool: all weights are finite at its end
 
 
 def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
     """Return the metrics of a chunk, from those of its updates, `(T,)` each.
 
-    `weights` is a pytree of those at its end.
-
-    Counts are sums; loss, gradient norm and value are means; epsilon, learning rate
-    and rows are those of the last update.
+    Counts are sums. Loss, gradient norm and value are means. Epsilon, learning rate and
+    rows are those of the last update. `weights` is a pytree of those at the end.
     """
-    # Stacked, because one sum of a matrix compiles faster than sums of its rows.
+    # Stacked, because one sum over a matrix compiles faster than sums of its rows.
     values = jnp.stack([rows.loss, rows.grad_norm, rows.mean_max_q])
     counts = jnp.stack([rows.games, rows.wins, rows.losses, rows.env_steps])
     loss, grad_norm, mean_max_q = values.mean(axis=1)
@@ -63,6 +60,6 @@ def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
 
 
 def _num_finite(values: Float[Array, "N T"]) -> Int[Array, " N"]:
-    """Return how many values of each row precede the first that is not finite."""
+    """Return the number of values in each row before the first infinite or NaN one."""
     end = values.shape[1]
     return jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min(axis=1)

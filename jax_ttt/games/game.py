@@ -1,7 +1,7 @@
 """A game being played: its moves, its states, whose turn it is, and the result.
 
-Who walks through a game uses `Game`; after the first one, a move takes about a tenth
-of a millisecond. `replay` walks through many games at once.
+`Game` is one game, played move by move on the host: about a tenth of a millisecond a
+move, after JAX has compiled the step. `replay` plays many games at once.
 
 Axes: `B` games, `T` moves, `A` actions.
 """
@@ -27,9 +27,9 @@ Result = Literal["won", "drawn", "lost"]
 
 @dataclasses.dataclass(frozen=True)
 class Game:
-    """A game, unfinished or finished; each move returns a new one. Make it by `start`.
+    """A game, unfinished or finished; `play` returns a new one. Make it by `start`.
 
-    Games of the same moves are equal.
+    Two games with the same moves are equal.
 
     Attributes:
         env_id: The name of the game.
@@ -48,8 +48,8 @@ class Game:
         Raises:
             MoveError: a move is not legal, or the game is already over.
         """
-        # PGX draws which player has which id. With one key, equal moves lead to equal
-        # states; nothing else depends on it.
+        # PGX draws which player has id 0. With a constant key, equal moves lead to
+        # equal states.
         state = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
         game = cls(env_id, moves=(), states=(state,))
         for move in moves:
@@ -64,24 +64,24 @@ class Game:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        # As NumPy arrays: JAX compiles a program to read one element.
-        ends = self.state.terminated, self.state.truncated
-        return any(bool(np.asarray(end)[0]) for end in ends)
+        # Read as NumPy arrays, since JAX compiles a program to read one element.
+        terminated = np.asarray(self.state.terminated)[0]
+        truncated = np.asarray(self.state.truncated)[0]
+        return bool(terminated or truncated)
 
     @property
     def legal_moves(self) -> tuple[int, ...]:
         """The legal moves in ascending order; none if the game is over."""
-        if self.is_over:  # PGX marks every action legal then
+        if self.is_over:  # then PGX marks every action as legal
             return ()
-        return tuple(
-            np.flatnonzero(np.asarray(self.state.legal_action_mask)[0]).tolist()
-        )
+        legal = np.asarray(self.state.legal_action_mask)[0]
+        return tuple(np.flatnonzero(legal).tolist())
 
     @property
     def to_move(self) -> Seat:
-        """The seat to move, from whose perspective the latest observation is.
+        """The seat to move; after the last move, the one that would move next.
 
-        After the last move, it is the seat that would be next.
+        The latest observation is from its perspective.
         """
         return "first" if _mover(self.state) == _mover(self.states[0]) else "second"
 
@@ -97,27 +97,29 @@ class Game:
     def play(self, move: int) -> "Game":
         """Return the game after a legal move.
 
-        PGX itself accepts any number: it clips a number out of range, and a player who
-        makes an illegal move loses.
+        PGX itself accepts any number: it clips a number that is out of range, and the
+        player who makes an illegal move loses.
 
         Raises:
             MoveError: the move is not legal, or the game is over.
         """
         legal = self.legal_moves
         if move not in legal:
-            why = f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
-            raise MoveError(f"{move} is not a legal move of {self.env_id}; {why}")
+            rule = (
+                f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
+            )
+            raise MoveError(f"{move} is not a legal move of {self.env_id}; {rule}")
         action = np.array([move], np.int32)
         env = pgx_games.make_env(self.env_id)
         after = pgx_games.play_moves(env, self.state, action)
         return Game(self.env_id, (*self.moves, move), (*self.states, after))
 
-    def chosen(self, player: Partial, key: Key[Array, ""]) -> int:
+    def move_of(self, player: Partial, key: Key[Array, ""]) -> int:
         """Return the move that a player `(key, env_state) -> actions` chooses here.
 
         `key` is consumed.
         """
-        return int(np.asarray(_chosen(player, key, self.state))[0])
+        return int(np.asarray(_choose_moves(player, key, self.state))[0])
 
     def back_to(self, num_moves: int) -> "Game":
         """Return the game after its first `num_moves` moves."""
@@ -139,30 +141,30 @@ def _mover(env_state: pgx.State) -> int:
 
 
 @jax.jit
-def _chosen(
+def _choose_moves(
     player: Partial, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     return player(key, env_state)
 
 
-def own_game(
+def game_against_itself(
     env_id: EnvId, player: Partial, line: Sequence[int] = (), seat: Seat = "first"
 ) -> Game:
     """Return the game of a deterministic player `(key, env_state) -> actions`.
 
-    It plays both sides. Before that, it follows a line until it has another move in its
-    seat, or the game is over.
+    It plays both sides. With a `line` of moves, the game begins with that line, as far
+    as the player itself would follow it in `seat`.
 
     Raises:
         MoveError: a move of the line, or of the player, is not legal.
     """
-    game, follows = Game.start(env_id), True
+    game, follows_line = Game.start(env_id), True
     while not game.is_over:
-        move, place = game.chosen(player, jax.random.key(0)), len(game.moves)
-        if follows and place < len(line):
+        move, num_moves = game.move_of(player, jax.random.key(0)), len(game.moves)
+        if follows_line and num_moves < len(line):
             if game.to_move != seat:
-                move = line[place]
-            follows = move == line[place]
+                move = line[num_moves]
+            follows_line = move == line[num_moves]
         game = game.play(move)
     return game
 
@@ -170,19 +172,19 @@ def own_game(
 def replay(env_id: EnvId, games: Sequence[Sequence[int]]) -> pgx.State:
     """Return the states after the moves of many games, `(B, ...)`.
 
-    A game stops before its first move that is not legal, which
-    `pgx_games.num_moves` of the states shows.
+    A game stops before its first illegal move; `pgx_games.num_moves` of the states then
+    is less than its number of moves.
     """
     longest = max(map(len, games), default=0)
     moves = np.full((longest, len(games)), -1, np.int32)  # -1 is never legal
-    for place, game in enumerate(games):
-        moves[: len(game), place] = game
+    for column, game in enumerate(games):
+        moves[: len(game), column] = game
     env = pgx_games.make_env(env_id)
-    return _replayed(env, pgx_games.init(env, jax.random.key(0), len(games)), moves)
+    return _replay(env, pgx_games.init(env, jax.random.key(0), len(games)), moves)
 
 
 @functools.partial(jax.jit, static_argnames="env")
-def _replayed(
+def _replay(
     env: pgx.Env,
     env_state: pgx.State,
     moves: Int[Array, "T B"] | Int[np.ndarray, "T B"],
@@ -190,13 +192,13 @@ def _replayed(
     def play(
         carry: tuple[pgx.State, Bool[Array, " B"]], move: Int[Array, " B"]
     ) -> tuple[tuple[pgx.State, Bool[Array, " B"]], None]:
-        env_state, goes_on = carry
+        env_state, continues = carry
         mask = env_state.legal_action_mask
         is_legal = (move >= 0) & (move < mask.shape[1])
         is_legal &= jnp.take_along_axis(mask, move[:, None], axis=1, mode="clip")[:, 0]
-        goes_on &= is_legal & ~pgx_games.finished(env_state)
-        after = pgx_games.play_moves(env, env_state, jnp.where(goes_on, move, 0))
-        return (pgx_games.pick(goes_on, after, env_state), goes_on), None
+        continues &= is_legal & ~pgx_games.finished(env_state)
+        after = pgx_games.play_moves(env, env_state, jnp.where(continues, move, 0))
+        return (pgx_games.select_games(continues, after, env_state), continues), None
 
-    goes_on = jnp.ones(moves.shape[1], bool)
-    return jax.lax.scan(play, (env_state, goes_on), jnp.asarray(moves))[0][0]
+    continues = jnp.ones(moves.shape[1], bool)
+    return jax.lax.scan(play, (env_state, continues), jnp.asarray(moves))[0][0]

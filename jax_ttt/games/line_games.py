@@ -1,8 +1,8 @@
-"""Games of our own, behind PGX's `Env`: so many stones in a row win.
+"""Our own games, behind PGX's `Env`: a number of stones in a row wins.
 
-In `connect_WxH`, stones fall to the lowest free cell of a column, as in Connect Four.
-In `mnk_MxN_K`, a move names a cell, as in tic-tac-toe. States have the fields of
-PGX's Connect Four and tic-tac-toe.
+PGX has Connect Four and tic-tac-toe in one size each. In `connect_WxH`, stones fall to
+the lowest free cell of a column, as in Connect Four. In `mnk_MxN_K`, a move names a
+cell, as in tic-tac-toe. The states have the fields of PGX's states of these two games.
 
 Axes: `H` rows, from the top, `W` columns, `F` cells, `A` actions.
 """
@@ -25,8 +25,8 @@ class Position(NamedTuple):
     """A board and whose turn it is, with the names of PGX's `GameState`."""
 
     color: jax.Array  # () int32: the stone that is set next, 0 or 1
-    board: jax.Array  # (F,) int32, row by row: FREE, 0 or 1
-    winner: jax.Array  # () int32: the stone in a row, else FREE
+    board: jax.Array  # (F,) int32, row by row: FREE_CELL, 0 or 1
+    winner: jax.Array  # () int32: the stone in a row, else FREE_CELL
 
 
 @functools.partial(
@@ -46,16 +46,16 @@ class State(pgx.State):
     game: str
 
     @property
-    def env_id(self) -> str:  # type: ignore[override]  # PGX's lists its own games
+    def env_id(self) -> str:  # type: ignore[override]  # PGX's type lists only its own
         """The name of the game in the catalogue."""
         return self.game
 
 
 @dataclasses.dataclass(frozen=True)
 class LineGame(pgx.Env):
-    """A board on which so many stones of a player in a row win.
+    """A game on a board, won by the first player with `in_a_row` stones in a row.
 
-    A row is horizontal, vertical or diagonal. A full board without one is a draw.
+    A row is horizontal, vertical or diagonal. A full board without a row is a draw.
     """
 
     name: str
@@ -71,7 +71,7 @@ class LineGame(pgx.Env):
     @property
     def id(self) -> pgx.EnvId:
         """The name of the game in the catalogue."""
-        return cast(pgx.EnvId, self.name)  # as above
+        return cast(pgx.EnvId, self.name)  # PGX's type lists only its own games
 
     @property
     def version(self) -> str:
@@ -129,17 +129,15 @@ class LineGame(pgx.Env):
         return jnp.stack(planes, axis=-1).reshape(*self.shape, 2)
 
     def _target(self, board: Int[Array, " F"], action: Int[Array, ""]) -> Array:
-        """Return the cell in which the stone of an action comes to lie, `(F,)` bool."""
+        """Return a mask of the cell that the stone of an action takes, `(F,)` bool."""
         if not self.falls:
             return jnp.arange(self.num_cells) == action
         rows, columns = self.shape
         grid = board.reshape(self.shape)
-        lowest = (
-            rows - 1 - (grid != FREE_CELL).sum(axis=0)
-        )  # (W,) the row of a new stone
-        falls_to = jnp.arange(rows)[:, None] == lowest[None]
-        chosen = jnp.arange(columns) == action
-        return (falls_to & chosen[None]).reshape(-1)
+        num_stones = (grid != FREE_CELL).sum(axis=0)  # (W,)
+        is_lowest_free = jnp.arange(rows)[:, None] == rows - 1 - num_stones[None]
+        in_column = jnp.arange(columns) == action
+        return (is_lowest_free & in_column[None]).reshape(-1)
 
     def _legal(self, board: Int[Array, " F"]) -> Bool[Array, " A"]:
         free = board == FREE_CELL
@@ -148,17 +146,20 @@ class LineGame(pgx.Env):
     def _has_row(self, own: Bool[Array, " F"]) -> Bool[Array, ""]:
         """Return whether stones are in a row.
 
-        Each column is a number whose bits are its cells, so that all rows of a
-        direction are found by shifts of as many numbers as there are columns.
+        Each column of the board is a number whose bits are its cells. All rows in one
+        direction are then found by shifts of these numbers and a bitwise "and".
         """
         rows, columns = self.shape
         weights = (1 << np.arange(rows)).astype(np.int32)[:, None]
         bits = (own.reshape(self.shape) * weights).sum(axis=0)  # (W,)
         steps = range(self.in_a_row)
-        found = [functools.reduce(jnp.bitwise_and, [bits >> n for n in steps])]
-        if (last := columns - self.in_a_row + 1) > 0:
-            near = [bits[n : n + last] for n in steps]
-            for shifts in ([0] * len(near), [*steps], [*steps][::-1]):
-                moved = [x >> n for x, n in zip(near, shifts, strict=True)]
-                found.append(functools.reduce(jnp.bitwise_and, moved))
-        return jnp.concatenate(found).any()
+        vertical = functools.reduce(jnp.bitwise_and, [bits >> n for n in steps])
+        starts = [vertical]  # a set bit is the first cell of a row
+        num_first_columns = columns - self.in_a_row + 1
+        if num_first_columns > 0:
+            adjacent = [bits[n : n + num_first_columns] for n in steps]
+            # Horizontal rows, then the diagonals in both directions.
+            for shifts in ([0] * self.in_a_row, [*steps], [*steps][::-1]):
+                shifted = [x >> n for x, n in zip(adjacent, shifts, strict=True)]
+                starts.append(functools.reduce(jnp.bitwise_and, shifted))
+        return jnp.concatenate(starts).any()

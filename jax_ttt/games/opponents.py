@@ -1,4 +1,7 @@
-"""The opponent's moves between two moves of a player, and forced openings.
+"""The opponent in training: the agent itself, or another player.
+
+A step of training is one move of the agent, and against another player also that
+player's reply. So the agent is to move at the start of every step.
 
 Axes: `B` games.
 """
@@ -12,71 +15,10 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.game_facts import SEATS, EnvId, SeatSetting
-from jax_ttt.config.settings import SEATS_OF, OpponentSettings
+from jax_ttt.config.game_facts import EnvId, SeatSetting
+from jax_ttt.config.settings import SEATS_OF_SETTING, OpponentSettings
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn, Move
-
-
-def reply(
-    env: pgx.Env,
-    key: Key[Array, ""],
-    before: pgx.State,
-    after: pgx.State,
-    move: Move,
-    opponent: ChooseFn,
-) -> tuple[pgx.State, Move]:
-    """Let the opponent reply to `move`, until the mover is to move again.
-
-    The move led from `before` to `after`. Returns the games after the reply and the
-    updated move. Its reward includes the mover's reward from the reply. Its discount
-    is `+gamma`, as the mover moves next, or 0 if the game is over. `key` is consumed.
-    """
-    mover = before.current_player
-    after, gained = await_turn(env, key, after, mover, opponent)
-    discount = pgx_games.signed_discount(after, mover, jnp.abs(move.discount))
-    return after, Move(move.reward + gained, discount, move.live)
-
-
-def await_turn(
-    env: pgx.Env,
-    key: Key[Array, ""],
-    env_state: pgx.State,
-    player: Int[Array, " B"],
-    opponent: ChooseFn,
-    first_move: int | None = None,
-) -> tuple[pgx.State, Float[Array, " B"]]:
-    """Let the opponent move until it is the player's turn or the game is over.
-
-    Returns the games, and the player's reward from these moves. `key` is consumed.
-    """
-
-    def waiting(env_state: pgx.State) -> jax.Array:
-        return ~pgx_games.finished(env_state) & ~pgx_games.is_turn(env_state, player)
-
-    def move(carry: tuple) -> tuple:
-        key, env_state, total = carry
-        key, move_key = jax.random.split(key)
-        action = opening(env_state, opponent(move_key, env_state), first_move)
-        after = jax.vmap(env.step)(env_state, action)
-        theirs = waiting(env_state)
-        total += jnp.where(theirs, pgx_games.reward_to(after, player), 0.0)
-        return key, pgx_games.pick(theirs, after, env_state), total
-
-    start = (key, env_state, jnp.zeros(player.shape))
-    _, env_state, total = jax.lax.while_loop(
-        lambda carry: waiting(carry[1]).any(), move, start
-    )
-    return env_state, total
-
-
-def opening(
-    env_state: pgx.State, action: Int[Array, " B"], first_move: int | None
-) -> Int[Array, " B"]:
-    """Return `action`, replaced by `first_move` (if not None) in new games."""
-    if first_move is None:
-        return action
-    return jnp.where(env_state._step_count == 0, first_move, action)
 
 
 @jax.tree_util.register_dataclass
@@ -94,7 +36,8 @@ class SelfPlay:
     def replacement(self, _key: Key[Array, ""], new_game: pgx.State) -> pgx.State:
         """Return the one new game that replaces all finished games.
 
-        The agent plays both sides, so either player may begin in all of them.
+        One is enough: the agent plays both sides, so it does not matter which player
+        id moves first.
         """
         return new_game
 
@@ -111,7 +54,7 @@ class SelfPlay:
         return jnp.where(pgx_games.first_to_move(before), reward, -reward)
 
     def moves_made(self, before: pgx.State, after: pgx.State) -> Int[Array, ""]:
-        """Return the moves made in all games since `before`."""
+        """Return the number of moves made in all games since `before`."""
         return pgx_games.moves_made(before, after, with_opening=False)
 
 
@@ -127,28 +70,42 @@ class Versus:
     player: Partial  # (key, env_state of B games) -> actions
 
     def start(self, key: Key[Array, ""]) -> pgx.State:
-        """Return new games in which it is the agent's turn; `key` is consumed.
+        """Return new games in which the agent is to move; `key` is consumed.
 
         Where the agent moves second, the player has made its first move.
         """
         env = pgx_games.make_env(self.env_id)
         init_key, move_key = jax.random.split(key)
         env_state = pgx_games.init(env, init_key, self.num_envs)
-        agent = pgx_games.seated(env_state, self.seat)
-        return await_turn(
+        agent = pgx_games.player_in_seat(env_state, self.seat)
+        env_state, _ = await_turn(
             env, move_key, env_state, agent, self.player, self.first_move
-        )[0]
+        )
+        return env_state
 
     def replacement(self, key: Key[Array, ""], _new_game: pgx.State) -> pgx.State:
-        """Return a new game for each finished one, made by `start`."""
+        """Return as many new games as there are games; `key` is consumed.
+
+        Each finished game gets its own one, so that the seats and the opponent's first
+        moves stay random.
+        """
         return self.start(key)
 
     def reply(
         self, key: Key[Array, ""], before: pgx.State, after: pgx.State, move: Move
     ) -> tuple[pgx.State, Move]:
-        """Return the games after the player's reply, and the updated move."""
+        """Let the player reply to `move`, until the agent is to move again.
+
+        The move led from `before` to `after`. Returns the games after the reply, and
+        the move with its final reward and discount: its reward includes the agent's
+        reward from the reply, and its discount is `+gamma`, as the agent moves next,
+        or 0 if the game is over. `key` is consumed.
+        """
         env = pgx_games.make_env(self.env_id)
-        return reply(env, key, before, after, move, self.player)
+        agent = before.current_player
+        after, reward_of_reply = await_turn(env, key, after, agent, self.player)
+        discount = pgx_games.signed_discount(after, agent, jnp.abs(move.discount))
+        return after, Move(move.reward + reward_of_reply, discount, move.live)
 
     def result(
         self, _before: pgx.State, reward: Float[Array, " B"]
@@ -173,5 +130,50 @@ def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:
     length = pgx_games.max_moves(env_id)
     if settings.is_self:
         return length
-    later = SEATS.index(SEATS_OF[settings.seat][0])
-    return (length + 1 - later) // 2
+    can_move_first = "first" in SEATS_OF_SETTING[settings.seat]
+    return (length + 1) // 2 if can_move_first else length // 2
+
+
+def force_first_move(
+    env_state: pgx.State, action: Int[Array, " B"], first_move: int | None
+) -> Int[Array, " B"]:
+    """Return `action`, replaced by `first_move` (if not None) in new games."""
+    if first_move is None:
+        return action
+    return jnp.where(env_state._step_count == 0, first_move, action)
+
+
+def await_turn(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    env_state: pgx.State,
+    player: Int[Array, " B"],
+    opponent: ChooseFn,
+    first_move: int | None = None,
+) -> tuple[pgx.State, Float[Array, " B"]]:
+    """Let the opponent move until it is the player's turn or the game is over.
+
+    Returns the games, and the player's reward from these moves. `key` is consumed.
+    """
+
+    def waits(env_state: pgx.State) -> jax.Array:
+        return ~pgx_games.finished(env_state) & ~pgx_games.is_turn(env_state, player)
+
+    def move(carry: tuple) -> tuple:
+        key, env_state, total_reward = carry
+        key, move_key = jax.random.split(key)
+        action = opponent(move_key, env_state)
+        action = force_first_move(env_state, action, first_move)
+        after = jax.vmap(env.step)(env_state, action)
+        # The opponent moves in all games at once; only where the player waits, its
+        # move counts.
+        is_opponents = waits(env_state)
+        reward = jnp.where(is_opponents, pgx_games.reward_to(after, player), 0.0)
+        env_state = pgx_games.select_games(is_opponents, after, env_state)
+        return key, env_state, total_reward + reward
+
+    start = (key, env_state, jnp.zeros(player.shape))
+    _, env_state, total_reward = jax.lax.while_loop(
+        lambda carry: waits(carry[1]).any(), move, start
+    )
+    return env_state, total_reward

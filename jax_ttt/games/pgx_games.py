@@ -1,9 +1,8 @@
 """The interface to PGX: batched games, with rewards and discounts of the mover.
 
-PGX chooses the first player at random, gives rewards by player id, and marks every
-action legal once a game is over. This module hides that from other folders. In
-`games/`, `line_games`, `packing`, `replies` and `tree` read the player ids or the count
-of steps, too.
+PGX draws which player id moves first, gives rewards by player id, and marks every
+action as legal once a game is over. Other folders don't see that: only modules of
+`games/` read player ids, rewards and the count of steps from a `pgx.State`.
 
 Axes: `B` games, `A` actions, `H W C` planes.
 """
@@ -23,7 +22,7 @@ from jax_ttt.games import line_games, stones
 
 
 class Move(NamedTuple):
-    """The result of one move in each game, from the mover's perspective."""
+    """The results of one move in each game, from the mover's perspective."""
 
     reward: jax.Array  # (B,) float32, -1 to 1
     discount: jax.Array  # (B,) float32: 0, gamma or -gamma
@@ -41,14 +40,15 @@ def make_env(env_id: EnvId) -> pgx.Env:
     if game.in_a_row is not None:
         falls = game.moves_on == "columns"
         return line_games.LineGame(env_id, game.shape, game.in_a_row, falls)
-    # PGX builds arrays when a game is imported; they must not be traced under `jit`.
+    # PGX builds arrays when a game is imported. Under `jit` they would be traced, and
+    # the cached environment would keep tracers.
     with jax.ensure_compile_time_eval():
         return pgx.make(cast(pgx.EnvId, game.pgx_id))
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_envs"))
 def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
-    """Return `num_envs` fresh games; `key` is consumed."""
+    """Return `num_envs` new games; `key` is consumed."""
     return jax.vmap(env.init)(jax.random.split(key, num_envs))
 
 
@@ -62,7 +62,7 @@ def step(
 
     `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
     `+gamma` if the same player does. A truncated game did not end by its rules, so
-    its value is still bootstrapped.
+    learning still uses the value of its last position.
     """
     mover = env_state.current_player  # before the step: rewards are by player id
     next_state = jax.vmap(env.step)(env_state, action)
@@ -110,17 +110,17 @@ def moves_made(
     return jnp.sum(after._step_count - start)
 
 
-def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
+def player_in_seat(new_games: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
     """Return the PGX player id in a seat of new games.
 
     "both" is player 0, who moves first in a random half of the games.
     """
-    first = fresh.current_player  # random
+    first = new_games.current_player  # random
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
 
 
-def with_other_ids(env_state: pgx.State) -> pgx.State:
-    """Return the same games of players that have each other's ids."""
+def swap_player_ids(env_state: pgx.State) -> pgx.State:
+    """Return the same games with the ids of the two players swapped."""
     return dataclasses.replace(
         env_state,
         current_player=1 - env_state.current_player,
@@ -129,12 +129,12 @@ def with_other_ids(env_state: pgx.State) -> pgx.State:
 
 
 def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
-    """Return in which games it is the turn of `player`, a result of `seated`."""
+    """Return in which games `player`, an id from `player_in_seat`, is to move."""
     return env_state.current_player == player
 
 
 def reward_to(env_state: pgx.State, player: Int[Array, " B"]) -> Float[Array, " B"]:
-    """Return the latest move's reward to `player`, a result of `seated`; -1 to 1."""
+    """Return the latest move's reward to `player`, -1 to 1 (see `player_in_seat`)."""
     return jnp.take_along_axis(env_state.rewards, player[:, None], axis=1)[:, 0]
 
 
@@ -143,20 +143,20 @@ def finished(env_state: pgx.State) -> Bool[Array, " B"]:
     return jnp.logical_or(env_state.terminated, env_state.truncated)
 
 
-def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
+def restart(new_games: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
     """Replace finished games by new ones; with `lockstep`, once all are finished.
 
-    `fresh` is a new game for each game, or one for all.
+    `new_games` are as many as `env_state`, or one that replaces them all.
 
-    Call it after the TD target is computed. Restarting inside the step would pair the
+    Call it after the TD target is computed. A restart inside the step would pair the
     new game's board and player with the old game's reward.
     """
     over = finished(env_state)
     over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
-    return pick(over, fresh, env_state)
+    return select_games(over, new_games, env_state)
 
 
-def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
+def select_games(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
     """Return `new` in the games where `where` is True, else `old`."""
 
     def leaf(new: jax.Array, old: jax.Array) -> jax.Array:
@@ -183,9 +183,10 @@ def max_moves(env_id: EnvId) -> int:
     Raises:
         ValueError: the maximum is not known.
     """
-    if (most := GAMES[env_id].max_moves) is None:
+    length = GAMES[env_id].max_moves
+    if length is None:
         raise ValueError(f"the maximum length of a game of {env_id} is not known")
-    return most
+    return length
 
 
 class Sizes(NamedTuple):
@@ -197,8 +198,8 @@ class Sizes(NamedTuple):
 
 @functools.cache
 def sizes(env_id: EnvId) -> Sizes:
-    """Return a game's sizes from its shapes, without computing."""
+    """Return the sizes for a game, from shapes alone: nothing is compiled or run."""
     env = make_env(env_id)
     state = jax.eval_shape(lambda: init(env, jax.random.key(0), 1))
-    seen = jax.eval_shape(functools.partial(planes, env_id), state.observation)
-    return Sizes(seen.shape[1:], state.legal_action_mask.shape[1])
+    inputs = jax.eval_shape(functools.partial(planes, env_id), state.observation)
+    return Sizes(inputs.shape[1:], state.legal_action_mask.shape[1])

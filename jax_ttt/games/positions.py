@@ -1,6 +1,6 @@
-"""Indices of positions of an enumerated game: by board, and after a move.
+"""Indices of positions in an enumerated game: of each board, and after each move.
 
-All arrays are NumPy's. Axes: `P` positions, `A` actions, `F` cells, `N` board numbers.
+Axes: `P` positions, `A` actions, `F` cells, `N` board numbers.
 """
 
 import jax.numpy as jnp
@@ -14,38 +14,36 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.stones import Positions
 
 
-def index(env_id: EnvId) -> Int[np.ndarray, " N"]:
-    """Return the position index of each board number (see `stones.number`).
+def position_index(env_id: EnvId) -> Int[np.ndarray, " N"]:
+    """Return the position index of each board number (see `stones.board_number`).
 
     Boards that no game reaches have index 0.
     """
     cells = stones.cells_on_host(trees.enumerated(env_id).obs)
-    position = np.zeros(3 ** cells.shape[1], np.int32)
-    position[stones.number_on_host(cells)] = np.arange(len(cells))
-    return position
+    index = np.zeros(3 ** cells.shape[1], np.int32)
+    index[stones.board_number_on_host(cells)] = np.arange(len(cells))
+    return index
 
 
 def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
     """Return the position after each move, 0 where illegal.
 
-    With `canonical`, return the first position with the same canonical board instead.
+    With `canonical`, it is the first position with the same canonical board, so that
+    symmetric positions share one index.
     """
     tree = trees.enumerated(env_id)
     return tree.first_view[tree.successor] if canonical else tree.successor
 
 
-def positions(env_id: EnvId, canonical: bool) -> Positions:
-    """Return the indices that a table needs to find a board's values."""
-    return Positions(
-        jnp.asarray(index(env_id)), jnp.asarray(after_states(env_id, canonical))
-    )
-
-
 def positions_for(architecture: Architecture) -> Positions | None:
-    """Return the positions that a network of this architecture needs; None for an MLP.
+    """Return the indices by which a table finds a board's values; None for an MLP.
 
     The first call for a table enumerates its game, so call it outside a trace.
     """
     if not architecture.network.is_table:
         return None
-    return positions(architecture.env_id, architecture.network.canonical)
+    after = after_states(architecture.env_id, architecture.network.canonical)
+    return Positions(
+        by_number=jnp.asarray(position_index(architecture.env_id)),
+        after=jnp.asarray(after),
+    )

@@ -12,7 +12,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
 MOST_CELLS = 15
-"""Most cells of a numbered board: float32 holds whole numbers exactly up to `2**24`."""
+"""Most cells of a board with a number.
+
+float32 represents integers exactly up to `2**24`, and `3**15 < 2**24 < 3**16`.
+"""
 
 
 class Positions(NamedTuple):
@@ -36,7 +39,7 @@ def cells_on_host(obs: Bool[np.ndarray, "B H W 2"]) -> Int[np.ndarray, "B F"]:
     return (signed[..., 0] - signed[..., 1]).reshape(len(signed), -1)
 
 
-def number(cells: Float[Array, "B F"]) -> Int[Array, " B"]:
+def board_number(cells: Float[Array, "B F"]) -> Int[Array, " B"]:
     """Return the number of each board, from 0 to `3**F - 1`, unique to the board.
 
     Each cell is a digit in base 3: 0 for the opponent's stone, 1 if free, 2 for the
@@ -50,8 +53,8 @@ def number(cells: Float[Array, "B F"]) -> Int[Array, " B"]:
     return jnp.round(numbers).astype(jnp.int32)
 
 
-def number_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
-    """Return the result of `number` as an int64 NumPy array, without compiling.
+def board_number_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
+    """Return the result of `board_number` as an int64 NumPy array, without compiling.
 
     Raises:
         ValueError: the board has more than `MOST_CELLS` cells.
@@ -60,12 +63,12 @@ def number_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
 
 
 def _weights(num_cells: int) -> Int[np.ndarray, " F"]:
-    """Return what each digit of a board's number counts."""
+    """Return the place value of each cell in a board's number."""
     if num_cells > MOST_CELLS:
         raise ValueError(f"a board of {num_cells} cells is too large for a number")
     return 3 ** np.arange(num_cells)[::-1]
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B H W 2"]) -> Int[Array, " B"]:
-    """Return the positions of boards, given from the mover's perspective."""
-    return index[number(cells(obs))]
+    """Return the positions of boards, by `positions.position_index`."""
+    return index[board_number(cells(obs))]

@@ -1,6 +1,15 @@
-"""The symmetric views of a game's boards: rotations and reflections.
+"""Symmetric views of boards (rotations, reflections), and the canonical board.
 
-Axes: `G` views, `F` cells, `A` actions.
+The key of a board is a number with a digit in base 4 for each cell, the first cell the
+least significant: 2 for the mover's stone, 1 if free, 0 for the opponent's. A board's
+canonical board is the view with the least key, so symmetric boards have the same one.
+A network that sees only canonical boards learns each class of symmetric boards once.
+
+The first half works on batches of boards, in compiled programs; the second groups the
+positions of a whole tree, in NumPy.
+
+Axes: `B` boards, `G` views, `F` cells, `A` actions, `P` positions, `D` decisions, `C`
+classes.
 """
 
 import dataclasses
@@ -22,7 +31,7 @@ LeafT = TypeVar("LeafT")
 
 
 class Views(NamedTuple):
-    """The symmetric views of a board (rotations, reflections), the identity first.
+    """The symmetric views of a game's boards, the identity first.
 
     Cell `i` of view `g` is cell `cells[g, i]` of the board, and action `a` in it is
     action `actions[g, a]` on the board.
@@ -33,39 +42,37 @@ class Views(NamedTuple):
 
 
 @functools.cache
-def views(env_id: EnvId) -> Views | None:
+def symmetric_views(env_id: EnvId) -> Views | None:
     """Return the game's views; None where the catalogue lists none."""
     listed = GAMES[env_id].symmetries
     if not listed:
         return None
-    every = zip(*listed, strict=True)
-    return Views(*(np.array(permutations) for permutations in every))
+    return Views(
+        cells=np.array([symmetry.cells for symmetry in listed]),
+        actions=np.array([symmetry.actions for symmetry in listed]),
+    )
 
 
-CELLS = 12
-"""Number of cells whose part of a key a float32 represents exactly."""
-
-
-def keys_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
-    """Return the keys of boards of at most 31 cells, given as in `stones.cells`."""
-    return (cells + 1) @ 4 ** np.arange(cells.shape[-1])
+_PART = 12
+"""Cells in one part of a key: float32 represents integers up to `4**12` exactly."""
 
 
 def least_views(cells: Float[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
     """Return a mask of the canonical view of each board, given as in `stones.cells`.
 
     If a board is its own image, several views are marked. One matrix product computes
-    the keys of all views, less that of the empty board; it is exact, as longer keys are
-    split into parts of `CELLS` cells.
+    the keys of all views, less that of the empty board. It is exact, since keys of many
+    cells are split into parts.
     """
     num_views, num_cells = views.cells.shape
-    num_parts = -(-num_cells // CELLS)
-    digits = np.zeros((num_cells, num_views, num_parts), np.float32)
-    for rank in range(num_cells):
-        worth = 4.0 ** (rank % CELLS)
-        digits[views.cells[:, rank], np.arange(num_views), rank // CELLS] = worth
-    keys = jnp.dot(cells, digits.reshape(num_cells, -1), precision="highest")
+    num_parts = -(-num_cells // _PART)
+    weights = np.zeros((num_cells, num_views, num_parts), np.float32)
+    for place in range(num_cells):
+        part, place_in_part = divmod(place, _PART)
+        weights[views.cells[:, place], np.arange(num_views), part] = 4.0**place_in_part
+    keys = jnp.dot(cells, weights.reshape(num_cells, -1), precision="highest")
     keys = keys.reshape(len(cells), num_views, num_parts)
+    # Compare the highest parts first; where they are equal, the next lower ones.
     *lower, highest = (keys[..., part] for part in range(num_parts))
     least = highest == highest.min(axis=-1, keepdims=True)
     for part in reversed(lower):
@@ -84,9 +91,9 @@ def to_canonical(
 
 
 def to_canonical_actions(views: Views, least: Bool[Array, "B G"]) -> Int[Array, "B A"]:
-    """Return which action of the canonical view each action of the board is.
+    """Return the action in the canonical view of each action on the board.
 
-    On a board that is its own image, symmetric actions are the same one.
+    On a board that is its own image, symmetric actions become one: the least of them.
     """
     inverse = np.argsort(views.actions, axis=-1)[None]
     return jnp.where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
@@ -96,14 +103,20 @@ def from_canonical(
     values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
 ) -> Float[Array, "heads B A"]:
     """Map the values of the canonical view's actions to the board's own actions."""
-    back = to_canonical_actions(views, least)
-    return jnp.take_along_axis(values, jnp.broadcast_to(back, values.shape), axis=-1)
+    actions = to_canonical_actions(views, least)
+    actions = jnp.broadcast_to(actions, values.shape)
+    return jnp.take_along_axis(values, actions, axis=-1)
+
+
+def keys_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
+    """Return the keys of boards of at most 31 cells, given as in `stones.cells`."""
+    return (cells + 1) @ 4 ** np.arange(cells.shape[-1])
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Classes(Generic[LeafT]):
-    """The decisions (D) grouped into C classes with one canonical board each.
+    """The decisions of a tree, in classes with the same canonical board.
 
     Action `a` in decision `d` is action `actions[d, a]` on the canonical board.
     """
@@ -121,9 +134,9 @@ def classes_of(
 ) -> tuple[Int[np.ndarray, " P"], Classes[np.ndarray]]:
     """Return for each position the first one of its canonical board, and the classes.
 
-    `cells` are as in `stones.cells`. `level_start` is that of `tree.Tree`; positions of
-    different levels may have equal `cells`. The classes have the order of their first
-    positions.
+    `cells` are as in `stones.cells`. `level_start` is that of `tree.Tree`: it tells
+    apart positions of different levels with equal `cells`. The classes have the order
+    of their first positions.
 
     Raises:
         ValueError: the views are not symmetries of the game.
@@ -131,21 +144,22 @@ def classes_of(
     level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
     keys = keys_on_host(cells[:, views.cells])  # (P, G)
     keys += level[:, None] * 4 ** cells.shape[1]
-    own = keys[:, 0]  # the first view is the identity
-    if not np.isin(keys, own).all():
+    position_keys = keys[:, 0]  # the first view is the identity
+    if not np.isin(keys, position_keys).all():
         raise ValueError("a symmetric view of a position is not in the tree")
-    least, first, number = np.unique(
+    least_keys, first_of_class, class_of = np.unique(
         keys.min(axis=1), return_index=True, return_inverse=True
     )
-    order = np.argsort(own)
-    canonical = order[np.searchsorted(own, least, sorter=order)]
-    firsts, row = np.unique(first[number[decisions]], return_inverse=True)
-    of_views = keys[decisions]
-    is_least = of_views == of_views.min(axis=1, keepdims=True)
-    return first[number].astype(np.int32), Classes(
-        boards=canonical[number[firsts]].astype(np.int32),
+    order = np.argsort(position_keys)
+    canonical = order[np.searchsorted(position_keys, least_keys, sorter=order)]
+    # The same for the decisions alone: a class's number is now its rank among them.
+    first_view = first_of_class[class_of]
+    class_firsts, row = np.unique(first_view[decisions], return_inverse=True)
+    is_least = keys == keys.min(axis=1, keepdims=True)
+    return first_view.astype(np.int32), Classes(
+        boards=canonical[class_of[class_firsts]].astype(np.int32),
         row=row.astype(np.int32),
-        actions=_actions_on_host(views, is_least),
+        actions=_actions_on_host(views, is_least[decisions]),
     )
 
 

@@ -29,7 +29,7 @@ from jax_ttt.runtime import devices
 class Network:
     """A network without its weights: the architecture, and a table's positions.
 
-    It is a pytree, so the positions are data of a compiled program.
+    It is a pytree, so that a compiled program takes the positions as data.
     """
 
     architecture: Architecture = dataclasses.field(metadata={"static": True})
@@ -53,31 +53,32 @@ class Heads(NamedTuple):
     value: Callable[[Float[Array, "H B A"]], Float[Array, "B A"]]
 
 
-def _first(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
+def _first_head(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
     return values[0]
 
 
-def _mean(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
+def _mean_of_heads(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
     return values.mean(axis=0)
 
 
 HEADS = {
-    "value": Heads(1, _first),
-    "value-and-reply": Heads(2, _first),
-    "two-tables": Heads(2, _mean),
+    "value": Heads(1, _first_head),
+    "value-and-reply": Heads(2, _first_head),
+    "two-tables": Heads(2, _mean_of_heads),
 }
-"""The heads by the word in `Architecture.heads`."""
+"""The heads by `Architecture.heads`."""
 
 
 def learning_dtype(precision: Precision) -> DTypeLike:
     """Return the dtype of the learner's matrix products.
 
-    "auto" is bfloat16 only on a CPU with units for it, else float32. On a GPU, products
-    of these sizes take little of the time. A TPU uses bfloat16 for float32 anyway.
+    "auto" is bfloat16 on a CPU with instructions for it, else float32. On a GPU, matrix
+    products of these sizes take little of the time. A TPU rounds the operands of
+    float32 products to bfloat16 anyway.
     """
     if precision != "auto":
         return jnp.dtype(precision)
-    on_cpu = devices.current().platform == "cpu"
+    on_cpu = devices.current_device().platform == "cpu"
     return jnp.dtype(jnp.bfloat16 if on_cpu and devices.has_bfloat16() else jnp.float32)
 
 
@@ -108,9 +109,9 @@ def _make_table(architecture: Architecture, positions: Positions) -> Table:
 
 
 def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
-    """Return initial weights: random for an MLP, one value for all of a table.
+    """Return the initial weights: random for an MLP, all equal for a table.
 
-    Consumes `key`.
+    `key` is consumed.
 
     Raises:
         ValueError: the network is a table without positions.
@@ -137,8 +138,8 @@ def q_values(
     Grades, proofs and play use float32 on every machine, whatever precision the agent
     was trained in.
 
-    With canonical boards the network gets the canonical view of each board. Its values
-    are mapped back to the board's own actions.
+    With canonical boards, the network sees the canonical view of each board, and its
+    values are mapped back to the actions on the board itself.
     """
     values = heads(network, params, obs, dtype)
     return HEADS[network.architecture.heads].value(values)
@@ -165,22 +166,22 @@ def heads(
 
 
 def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
-    """Return the views among which the canonical one is chosen; None for no choice.
+    """Return the views to choose the canonical one from; None without canonical boards.
 
-    A table of after-states needs none: symmetric after-states share a row.
+    A table of after-states needs no canonical view: symmetric after-states share a row.
     """
     settings = architecture.network
     has_after_states = settings.is_table and settings.table_key == "after-state"
     if not settings.canonical or has_after_states:
         return None
-    return symmetry.views(architecture.env_id)
+    return symmetry.symmetric_views(architecture.env_id)
 
 
 @functools.cache
 def _mlp_graph(architecture: Architecture, dtype: DTypeLike) -> nnx.GraphDef[MLP]:
     """Return the graph of an MLP: the module without its weights.
 
-    It is cached, because tracing one program needs it several times.
+    It is cached, because tracing one program uses it several times.
     """
     return nnx.graphdef(
         nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
@@ -193,7 +194,7 @@ def _forward(
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike,
 ) -> Float[Array, "H B A"]:
-    """Return the values of boards, without a canonical view."""
+    """Return the values of the boards as they are, not of their canonical views."""
     architecture, positions = network.architecture, network.positions
     if positions is None:
         mlp = nnx.merge(_mlp_graph(architecture, jnp.dtype(dtype)), params)
@@ -209,7 +210,7 @@ def _planes(
 ) -> Float[Array, "B H W C"]:
     """Return an MLP's input, from the mover's perspective.
 
-    With `two_planes`, it is PGX's planes of stones as they are: the mover's, then the
+    With `two_planes`, these are PGX's planes of stones: the mover's, then the
     opponent's.
     """
     if architecture.network.two_planes:
