@@ -19,8 +19,7 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
 from jax_ttt.grading.grade import ExamScore
-from jax_ttt.players import lookahead, names, registry
-from jax_ttt.players import basic
+from jax_ttt.players import basic, lookahead, names, registry
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"

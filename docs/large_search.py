@@ -20,8 +20,8 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.solver import reach
-from jax_ttt.solver.successors import SearchedPlayer
 from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.successors import SearchedPlayer
 
 
 def _mixed(numbers: jax.Array) -> jax.Array:
@@ -59,7 +59,9 @@ def row(found: Reach, begin: float) -> str:
 def main(env_id: EnvId, seat: Seat, max_positions: str = "1000000000000") -> None:
     """Print a row for each level, and one at the end."""
     found = Reach(
-        SearchedPlayer(env_id=env_id, player=PLAYER, seat=seat, merged=False, batch=2**13)
+        SearchedPlayer(
+            env_id=env_id, choose=PLAYER, seat=seat, merge_symmetric=False, batch=2**13
+        )
     )
     begin, level = time.monotonic(), 0
 
@@ -72,7 +74,7 @@ def main(env_id: EnvId, seat: Seat, max_positions: str = "1000000000000") -> Non
     print(
         "| moves made | positions | time | CPU time | memory |\n|---|---|---|---|---|"
     )
-    reach.follow(found, int(max_positions), on_batch)
+    reach.follow_all_lines(found, int(max_positions), on_batch)
     print(row(found, begin))
     print("complete" if found.is_complete else "not complete", found.ends)
 

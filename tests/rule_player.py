@@ -66,12 +66,12 @@ def reached(env_id, player, seat, most=10**9, batch=2048, merged=False, sharding
     """Return all that a player reaches, with at most so many positions."""
     subject = SearchedPlayer(
         env_id=env_id,
-        player=player,
+        choose=player,
         seat=seat,
-        merged=merged,
+        merge_symmetric=merged,
         batch=batch,
         sharding=sharding,
     )
     found = Reach(subject)
-    reach.follow(found, most)
+    reach.follow_all_lines(found, most)
     return found

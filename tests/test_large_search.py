@@ -51,21 +51,21 @@ def test_it_prints_a_row_for_each_level(script, capsys):
 @pytest.mark.slow
 def test_a_position_takes_at_most_32_bytes(script, monkeypatch):
     """What is sorted at a time is made small, as it is beside millions of positions."""
-    monkeypatch.setattr(position_levels, "_ROWS", 2**10)
-    monkeypatch.setattr(position_levels, "_SMALL", 2**8)
-    monkeypatch.setattr(position_levels, "_SMALL", 2**10)
+    monkeypatch.setattr(position_levels, "_BUFFER_ROWS", 2**10)
+    monkeypatch.setattr(position_levels, "_RANGE_POSITIONS", 2**8)
+    monkeypatch.setattr(position_levels, "_RANGE_POSITIONS", 2**10)
     subject = SearchedPlayer(
         env_id="connect_5x4",
-        player=script.PLAYER,
+        choose=script.PLAYER,
         seat="second",
-        merged=False,
+        merge_symmetric=False,
         batch=2**9,
     )
     found = Reach(subject)
-    reach.follow(found, 1000)  # compiles
+    reach.follow_all_lines(found, 1000)  # compiles
     found = Reach(subject)
     tracemalloc.start()
-    reach.follow(found, 10**9)
+    reach.follow_all_lines(found, 10**9)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.num_positions == 339_421

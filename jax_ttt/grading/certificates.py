@@ -47,13 +47,14 @@ class Certificate:
     num_positions: int
     """The number of positions in `moves`."""
     moves: CertifiedMoves
-    """In each seat that is proven: the positions that the player can reach on its turn,
-    as the cells of the board, row by row, and its move there."""
+    """For each proven seat: the player's move in each position that it can reach and in
+    which it is to move. A position is the cells of its board, row by row."""
 
 
 MOST_POSITIONS = 200_000
 """Most positions of a seat where the tree is too large, for a file of 10 MB at most."""
 _BATCH = 2**12
+"""Positions in a call of the compiled programs."""
 
 BoardText = Callable[[int], str]
 """A function from a position to its board as text."""
@@ -62,10 +63,10 @@ BoardText = Callable[[int], str]
 def proven_moves(
     player: Player, tree: Tree, text_of: BoardText
 ) -> tuple[CertifiedMoves, str]:
-    """Return a player's moves in the seats where it is proven unbeatable.
+    """Return a player's moves in the seats where the game's tree proves it unbeatable.
 
-    Also return why another seat that it learned is left out; empty if none is. `tree`
-    holds NumPy arrays. `text_of` gives the boards of the moves.
+    Also return why a seat that it learned is left out; empty if none is. `tree` holds
+    NumPy arrays.
 
     Raises:
         PlayerError: the player's policy is unknown; or in every seat that it learned,
@@ -78,20 +79,20 @@ def proven_moves(
     for seat in player.seats:
         name, followed = seat_name(player.env_id, seat), grade.followed[seat]
         if not followed.unbeatable:
-            line = _as_text(followed.losing_line or ())
+            line = _line_text(followed.losing_line or ())
             reasons.append(f"as {name} it loses the game {line}")
-        elif (place := _several_moves(tree, probs, seat)) is not None:
-            board = text_of(place)
+        elif (position := _position_with_choice(tree, probs, seat)) is not None:
+            board = text_of(position)
             reasons.append(f"as {name} it has more than one move on {board}")
         else:
-            moves[seat] = _moves(tree, probs, seat, text_of)
+            moves[seat] = _moves_in_tree(tree, probs, seat, text_of)
     missing = "; ".join(reasons)
     if not moves:
         raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
-def _as_text(line: Line) -> str:
+def _line_text(line: Line) -> str:
     """Return the moves of a line with their players' letters, such as `X4 O0`."""
     letters = itertools.cycle(LETTERS)
     return " ".join(
@@ -99,26 +100,29 @@ def _as_text(line: Line) -> str:
     )
 
 
-def _several_moves(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
+def _position_with_choice(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
     """Return the first position that the player reaches and has several moves in."""
     num_moves = proof.playable(tree, probs, seat).sum(axis=1)
-    several = proof.decided(tree, probs, seat) & (num_moves != 1)
-    return int(several.argmax()) if several.any() else None
+    has_choice = proof.own_decisions(tree, probs, seat) & (num_moves != 1)
+    return int(has_choice.argmax()) if has_choice.any() else None
 
 
-def _moves(
+def _moves_in_tree(
     tree: Tree, probs: np.ndarray, seat: Seat, text_of: BoardText
 ) -> dict[str, int]:
     """Return the player's moves by board; boards with fewer moves played come first."""
-    places = np.flatnonzero(proof.decided(tree, probs, seat)).tolist()
-    rows = sorted((bisect.bisect(tree.level_start, p), text_of(p), p) for p in places)
-    return {board: int(probs[place].argmax()) for _, board, place in rows}
+    positions = np.flatnonzero(proof.own_decisions(tree, probs, seat)).tolist()
+    rows = sorted(
+        (bisect.bisect(tree.level_start, position), text_of(position), position)
+        for position in positions
+    )
+    return {board: int(probs[position].argmax()) for _, board, position in rows}
 
 
 def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
-    """Return a player's moves in the seats where no line of play beats it.
+    """Return a player's moves in the seats where a search proves it unbeatable.
 
-    Also return why another seat that it learned is left out; empty if none is.
+    Also return why a seat that it learned is left out; empty if none is.
 
     Raises:
         PlayerError: the player does not play one move in each position, plays an
@@ -128,56 +132,56 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
         raise PlayerError(f"{player.name}: no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
-        found = Reach(
+        reached = Reach(
             SearchedPlayer(
                 env_id=player.env_id,
-                player=player.choose,
+                choose=player.choose,
                 seat=seat,
-                merged=False,  # a certificate names every board
+                merge_symmetric=False,  # a certificate names every board
                 batch=_BATCH,
             )
         )
         try:
-            reach.follow(found, MOST_POSITIONS)
+            reach.follow_all_lines(reached, MOST_POSITIONS)
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
-        if search.seat_grade(found).unbeatable:
-            moves[seat] = _reached_moves(found)
+        if search.seat_grade(reached).unbeatable:
+            moves[seat] = _moves_of_search(reached)
         else:
-            reasons.append(f"as {seat_name(player.env_id, seat)} {_why(found)}")
+            name = seat_name(player.env_id, seat)
+            reasons.append(f"as {name} {_reason_not_proven(reached)}")
     missing = "; ".join(reasons)
     if not moves:
         raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
-def _why(found: Reach) -> str:
+def _reason_not_proven(reached: Reach) -> str:
     """Return why a seat has no certificate."""
-    if found.losing_line is None:
+    if reached.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    line = _as_text(found.losing_line)
-    return f"it loses the game {line}"
+    return f"it loses the game {_line_text(reached.losing_line)}"
 
 
-def _reached_moves(found: Reach) -> dict[str, int]:
+def _moves_of_search(reached: Reach) -> dict[str, int]:
     """Return the player's moves by board; boards with fewer moves played come first."""
-    subject, moves = found.subject, {}
-    for number, keys in enumerate(found.keys):
-        if not subject.is_own(number):
+    player, moves = reached.player, {}
+    for level, keys in enumerate(reached.keys):
+        if not player.moves_at(level):
             continue
-        of_level: dict[str, int] = {}
-        for rows, after in successors.expand(subject, number, keys):
-            boards = boards_of(subject.env_id, keys[rows])
-            of_level |= zip(boards, after.action[:, 0].tolist(), strict=True)
-        moves |= dict(sorted(of_level.items()))
+        level_moves: dict[str, int] = {}
+        for places, after in successors.expand_level(player, level, keys):
+            boards = board_texts(player.env_id, keys[places])
+            level_moves |= zip(boards, after.action[:, 0].tolist(), strict=True)
+        moves |= dict(sorted(level_moves.items()))
     return moves
 
 
-def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
+def board_texts(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
-    # Powers of two, so that few programs are compiled.
-    filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
-    first, second = jax.device_get(_unpack(env_id, packing.numbers_to_keys(filled)))
+    # Padded to a power of two, so that few programs are compiled.
+    padded = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
+    first, second = jax.device_get(_unpack(env_id, packing.numbers_to_keys(padded)))
     cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
     return ["".join(row) for row in cells[: len(keys)]]
 

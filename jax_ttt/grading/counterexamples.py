@@ -1,4 +1,4 @@
-"""What an agent of a run reaches against every opponent."""
+"""Searches of an agent in training: the positions that beat it, and its proof."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -22,10 +22,11 @@ from jax_ttt.solver.reach import OnBatch, Reach
 
 
 def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
-    """Return whether a search may tell more of an agent than its grade.
+    """Return whether a search may find more about an agent than its grade says.
 
-    `seconds` are its limit. A run that looks for counterexamples has searched already,
-    so only a search without a limit tells more.
+    `seconds` is the search's limit, None without one. A run that trains on
+    counterexamples has searched the agent already, so only a search without a limit
+    finds more.
     """
     if game_facts.reason_game_is_not_searchable(config.env_id):
         return False
@@ -37,7 +38,7 @@ def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
 def merge_searches(
     before: Mapping[Seat, SeatGrade], after: Mapping[Seat, SeatGrade]
 ) -> dict[Seat, SeatGrade]:
-    """Return of two searches of one agent, in each seat, the one that went further."""
+    """Return in each seat the search that went further, of two searches of an agent."""
     best = dict(before)
     for seat, new in after.items():
         old = best.get(seat)
@@ -58,22 +59,22 @@ def search_agent(
     mesh: Mesh | None = None,
     rng: np.random.Generator | None = None,
 ) -> dict[Seat, SearchResult]:
-    """Return what the greedy player of `params` reaches, by the seats that it learned.
+    """Search the greedy player of `params` in each seat that it learned.
 
     See `search.search_by_seat`; after Ctrl-C seats are missing.
     """
-    own = network_player.network_of(config.architecture)
-    # A copy, since the next chunk takes the memory of a run's weights.
-    choose = network_player.greedy_player(own, jax.tree.map(np.array, params))
+    network = network_player.network_of(config.architecture)
+    # A copy, since the next chunk overwrites the memory of the run's weights.
+    choose = network_player.greedy_player(network, jax.tree.map(np.array, params))
     player = Player(
         env_id=config.env_id,
         name="the agent",
         choose=choose,
         seats=config.seats,
         is_deterministic=True,
-        is_symmetric=network_player.is_symmetric(own),
+        is_symmetric=network_player.is_symmetric(network),
     )
-    # A search over processes would have to move positions between them.
+    # Processes do not share memory, so each one searches alone, on one device.
     if processes.num_processes() > 1:
         mesh = None
     return search.search_by_seat(
@@ -92,11 +93,11 @@ def find_counterexamples(
     mesh: Mesh | None,
     stop: Callable[[], bool],
 ) -> tuple[dict[Seat, SeatGrade], np.ndarray]:
-    """Return the agent's results by seat, and the positions that beat it as keys.
+    """Return the agent's results by seat, and the keys of counterexamples.
 
-    The positions are on losing lines, and the agent had a choice there. Past the
-    setting `max_positions` they come from a sample, which `rng` draws. If `stop()`
-    becomes true, there are no results and no positions.
+    A counterexample is a position on a losing line in which the agent had a choice.
+    Past the setting `max_positions` they come from a sample, which `rng` draws. If
+    `stop()` becomes true, there are no results and no positions.
     """
     stopped = False
 
@@ -107,15 +108,22 @@ def find_counterexamples(
             stopped = True
             raise KeyboardInterrupt
 
-    most = config.evaluation.max_positions
-    results = search_agent(config, params, most, on_batch, mesh, rng)
-    keys = [np.zeros(0, np.uint64)]
-    seats: dict[Seat, SeatGrade] = {}
-    for seat, searched in () if stopped else results.items():
-        seats[seat] = searched.grade
-        if searched.choices is not None:
-            keys.append(searched.choices)
-    return seats, np.concatenate(keys)
+    results = search_agent(
+        config=config,
+        params=params,
+        max_positions=config.evaluation.max_positions,
+        on_batch=on_batch,
+        mesh=mesh,
+        rng=rng,
+    )
+    if stopped:
+        results = {}
+    choices = [result.choices for result in results.values()]
+    keys = [np.zeros(0, np.uint64), *(x for x in choices if x is not None)]
+    grades: dict[Seat, SeatGrade] = {
+        seat: result.grade for seat, result in results.items()
+    }
+    return grades, np.concatenate(keys)
 
 
 def prove_within(
@@ -128,20 +136,25 @@ def prove_within(
 ) -> dict[Seat, SeatGrade]:
     """Return the agent's results by seat, within these seconds; None is no limit.
 
-    Each seat gets its part of the time. `show` gets how far the search is. Once
+    Each seat gets an equal part of the time. `show` gets how far the search is. Once
     `stop()` is true the search ends, and seats may be missing.
     """
-    begun, num_seats = time.monotonic(), len(config.seats)
+    start, num_seats = time.monotonic(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
     def on_batch(reached: Reach, level: int, done: int) -> None:
         if stop():
             raise KeyboardInterrupt
-        part = places[reached.subject.seat] / num_seats
-        if seconds is not None and time.monotonic() - begun > seconds * part:
+        share = places[reached.player.seat] / num_seats  # of the time, up to this seat
+        if seconds is not None and time.monotonic() - start > seconds * share:
             raise search.TimeOverError
         show(reached, level, done)
 
-    most = search.most_positions()
-    results = search_agent(config, params, most, on_batch, mesh)
-    return {seat: searched.grade for seat, searched in results.items()}
+    results = search_agent(
+        config=config,
+        params=params,
+        max_positions=search.most_positions(),
+        on_batch=on_batch,
+        mesh=mesh,
+    )
+    return {seat: result.grade for seat, result in results.items()}

@@ -131,7 +131,7 @@ def round_robin(
     all_players = [
         player.choose
         if player.policy is None
-        else basic.policy_player(positions.index(env_id), player.policy)
+        else basic.policy_player(positions.position_index(env_id), player.policy)
         for player in players
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]

@@ -42,7 +42,7 @@ def grade_policy(
     )
     worst = matches.pop("worst case")
     good = minimax.optimal_moves(tree, probs)
-    decided = {seat: proof.decided(tree, probs, seat) for seat in SEATS}
+    decided = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
     reachable = decided["first"] | decided["second"]
     response = matches["best response"]
     gain = (response.second.loss_rate - response.second.win_rate) + (
@@ -136,7 +136,7 @@ def _followed(
                 complete=True,
                 beaten=bool(beaten[place]),
                 losing_line=line,
-                lines=proof.lines(tree, probs, seat),
+                lines=proof.count_lines(tree, probs, seat),
                 optimal_move_rate=float(good[decisions].mean()),
             )
         )

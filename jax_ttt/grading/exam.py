@@ -75,7 +75,7 @@ def _scores(row: dict[str, str], columns: int) -> list[float]:
     return scores
 
 
-def states_of(env_id: EnvId, questions: Questions) -> pgx.State:
+def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
     """Return the states of the questions, `(N, ...)`, found by playing the moves.
 
     Raises:
@@ -100,20 +100,22 @@ def take_exam(
     Raises:
         UsageError: a question is no position of the game.
     """
-    states = states_of(env_id, questions)
+    states = question_states(env_id, questions)
     action = np.asarray(jax.jit(player)(key, states))
     keeps = questions.keeps[np.arange(len(action)), action]
     kinds, plies = np.array(questions.kinds), questions.plies
     return Exam(
-        all=mark(keeps),
+        all=exam_score(keeps),
         by_kind={
-            kind: mark(keeps[kinds == kind]) for kind in sorted({*kinds.tolist()})
+            kind: exam_score(keeps[kinds == kind]) for kind in sorted({*kinds.tolist()})
         },
-        by_ply={str(n): mark(keeps[plies == n]) for n in np.unique(plies).tolist()},
+        by_ply={
+            str(n): exam_score(keeps[plies == n]) for n in np.unique(plies).tolist()
+        },
     )
 
 
-def mark(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> ExamScore:
+def exam_score(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> ExamScore:
     """Return the share of value-keeping moves, with its 95 % interval."""
     count, number = int(np.sum(keeps)), len(keeps)
     return ExamScore(

@@ -55,7 +55,7 @@ def play_match(
     """
     init_key, play_key = jax.random.split(key)
     start = pgx_games.init(env, init_key, num_games)
-    seated = pgx_games.seated(start, "both")
+    seated = pgx_games.player_in_seat(start, "both")
     first = pgx_games.is_turn(start, seated)
     total, _ = _play(env, play_key, start, (player, opponent), seated)
     return MatchCounts(_count(total, first), _count(total, ~first))
@@ -75,7 +75,7 @@ def play_seats(
     """
     init_key, play_key = jax.random.split(key)
     start = pgx_games.init(env, init_key, num_games)
-    seated = pgx_games.seated(start, "first")
+    seated = pgx_games.player_in_seat(start, "first")
     total, moves = _play(env, play_key, start, (first, second), seated)
     return _count(total, jnp.ones(num_games, bool)), moves
 

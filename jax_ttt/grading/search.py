@@ -1,4 +1,4 @@
-"""Exact grades in games whose tree is too large: of what one player reaches in them."""
+"""Exact grades where a tree is too large: from all positions that a player reaches."""
 
 import dataclasses
 import functools
@@ -9,7 +9,7 @@ import numpy as np
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, Seat
-from jax_ttt.grading.grade import Lines, SeatGrade
+from jax_ttt.grading.grade import Interval, Lines, SeatGrade
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, position_levels, reach
@@ -17,18 +17,20 @@ from jax_ttt.solver.reach import OnBatch, Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 _BATCH = 2**13
-_BYTES = 40
-"""Memory of a position, at most: its row, and other rows of the widest level."""
+"""Positions in a call of the compiled programs, on one device."""
+_MEMORY_BYTES = 40
+"""Memory for each position, at most: its row of 28 bytes in the widest level, and what
+merging that level takes."""
 _DISK_BYTES = 12
-"""Of a position: its key and its parent."""
-_SPARE = 2**29
-"""Memory for the compiled programs, and for what is sorted at a time."""
-_SAMPLE = 2**14
-"""Positions of a level that are followed past `max_positions`, to learn from."""
+"""Disk for each position: its key and its parent."""
+_SPARE_BYTES = 2**29
+"""Memory for the compiled programs, and for the rows that are sorted together."""
+_SAMPLE_SIZE = 2**14
+"""Positions of each level past `max_positions` that are sampled, to learn from."""
 
 
 class TimeOverError(Exception):
-    """Raised by an `OnBatch`: the seat's search ends with what is known."""
+    """Raised by an `OnBatch` to end a seat's search; its results so far are kept."""
 
 
 class SearchResult(NamedTuple):
@@ -48,10 +50,13 @@ def reason_not_searchable(player: Player) -> str:
 
 
 def most_positions() -> int:
-    """Return how many positions fit into the free memory and on the disk, about."""
+    """Return about how many positions fit into the free memory and on the disk."""
     free = devices.free_host_bytes()
-    fit = ((2**31 if free is None else free) - _SPARE) // _BYTES
-    return max(min(fit, position_levels.free_disk_bytes() // _DISK_BYTES), 1)
+    # Where the system does not tell the free memory, 2 GB are assumed.
+    free = 2**31 if free is None else free
+    in_memory = (free - _SPARE_BYTES) // _MEMORY_BYTES
+    on_disk = position_levels.free_disk_bytes() // _DISK_BYTES
+    return max(min(in_memory, on_disk), 1)
 
 
 def search_by_seat(
@@ -81,30 +86,34 @@ def search_by_seat(
     results: dict[Seat, SearchResult] = {}
     interrupted = False
     for seat in player.seats:
-        reached = Reach(_subject(player, seat, sharding))
+        reached = Reach(_searched_player(player, seat, sharding))
         choices = None
         try:
             try:
-                reach.follow(reached, most, on_latest)
-            except reach.DiffersError:  # a board and its mirror image are two positions
-                apart = dataclasses.replace(reached.subject, merged=False)
-                reached = Reach(apart)
-                reach.follow(reached, most, on_latest)
-            choices = _choices(reached, rng, functools.partial(on_batch, reached))
+                reach.follow_all_lines(reached, most, on_latest)
+            except reach.SymmetryError:
+                # Search again; a board and its mirror image are two positions.
+                reached = Reach(
+                    dataclasses.replace(reached.player, merge_symmetric=False)
+                )
+                reach.follow_all_lines(reached, most, on_latest)
+            choices = _losing_choices(
+                reached, rng, functools.partial(on_batch, reached)
+            )
         except reach.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:
             pass
         except KeyboardInterrupt:
             interrupted = True
-        number = None if choices is None else len(choices)
-        results[seat] = SearchResult(seat_grade(reached, number), choices)
+        num_choices = None if choices is None else len(choices)
+        results[seat] = SearchResult(seat_grade(reached, num_choices), choices)
         if interrupted:
             break
     return results
 
 
-def _subject(
+def _searched_player(
     player: Player,
     seat: Seat,
     sharding: jax.sharding.Sharding | None,
@@ -112,44 +121,53 @@ def _subject(
     """Return the player in a seat, whose positions `sharding` splits over devices."""
     batch = _BATCH
     if sharding is not None:
+        # Each sixteenth of a batch is split evenly, too.
         unit = 16 * sharding.num_devices
         batch = -(-_BATCH // unit) * unit
     return SearchedPlayer(
         env_id=player.env_id,
-        player=player.choose,
+        choose=player.choose,
         seat=seat,
-        merged=bool(GAMES[player.env_id].symmetries),
+        merge_symmetric=bool(GAMES[player.env_id].symmetries),
         is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,
     )
 
 
-def _choices(
+def _losing_choices(
     reached: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnLevel
 ) -> np.ndarray:
-    """Return the positions on losing lines in which the player had a choice.
+    """Return the keys of positions on losing lines in which the player had a choice.
 
-    With `rng`, samples of the levels past `max_positions` have some of the lines.
+    With `rng`, samples of the levels past `max_positions` hold some of the lines.
     """
     levels = reached.keys[: reached.num_expanded]
     if rng is not None and not reached.is_complete:
-        number, last = reached.num_expanded, reached.keys[-1]
-        levels += losing_lines.follow_sample(
-            reached.subject, number, last, _SAMPLE, rng, on_batch
+        levels += losing_lines.sample_levels(
+            player=reached.player,
+            level=reached.num_expanded,
+            keys=reached.keys[-1],
+            num_positions=_SAMPLE_SIZE,
+            rng=rng,
+            on_batch=on_batch,
         )
     elif not reached.ends.lost.moves:
         return np.zeros(0, np.uint64)
-    return np.concatenate(losing_lines.choices(reached.subject, levels, on_batch))
+    choices = losing_lines.losing_choices(reached.player, levels, on_batch)
+    return np.concatenate(choices)
 
 
 def seat_grade(reached: Reach, losing_choices: int | None = None) -> SeatGrade:
-    """Return what a search found in its seat."""
+    """Return the grade of a player in the seat of a search."""
     won, drawn, lost = reached.ends
-    left = 0.0 if reached.is_complete else reached.open_chance
+    open_rate = 0.0 if reached.is_complete else reached.open_chance
 
-    def possible(chance: float) -> tuple[float, float] | None:
-        return None if reached.is_complete else (chance, min(chance + left, 1.0))
+    def possible(chance: float) -> Interval | None:
+        """Return the bounds of a rate; None if it is exact."""
+        if reached.is_complete:
+            return None
+        return chance, min(chance + open_rate, 1.0)
 
     return SeatGrade(
         win_rate=won.chance,
@@ -158,7 +176,6 @@ def seat_grade(reached: Reach, losing_choices: int | None = None) -> SeatGrade:
         win_rate_interval=possible(won.chance),
         draw_rate_interval=possible(drawn.chance),
         loss_rate_interval=possible(lost.chance),
-        # The player has one move in each position, so a line that loses always does.
         worst_loss_rate=_worst_loss_rate(reached),
         complete=reached.is_complete,
         beaten=lost.moves > 0,
@@ -166,15 +183,17 @@ def seat_grade(reached: Reach, losing_choices: int | None = None) -> SeatGrade:
         lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
         num_positions=reached.num_positions,
         positions=tuple(map(len, reached.keys)),
-        merged=reached.subject.merged,
+        merged=reached.player.merge_symmetric,
         num_moves=reached.num_expanded,
-        open_rate=left,
+        open_rate=open_rate,
         losing_ends=lost.moves,
         losing_choices=losing_choices,
     )
 
 
 def _worst_loss_rate(reached: Reach) -> float | None:
+    # The player has one move in each position, so against the opponent of a losing line
+    # it loses every game.
     if reached.ends.lost.moves:
         return 1.0
     return 0.0 if reached.is_complete else None

@@ -58,10 +58,10 @@ def pairwise_outcomes(
 
     def node_value(here: slice, after: ArrayT) -> ArrayT:
         after = after.reshape(*after.shape[:2], *pairs, 3)
-        moved = tree.first_to_move[here, None, None, None]
+        first_moves = tree.first_to_move[here, None, None, None]
         by_first = xp.einsum("nwa,wanmc->wnmc", first[:, here], after)
         by_second = xp.einsum("mwa,wanmc->wnmc", second[:, here], after)
-        return xp.where(moved, by_first, by_second).reshape(len(after), -1)
+        return xp.where(first_moves, by_first, by_second).reshape(len(after), -1)
 
     results = xp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
     leaves = xp.tile(results.astype(first.dtype), (1, pairs[0] * pairs[1]))
@@ -82,23 +82,22 @@ def outcome(
 def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     """Return the policy's results in both seats, against random and in the worst case.
 
-    One pass computes both seats (S). Each position has four values: the policy's rates
-    of wins, draws and losses against random, and its worst loss rate, against the
-    opponent that beats it most often. For a deterministic policy the worst loss rate
-    is 0 exactly if no line of play beats it. A small probability may round to 0, so
-    the proof is `proof.beaten`.
+    One pass computes both seats. Each position has four values for each seat: the
+    policy's rates of wins, draws and losses against random, and its worst loss rate,
+    against the opponent that beats it most often. A small probability may round to 0
+    there, so a worst loss rate of 0 proves nothing; `proof.beaten` does.
     """
-    own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
+    is_own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
     legal = tree.legal_action_mask
     random = policies.uniform(tree)
-    chances = jnp.where(own[:, None], probs[..., None], random[..., None])
+    chances = jnp.where(is_own[:, None], probs[..., None], random[..., None])
 
     def node_value(here: slice, after: jax.Array) -> jax.Array:
         after = after.reshape(*after.shape[:2], 2, 4)
         mean = jnp.einsum("was,wasc->wsc", chances[here], after)
         worst = jnp.where(legal[here, :, None], after[..., 3], 0.0).max(axis=1)
-        worst = jnp.where(own[here], mean[..., 3], worst)
+        worst = jnp.where(is_own[here], mean[..., 3], worst)
         return jnp.concatenate([mean[..., :3], worst[..., None]], axis=-1).reshape(
             -1, 8
         )

@@ -16,11 +16,11 @@ from jax_ttt.games.tree import Tree, array_module
 
 def uniform(tree: Tree[ArrayT]) -> Float[ArrayT, "P A"]:
     """Return the policy that plays all legal moves with equal probability."""
-    return shared(tree.legal_action_mask)
+    return share_equally(tree.legal_action_mask)
 
 
-def shared(marked: ArrayT) -> Float[ArrayT, "P A"]:
-    """Return the policy that plays marked moves, `(P, A)`, with equal probability."""
+def share_equally(marked: ArrayT) -> Float[ArrayT, "P A"]:
+    """Return the policy that plays the marked moves, `(P, A)` bool, equally often."""
     num_marked = marked.sum(axis=1, keepdims=True).clip(1)
     return array_module(marked).divide(marked, num_marked)
 

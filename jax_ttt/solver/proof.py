@@ -1,6 +1,11 @@
 """The proof that a policy never loses, and the lines of play that can occur.
 
-Axes: `P` positions, `A` actions, `S` seats.
+In an enumerated game a policy is a matrix of move probabilities, `probs[P, A]`. It is
+unbeatable in a seat if no line of play loses: a line in which it plays moves of a
+probability above 0, and its opponent any legal moves. Where the tree is too large,
+`reach.follow_all_lines` searches the positions that the player reaches.
+
+Axes: `P` positions, `A` actions, `S` seats, `W` positions of a level.
 """
 
 import itertools
@@ -23,23 +28,24 @@ Line = tuple[int, ...]
 def beaten(tree: Tree[ArrayT], probs: Float[ArrayT, "P A"]) -> Bool[ArrayT, " S"]:
     """Return for both seats whether some line of play by an opponent beats the policy.
 
-    The function follows every move that the policy plays with a probability above 0,
-    and every legal move of the opponent. In games that are not enumerable,
-    `reach.follow` searches what the player reaches.
+    From the last level back: a position can be lost if it is lost, or if a playable
+    move leads to one that can be lost. The first position's value is the result.
     """
     xp = array_module(probs)
-    every = [playable(tree, probs, seat) for seat in SEATS]
-    lost = [tree.lost_by(seat) for seat in SEATS]
-    moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
+    moves = xp.stack([playable(tree, probs, seat) for seat in SEATS], axis=-1)
+    lost = xp.stack([tree.lost_by(seat) for seat in SEATS], axis=-1)
+    moves, lost = moves.astype(np.float32), lost.astype(np.float32)  # (P, A, S), (P, S)
 
     def can_lose(here: slice, after: ArrayT) -> ArrayT:
-        # Each seat's number is on the diagonal of a matrix product. On a CPU, XLA
-        # computes it faster than `any` of bools, and with JAX 0.7 than a maximum. It
-        # is cut to 1, since numbers that grow from level to level could overflow.
+        """Return whether each position of a level can be lost, `(W, S)`: 0 or 1."""
+        # The number of losing moves is the sum over the actions. A matrix product of
+        # both seats has it on the diagonal. On a CPU, XLA computes the product faster
+        # than `any` of bools. At most 1 is kept, since the numbers of losing lines grow
+        # from level to level and could overflow.
         num_losing = xp.einsum("was,wat->wst", moves[here], after)
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
-    values = backward(tree, xp.stack(lost, axis=-1).astype(np.float32), can_lose)
+    values = backward(tree, lost, can_lose)
     return xp.asarray(values[0] != 0)
 
 
@@ -50,8 +56,8 @@ def playable(
 
     A probability that is NaN counts as above 0.
     """
-    others = ~tree.moves_of(seat)[:, None]
-    return tree.legal_action_mask & (others | _not_zero(probs))
+    opponent_moves = ~tree.moves_of(seat)[:, None]
+    return tree.legal_action_mask & (opponent_moves | _not_zero(probs))
 
 
 def _not_zero(x: Float[ArrayT, "P A"]) -> Bool[ArrayT, "P A"]:
@@ -74,15 +80,20 @@ def reachable(
     return reached
 
 
-def decided(
+def own_decisions(
     tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
     """Return the reachable positions in which the policy in this seat has to move."""
     return reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
 
 
-def lines(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
-    """Count the lines of play of the policy in this seat against any opponent."""
+def count_lines(
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
+) -> Lines:
+    """Count the lines of play of the policy in this seat against any opponent.
+
+    A line is a whole game; a position's number is the sum over its playable moves.
+    """
     moves = playable(tree, probs, seat)
     result = tree.outcome if seat == "first" else -tree.outcome
     leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
@@ -98,22 +109,32 @@ def losing_line(
 ) -> Line | None:
     """Return the shortest game that the policy can lose, or None if there is none.
 
-    The search goes forward, level by level, over the playable moves. The line ends
-    with the opponent's winning move.
+    The search goes forward, level by level, over the playable moves, so the first lost
+    position is one of the shortest games. The line ends with the opponent's winning
+    move.
     """
     moves = playable(tree, probs, seat)
     lost = tree.lost_by(seat)
-    came_from = {0: (-1, -1)}
+    came_from = {0: (-1, -1)}  # for each reached position, the one before and the move
     for begin, end in itertools.pairwise(tree.level_start):
-        here = [p for p in range(begin, end) if p in came_from]
-        for position in here:
+        reached = [position for position in range(begin, end) if position in came_from]
+        for position in reached:
             if lost[position]:
                 return _line_to(position, came_from)
-        for position in here:
+        for position in reached:
             for action in np.flatnonzero(moves[position]):
                 after = int(tree.successor[position, action])
                 came_from.setdefault(after, (position, int(action)))
     return None
+
+
+def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
+    """Return the actions that lead from the first position to this one."""
+    line = []
+    while position:
+        position, action = came_from[position]
+        line.append(action)
+    return tuple(line[::-1])
 
 
 def self_play_line(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> Line:
@@ -123,11 +144,3 @@ def self_play_line(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> L
         line.append(int(probs[position].argmax()))
         position = int(tree.successor[position, line[-1]])
     return tuple(line)
-
-
-def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
-    line = []
-    while position:
-        position, action = came_from[position]
-        line.append(action)
-    return tuple(line[::-1])

@@ -1,10 +1,11 @@
 """The positions that a deterministic player reaches against every opponent.
 
-A player and any opponent reach a small part of a game. It can be enumerated level by
-level where the whole tree can't: one move where the player is to move, all moves where
-the opponent is. So the results are exact, and that no line loses is a proof.
+A player and any opponent reach a small part of a game. That part can be enumerated
+level by level where the whole tree can't: the player's one move where it is to move,
+all legal moves where its opponent is. So the results are exact, and if the search ends
+without a lost game, no opponent beats the player: a proof.
 
-Axes: `B` positions of a batch, `P` positions of a level, `K` moves.
+Axes: `P` positions of a level, `B` positions of a batch, `K` moves of a position.
 """
 
 import dataclasses
@@ -13,11 +14,12 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Float
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import packing, pgx_games
 from jax_ttt.solver import losing_lines, position_levels, successors
-from jax_ttt.solver.position_levels import Collected, Level
+from jax_ttt.solver.position_levels import Level, LevelBuilder
 from jax_ttt.solver.successors import (
     DRAWN,
     ILLEGAL,
@@ -29,7 +31,7 @@ from jax_ttt.solver.successors import (
 )
 
 
-class DiffersError(ValueError):
+class SymmetryError(ValueError):
     """The player plays another move on a symmetric board."""
 
 
@@ -53,143 +55,167 @@ class Results(NamedTuple):
     drawn: Ends
     lost: Ends
 
-    def copied(self) -> "Results":
-        """Return a copy, to be added to."""
-        return Results(*(dataclasses.replace(ends) for ends in self))
+
+def _no_results() -> Results:
+    return Results(won=Ends(), drawn=Ends(), lost=Ends())
 
 
 @dataclasses.dataclass
 class Reach:
     """What a player reaches, as far as it is enumerated."""
 
-    subject: SearchedPlayer
+    player: SearchedPlayer
     keys: list[np.ndarray] = dataclasses.field(default_factory=list)
     """(P,) uint64 keys of each level in which games go on, ascending."""
     num_expanded: int = 0  # levels whose moves are played
     num_drawn: int = 0  # positions in which a game ended as a draw
     open_chance: float = 1.0  # of games that go on after the expanded levels
-    ends: Results = Results(Ends(), Ends(), Ends())  # noqa: RUF009, never changed
+    ends: Results = dataclasses.field(default_factory=_no_results)
     losing_line: tuple[int, ...] | None = None  # actions of a shortest one
     is_complete: bool = False  # every line of play is followed to its end
 
     @property
     def num_positions(self) -> int:
-        """Positions in which nobody has won, with those that ended as draws."""
+        """Positions in which nobody has won, including those that ended as draws."""
         return sum(map(len, self.keys)) + self.num_drawn
 
 
 OnBatch = Callable[[Reach, int, int], None]
-"""A function of what is found so far, a level, and how many of its positions are done.
+"""A function of a search, a level, and how many of its positions are done.
 
-The level is the latest one, an earlier one when the losing lines are searched, or a
-later one of a sample, which is not in what is found.
+The level is the latest one of the search; an earlier one while the losing lines are
+marked; or a later one of a sample, which is not in the search.
 """
 
 
-class _Moves(NamedTuple):
-    """The moves in the positions of a level, by what they lead to."""
-
-    ends: Results
-    drawn: Level
-    open: Level
-    losing: int | None  # the first position that a move loses
-
-
-def follow(
+def follow_all_lines(
     reach: Reach,
     max_positions: int,
     on_batch: Callable[[Reach, int], None] = lambda reach, done: None,
 ) -> None:
-    """Find, level by level, what the player reaches; `reach` is new, and filled.
+    """Find, level by level, what the player reaches, and write it into a new `reach`.
 
-    It ends early, with `is_complete` False, where there are more than `max_positions`.
-    `on_batch` gets the number of positions of the latest level whose moves are played.
-    After an exception `reach` holds the levels until then.
+    The search ends early, with `is_complete` False, where there are more than
+    `max_positions`. `on_batch` gets the number of positions of the latest level whose
+    moves are played. After an exception `reach` holds the levels until then.
 
     Raises:
-        DiffersError: `merged`, but a move is another one on a symmetric board.
+        SymmetryError: with `merge_symmetric`, a move is another one on an image.
         IllegalMoveError: the player plays a move that is not legal.
         ValueError: positions of the game have no keys.
     """
-    subject = reach.subject
-    packing.check_packed(subject.env_id)
-    level = _first(subject.env_id)
+    player = reach.player
+    packing.check_packed(player.env_id)
+    level = _first_level(player.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
-        reach.keys.append(position_levels.moved(level.keys))
-        parents.append(position_levels.moved(level.parent))
+        reach.keys.append(position_levels.move_to_file(level.keys))
+        parents.append(position_levels.move_to_file(level.parent))
         if reach.num_positions > max_positions:
             return
-        moves = _play(reach, level, max_positions, on_batch)
+        moves = _play_level(reach, level, max_positions, on_batch)
         if moves is None:
             return
-        if moves.losing is not None and reach.losing_line is None:
-            line = losing_lines.line_to(subject, reach.keys, parents, moves.losing)
-            reach.losing_line = line
+        if moves.first_lost is not None and reach.losing_line is None:
+            reach.losing_line = losing_lines.losing_line_to(
+                player, reach.keys, parents, moves.first_lost
+            )
         if reach.losing_line is not None:
-            parents.clear()
+            parents.clear()  # their only use is the first losing line
         level = moves.open
         reach.ends = moves.ends
-        reach.num_drawn += len(moves.drawn.keys)
+        reach.num_drawn += moves.num_drawn
         reach.open_chance = float(level.chance.sum())
         reach.num_expanded += 1
     reach.is_complete = True
 
 
-def _first(env_id: EnvId) -> Level:
+def _first_level(env_id: EnvId) -> Level:
+    """Return the level of the position before the first move."""
     start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-    numbers = packing.keys_to_numbers(np.asarray(packing.keys_of(env_id, start)))
-    return Level(numbers, np.ones(1), np.ones(1, "u8"), np.zeros(1, "u4"))
+    words = np.asarray(packing.keys_of(env_id, start))
+    return Level(
+        keys=packing.keys_to_numbers(words),
+        chance=np.ones(1),
+        lines=np.ones(1, "u8"),
+        parent=np.zeros(1, "u4"),
+    )
 
 
-def _play(
+class _LevelMoves(NamedTuple):
+    """The moves in the positions of a level, by what they lead to."""
+
+    ends: Results  # of all levels so far
+    num_drawn: int  # positions in which the game ends as a draw
+    open: Level  # positions in which the game goes on
+    first_lost: int | None  # the first position of the level with a move that loses
+
+
+def _play_level(
     reach: Reach,
     level: Level,
     max_positions: int,
     on_batch: Callable[[Reach, int], None],
-) -> _Moves | None:
+) -> _LevelMoves | None:
     """Play the moves of the latest level; None if they lead to too many positions."""
-    subject, number = reach.subject, reach.num_expanded
-    own = subject.is_own(number)
-    results = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
-    ends = reach.ends.copied()
-    found, drawn, losing = Collected(level.keys), Collected(level.keys), None
-    for rows, after in successors.expand(subject, number, level.keys):
+    player, number = reach.player, reach.num_expanded
+    own = player.moves_at(number)
+    # The result for who moves that is the player's win, draw and loss.
+    won, drawn, lost = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
+    # A copy, so that a search that is interrupted here has whole levels only.
+    ends = Results(*(dataclasses.replace(end) for end in reach.ends))
+    open_level, drawn_level = LevelBuilder(level.keys), LevelBuilder(level.keys)
+    first_lost = None
+    for places, after in successors.expand_level(player, number, level.keys):
         _check(own, after)
-        legal = after.result != ILLEGAL
-        share = level.chance[rows] / legal.sum(axis=1)
-        for result, end in zip(results, ends, strict=True):
-            where = np.nonzero(after.result == result)[0]
-            end.moves += len(where)
-            end.lines += int(level.lines[rows][where].sum())
-            end.chance += float(share[where].sum())
-        if losing is None and (lost := (after.result == results[2]).any(axis=1)).any():
-            losing = rows.start + int(lost.argmax())
-        found.add(_led_to(level, rows, share, after, OPEN))
-        drawn.add(_led_to(level, rows, share, after, DRAWN))
-        on_batch(reach, rows.stop)
-        if found.num_merged > max_positions - reach.num_positions:
+        # A random opponent plays all legal moves alike; the player has one move.
+        num_legal = (after.result != ILLEGAL).sum(axis=1)
+        chance = level.chance[places] / num_legal
+        for result, end in zip((won, drawn, lost), ends, strict=True):
+            row, _ = np.nonzero(after.result == result)
+            end.moves += len(row)
+            end.lines += int(level.lines[places][row].sum())
+            end.chance += float(chance[row].sum())
+        loses = (after.result == lost).any(axis=1)
+        if first_lost is None and loses.any():
+            first_lost = places.start + int(loses.argmax())
+        open_level.add(_positions_after(level, places, chance, after, OPEN))
+        drawn_level.add(_positions_after(level, places, chance, after, DRAWN))
+        on_batch(reach, places.stop)
+        if open_level.min_positions > max_positions - reach.num_positions:
             return None
-    return _Moves(ends, drawn.merged(), found.merged(), losing)
-
-
-def _led_to(
-    level: Level,
-    rows: slice,
-    share: np.ndarray,
-    after: Successors[np.ndarray],
-    result: int,
-) -> Level:
-    """Return the positions that moves of this result lead to, not merged."""
-    row, move = np.nonzero(after.result == result)
-    keys = packing.keys_to_numbers(after.keys[row, move])
-    parent = (rows.start + row).astype("u4")
-    return Level(keys, share[row], level.lines[rows][row], parent)
+    return _LevelMoves(
+        ends=ends,
+        num_drawn=len(drawn_level.build().keys),
+        open=open_level.build(),
+        first_lost=first_lost,
+    )
 
 
 def _check(own: bool, after: Successors[np.ndarray]) -> None:
-    if after.differs.any():
-        raise DiffersError("the player plays another move on a symmetric board")
+    """Raise `SymmetryError` or `IllegalMoveError` if a move of the player is wrong."""
+    if after.breaks_symmetry.any():
+        raise SymmetryError("the player plays another move on a symmetric board")
     if own and (after.result == ILLEGAL).any():
         action = after.action[after.result == ILLEGAL][0]
         raise IllegalMoveError(f"the player plays {action}, which is not legal")
+
+
+def _positions_after(
+    level: Level,
+    places: slice,
+    chance: Float[np.ndarray, " B"],
+    after: Successors[np.ndarray],
+    result: int,
+) -> Level:
+    """Return the positions that moves of this result lead to, equal ones not merged.
+
+    `chance` is that of each move in the positions at `places` of the level.
+    """
+    row, move = np.nonzero(after.result == result)
+    return Level(
+        keys=packing.keys_to_numbers(after.keys[row, move]),
+        chance=chance[row],
+        lines=level.lines[places][row],
+        parent=(places.start + row).astype("u4"),
+    )

@@ -1,4 +1,4 @@
-"""The ceiling: the highest win rate of a player that never loses. NumPy, float64.
+"""The highest win rate against random of a player that never loses. NumPy, float64.
 
 Axes: `A` actions, `W` positions of a level.
 """
@@ -10,13 +10,12 @@ from jax_ttt.solver.backward import backward
 
 
 def most_wins(tree: Tree[np.ndarray], seat: Seat) -> float:
-    """Return the highest win rate against random of a player that never loses.
+    """Return the highest win rate against random of a player that never loses, 0 to 1.
 
-    0 to 1, for a player in `seat`; -inf if every such player can be beaten.
+    The player is in `seat`. The result is -inf if every such player can be beaten.
     """
-    first = seat == "first"
-    result = tree.outcome if first else -tree.outcome
-    own = tree.first_to_move == first
+    result = tree.outcome if seat == "first" else -tree.outcome
+    is_own = tree.moves_of(seat)
     # A loss counts -inf, so that no number of wins outweighs the risk of a loss.
     leaves = np.where(result < 0, -np.inf, result == 1)[:, None]
 
@@ -25,6 +24,6 @@ def most_wins(tree: Tree[np.ndarray], seat: Seat) -> float:
         best = np.where(legal, after, -np.inf).max(axis=1)
         num_legal = np.maximum(legal.sum(axis=1), 1)  # no moves: game over
         mean = np.where(legal, after, 0).sum(axis=1) / num_legal
-        return np.where(own[here], best, mean)[:, None]
+        return np.where(is_own[here], best, mean)[:, None]
 
     return float(backward(tree, leaves, node_value)[0, 0])

@@ -361,7 +361,7 @@ def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnB
         bar = "#" * round(20 * done / len(reached.keys[level]))
         doing = "grading" if level == reached.num_expanded else "losing lines of"
         say(
-            f"{doing} {name} {seat_phrase(env_id, reached.subject.seat)}: "
+            f"{doing} {name} {seat_phrase(env_id, reached.player.seat)}: "
             f"move {level + 1} |{bar:<20}| {reached.num_positions:,} positions"
         )
 

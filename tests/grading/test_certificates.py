@@ -63,7 +63,7 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(
     good, bad, perfect, host_tree, proven_moves
 ):
     own = host_tree.moves_of(good)[:, None]
-    first = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
+    first = policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
     player = entered(np.where(own, perfect, first))
     moves, missing = proven_moves(player)
     assert list(moves) == [good]

@@ -103,7 +103,7 @@ def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkey
     )
     assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
-    monkeypatch.setattr(search, "_SAMPLE", 40)
+    monkeypatch.setattr(search, "_SAMPLE_SIZE", 40)
     few = counterexamples.find_counterexamples(
         config, params, generator(), None, never
     )[1]
@@ -138,7 +138,7 @@ def test_a_signal_in_the_second_seat_leaves_it_open(params, graded):
 
     def show(found, level, done):
         nonlocal calls
-        calls += found.subject.seat == "second"
+        calls += found.player.seat == "second"
 
     found = counterexamples.prove_within(CONFIG, params, None, lambda: calls > 0, show)
     assert list(found) == list(SEATS)

@@ -49,7 +49,9 @@ def test_best_play_is_unbeatable_and_plays_only_best_moves(host_tree):
 
 
 def test_exploitability_of_a_player_that_always_loses_is_one(host_tree):
-    first_cell = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
+    first_cell = policies.share_equally(
+        minimax.first_marked(host_tree.legal_action_mask)
+    )
     grade = exact.grade_policy(ENV, host_tree, first_cell)
     assert grade.details is not None
     assert grade.details.exploitability == 1

@@ -40,7 +40,7 @@ def test_the_exam_has_44_questions_after_each_number_of_moves(exam):
     assert exam.keeps.shape == (1012, 7)
     assert exam.keeps.any(axis=1).all()
     tactical = np.array(exam.kinds) == "tactical"
-    states = exams.states_of(ENV, exam)
+    states = exams.question_states(ENV, exam)
     legal = np.asarray(states.legal_action_mask)
     assert (exam.keeps <= legal).all()
     # A tactical question has a mistake, a legal move that does not keep the value.
@@ -48,7 +48,7 @@ def test_the_exam_has_44_questions_after_each_number_of_moves(exam):
 
 
 def test_positions_are_those_after_the_moves(exam):
-    states = exams.states_of(ENV, exam)
+    states = exams.question_states(ENV, exam)
     for place in (0, 511, 1011):
         alone = Game.start(ENV, exam.moves[place]).state
         np.testing.assert_array_equal(
@@ -96,7 +96,7 @@ def test_other_files_are_refused(text, said, tmp_path):
 def test_moves_that_can_not_be_played_are_refused(moves, said, tmp_path):
     found = read(tmp_path, HEAD + ROW + ROW.replace("4444", moves))
     with pytest.raises(UsageError) as error:
-        exams.states_of(ENV, found)
+        exams.question_states(ENV, found)
     assert said in str(error.value)
 
 
@@ -111,10 +111,10 @@ def test_the_moves_of_other_games_are_checked_too(tmp_path):
     four = "moves,s1,s2,s3,s4,kind\n1,0,0,0,0,random\n5,0,0,0,0,random\n"
     found = read(tmp_path, four, "connect_4x4")
     with pytest.raises(UsageError, match="question 2: move 1 is not legal"):
-        exams.states_of("connect_4x4", found)
+        exams.question_states("connect_4x4", found)
     nine = "moves," + ",".join(f"s{n}" for n in range(1, 10)) + ",kind\n"
     found = read(tmp_path, nine + "79,0,0,0,0,0,0,,0,,random\n", "tic_tac_toe")
-    states = exams.states_of("tic_tac_toe", found)
+    states = exams.question_states("tic_tac_toe", found)
     first, second = np.asarray(states.observation[0]).reshape(9, 2).T
     assert np.flatnonzero(first).tolist() == [6]
     assert np.flatnonzero(second).tolist() == [8]
@@ -138,7 +138,7 @@ def test_who_knows_the_values_has_full_marks(exam):
 
 def test_the_first_legal_column_has_the_share_that_is_counted_here(exam):
     first = Partial(lambda key, state: state.legal_action_mask.argmax(axis=1))
-    states = exams.states_of(ENV, exam)
+    states = exams.question_states(ENV, exam)
     action = np.asarray(states.legal_action_mask).argmax(axis=1)
     kept = exam.keeps[np.arange(1012), action]
     tactical = np.array(exam.kinds) == "tactical"
@@ -151,7 +151,7 @@ def test_the_first_legal_column_has_the_share_that_is_counted_here(exam):
 
 
 def test_a_random_player_keeps_the_mean_share_of_the_legal_moves(exam):
-    states = exams.states_of(ENV, exam)
+    states = exams.question_states(ENV, exam)
     legal = np.asarray(states.legal_action_mask).sum(axis=1)
     expected = (exam.keeps.sum(axis=1) / legal).mean()
     found = marked(exam, basic.random_player).all

@@ -16,7 +16,7 @@ from jax_ttt.solver import minimax, outcomes
 def test_the_first_player_moves_first(host_tree):
     """PGX's player ids, which are random, don't matter."""
     env = pgx_games.make_env("tic_tac_toe")
-    index = positions.index("tic_tac_toe")
+    index = positions.position_index("tic_tac_toe")
     best = basic.policy_player(index, minimax.policy(host_tree))
     pair = basic.random_player, best
     counts, moves = matches.play_seats(env, jax.random.key(0), *pair, 400)

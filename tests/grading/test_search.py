@@ -87,10 +87,10 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     )
     merged = grade_by_seat(entrant, HUGE)["second"]
     subject = SearchedPlayer(
-        env_id=env_id, player=player, seat="second", merged=False, batch=2**12
+        env_id=env_id, choose=player, seat="second", merge_symmetric=False, batch=2**12
     )
     apart = Reach(subject)
-    reach.follow(apart, HUGE)
+    reach.follow_all_lines(apart, HUGE)
     assert merged.merged
     assert merged.num_positions is not None
     assert merged.num_positions < 0.6 * apart.num_positions
@@ -241,6 +241,6 @@ def test_exact_rates_are_inside_the_intervals_of_20000_games(seed):
 
 def test_a_search_that_has_not_begun_proves_nothing(entrant):
     subject = SearchedPlayer(
-        env_id=ENV, player=entrant.choose, seat="first", merged=False, batch=16
+        env_id=ENV, choose=entrant.choose, seat="first", merge_symmetric=False, batch=16
     )
     assert search.seat_grade(Reach(subject)).unbeatable is None

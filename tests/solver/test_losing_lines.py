@@ -39,19 +39,19 @@ def test_the_line_is_legal_and_ends_with_the_loss(found):
     # Who is to move would be next: the other one has won.
     winner = 1 - int(last.current_player[0])
     assert float(last.rewards[0, winner]) == 1
-    assert not found.subject.is_own(len(found.losing_line) - 1)
+    assert not found.player.moves_at(len(found.losing_line) - 1)
 
 
 def test_the_player_plays_its_own_moves_of_the_line(found):
     play = jax.jit(RULE)
     for level, state in played(found.losing_line):
-        if found.subject.is_own(level) and level < len(found.losing_line):
+        if found.player.moves_at(level) and level < len(found.losing_line):
             action = play(jax.random.key(0), state)
             assert action.tolist() == [found.losing_line[level]]
 
 
 def test_each_position_of_the_line_is_marked(found):
-    marks = losing_lines.marked(found.subject, found.keys)
+    marks = losing_lines.mark_losing_lines(found.player, found.keys)
     words_of = jax.jit(lambda state: packing.pack(ENV, packing.stones_of(state)))
     for level, state in list(played(found.losing_line))[:-1]:
         words = np.asarray(words_of(state))
@@ -60,9 +60,9 @@ def test_each_position_of_the_line_is_marked(found):
 
 
 def test_choices_are_marked_positions_of_the_player_with_two_moves(found):
-    marks = losing_lines.marked(found.subject, found.keys)
-    chosen = losing_lines.choices(found.subject, found.keys)
-    own = [found.subject.is_own(level) for level in range(len(marks))]
+    marks = losing_lines.mark_losing_lines(found.player, found.keys)
+    chosen = losing_lines.losing_choices(found.player, found.keys)
+    own = [found.player.moves_at(level) for level in range(len(marks))]
     rows = zip(found.keys, marks, own, strict=True)
     marked = np.concatenate([keys[mark] for keys, mark, is_own in rows if is_own])
     states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
@@ -77,7 +77,7 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(found):
 def test_without_losses_nothing_is_marked(found):
     """The levels up to the one before the first loss."""
     shortest = len(found.losing_line)
-    marks = losing_lines.marked(found.subject, found.keys[: shortest - 1])
+    marks = losing_lines.mark_losing_lines(found.player, found.keys[: shortest - 1])
     assert not any(mark.any() for mark in marks)
-    marks = losing_lines.marked(found.subject, found.keys[:shortest])
+    marks = losing_lines.mark_losing_lines(found.player, found.keys[:shortest])
     assert all(mark.any() for mark in marks)

@@ -53,7 +53,7 @@ def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, positio
     flawed[position[board]] = np.eye(9)[losing]
     found = outcomes.outcome(host_tree, policies.uniform(host_tree), flawed)
     assert found == pytest.approx([float(f) for f in fractions], abs=1e-12)
-    assert proof.lines(host_tree, flawed, "second").lost == 1
+    assert proof.count_lines(host_tree, flawed, "second").lost == 1
     as_x = outcomes.outcome(host_tree, flawed, policies.uniform(host_tree))
     assert as_x.loss_rate == 0
     random_seat = (fractions[0] + 0) / 2
@@ -99,7 +99,9 @@ def test_a_published_position_move_by_move(host_tree, position, values):
 
 def test_the_expert_of_the_web_page_as_second_player(host_tree):
     expert = minimax.policy(host_tree, discount=0.9, first_best=True)
-    assert proof.lines(host_tree, expert, "second") == Lines(won=386, drawn=183, lost=0)
+    assert proof.count_lines(host_tree, expert, "second") == Lines(
+        won=386, drawn=183, lost=0
+    )
     found = outcomes.outcome(host_tree, policies.uniform(host_tree), expert)
     assert found == pytest.approx([0, 0.19365, 0.80635], abs=5e-6)
 
@@ -117,7 +119,7 @@ def test_a_quick_win_is_preferred(host_tree, position):
 
 def test_lines_of_a_random_player_are_all_games(host_tree, players):
     random = players["random"][0]
-    as_first = proof.lines(host_tree, random, "first")
+    as_first = proof.count_lines(host_tree, random, "first")
     assert as_first == Lines(won=131_184, drawn=46_080, lost=77_904)
-    as_second = proof.lines(host_tree, random, "second")
+    as_second = proof.count_lines(host_tree, random, "second")
     assert as_second == Lines(won=77_904, drawn=46_080, lost=131_184)

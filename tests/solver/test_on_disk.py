@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("folder")
 def test_a_large_array_keeps_its_values_in_a_file():
     array = np.arange(2**20, dtype="u4")[::-1].copy()
-    moved = position_levels.moved(array)
+    moved = position_levels.move_to_file(array)
     assert isinstance(moved, np.memmap)
     assert moved.dtype == array.dtype
     np.testing.assert_array_equal(moved, array)
@@ -26,7 +26,7 @@ def test_a_large_array_keeps_its_values_in_a_file():
 
 
 def test_the_file_has_no_name(folder):
-    moved = position_levels.moved(np.ones(2**20))
+    moved = position_levels.move_to_file(np.ones(2**20))
     assert moved.sum() == 2**20
     assert not [*folder.iterdir()]
 
@@ -37,7 +37,7 @@ def test_on_a_full_disk_it_stays_in_memory(monkeypatch):
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     array = np.ones(2**20)
-    assert position_levels.moved(array) is array
+    assert position_levels.move_to_file(array) is array
 
 
 def test_the_free_bytes_are_those_of_the_folder(folder):

@@ -199,7 +199,7 @@ def test_every_blunder_has_a_losing_line(blunders, host_tree, perfect, position)
         played = replayed(line, own, lambda at, p=probs: p[position[at]].argmax())
         assert rules.winner(played[-1]) == OTHER[own]
         assert (board, cell) in zip(played, line, strict=False)
-        assert proof.lines(host_tree, probs, SEAT[own]).lost > 0
+        assert proof.count_lines(host_tree, probs, SEAT[own]).lost > 0
 
 
 @pytest.mark.parametrize("seed", [0, 2, 5, 8, 11])
@@ -287,7 +287,7 @@ def test_a_rare_move_is_followed(chance, blunders, tree, host_tree, perfect, pos
         expected = [stone == own for stone in "XO"]
         assert proof.beaten(host_tree, probs).tolist() == expected
         assert proof.losing_line(host_tree, probs, SEAT[own]) is not None
-        assert proof.lines(host_tree, probs, SEAT[own]).lost > 0
+        assert proof.count_lines(host_tree, probs, SEAT[own]).lost > 0
         compiled = reported(tree, jnp.asarray(probs, jnp.float32))
         assert [bool(seat.beaten) for seat in compiled] == expected
 
@@ -313,7 +313,7 @@ def one_losing_line(blunders, host_tree, perfect, position):
     own, _, lost, _ = blunders
     for board, cell in lost.items():
         probs = changed(perfect, position[board], cell)
-        if proof.lines(host_tree, probs, SEAT[own]).lost == 1:
+        if proof.count_lines(host_tree, probs, SEAT[own]).lost == 1:
             return own, probs
     raise AssertionError("there is none")
 

@@ -59,15 +59,21 @@ def test_the_counts_of_a_known_player(env_id, seat, positions, losing, shortest)
 def test_a_limit_of_all_positions_before_the_last_move_is_enough():
     """Those after the last move have no moves: the search ends there in any case."""
     subject = SearchedPlayer(
-        env_id="connect_4x4", player=RULE, seat="first", merged=False, batch=2048
+        env_id="connect_4x4",
+        choose=RULE,
+        seat="first",
+        merge_symmetric=False,
+        batch=2048,
     )
     numbers = []
     whole = Reach(subject)
-    reach.follow(whole, 10**9, lambda found, done: numbers.append(found.num_positions))
+    reach.follow_all_lines(
+        whole, 10**9, lambda found, done: numbers.append(found.num_positions)
+    )
     assert whole.is_complete
     for limit, is_complete in ((numbers[-1], True), (numbers[-1] - 1, False)):
         found = Reach(subject)
-        reach.follow(found, limit)
+        reach.follow_all_lines(found, limit)
         assert found.is_complete == is_complete
 
 
@@ -166,7 +172,7 @@ def test_a_recursive_search_finds_the_same(seat, rows_of_4x4):
     for end, name in ((won, "won"), (drawn, "drawn"), (lost, "lost")):
         assert end.lines == lines[name]
         assert end.chance == pytest.approx(float(chances[name]), abs=1e-14)
-    marks = losing_lines.marked(found.subject, found.keys)
+    marks = losing_lines.mark_losing_lines(found.player, found.keys)
     assert [len(x) for x in marks] == [len(x) for x in found.keys]
     assert sum(int(x.sum()) for x in marks) == len(losing)
 
@@ -185,7 +191,7 @@ def check_beside_tree(tree, player, probs):
         assert found.is_complete
         beaten = proof.beaten(tree, probs)[SEATS.index(seat)]
         assert (found.ends.lost.moves > 0) == beaten
-        lines = proof.lines(tree, probs, seat)
+        lines = proof.count_lines(tree, probs, seat)
         counts = lines.won, lines.drawn, lines.lost
         assert tuple(end.lines for end in found.ends) == counts
         line = proof.losing_line(tree, probs, seat)
@@ -217,7 +223,7 @@ def random_policies(tree, count):
 
 @pytest.mark.slow
 def test_random_policies_have_the_results_of_the_tree(host_tree):
-    index = boards.index("tic_tac_toe")
+    index = boards.position_index("tic_tac_toe")
     for probs in random_policies(host_tree, 4):
         check_beside_tree(host_tree, basic.policy_player(index, probs), probs)
 
@@ -227,7 +233,9 @@ def symmetric(key, env_state):
     stones = packing.stones_of(env_state)
     mirror = packing.all_views("connect_4x4").cells[1]
     keys = packing.pack("connect_4x4", stones)[:, 0]
-    turned = packing.pack("connect_4x4", packing.seen(stones, mirror))[:, 0] < keys
+    turned = (
+        packing.pack("connect_4x4", packing.stones_in_view(stones, mirror))[:, 0] < keys
+    )
     obs = env_state.observation
     first = jnp.where(turned[:, None, None, None], obs[:, :, ::-1], obs)
     legal = env_state.legal_action_mask
@@ -258,14 +266,14 @@ def of_network(seat, is_symmetric):
     params = q_network.init_params(own, jax.random.key(1))
     subject = SearchedPlayer(
         env_id="connect_4x4",
-        player=network_player.greedy_player(own, params),
+        choose=network_player.greedy_player(own, params),
         seat=seat,
-        merged=True,
+        merge_symmetric=True,
         is_symmetric=is_symmetric,
         batch=2048,
     )
     found = Reach(subject)
-    reach.follow(found, 10**9)
+    reach.follow_all_lines(found, 10**9)
     return found
 
 
@@ -290,14 +298,14 @@ def test_a_symmetric_player_is_asked_on_one_board_only():
         boards.clear()
         subject = SearchedPlayer(
             env_id="connect_4x4",
-            player=Partial(noted),
+            choose=Partial(noted),
             seat="first",
-            merged=True,
+            merge_symmetric=True,
             is_symmetric=is_symmetric,
             batch=16,
         )
         keys = np.asarray(packing.keys_of("connect_4x4", first_state()))
-        list(successors.expand(subject, 0, packing.keys_to_numbers(keys)))
+        list(successors.expand_level(subject, 0, packing.keys_to_numbers(keys)))
         jax.effects_barrier()
         assert len(boards) == times
 
@@ -308,14 +316,14 @@ def first_state():
 
 
 def test_another_move_on_the_mirror_image_is_refused():
-    with pytest.raises(reach.DiffersError, match="another move on a symmetric board"):
+    with pytest.raises(reach.SymmetryError, match="another move on a symmetric board"):
         reached("connect_4x4", RULE, "second", merged=True)
 
 
 @pytest.mark.parametrize(("most", "rows"), [(10, 2**22), (500, 16)])
 def test_with_too_many_positions_the_rest_stays_open(most, rows, monkeypatch):
     """With few rows the search ends within a level."""
-    monkeypatch.setattr(position_levels, "_ROWS", rows)
+    monkeypatch.setattr(position_levels, "_BUFFER_ROWS", rows)
     whole = reached("connect_4x4", RULE, "first")
     cut = reached("connect_4x4", RULE, "first", most)
     assert not cut.is_complete

@@ -19,13 +19,13 @@ def subject():
     agent = tiny.untrained(Config.of(env_id=ENV, hidden_size=8, eval_games=0))
     player = registry.agent_player("agent", agent).choose
     return SearchedPlayer(
-        env_id=ENV, player=player, seat="second", merged=False, batch=64
+        env_id=ENV, choose=player, seat="second", merge_symmetric=False, batch=64
     )
 
 
 def searched(subject, max_positions):
     found = Reach(subject)
-    reach.follow(found, max_positions)
+    reach.follow_all_lines(found, max_positions)
     return found
 
 
@@ -45,9 +45,7 @@ def sample(cut, num_positions, seed=0, *on_batch):
     """Return the sample that this seed draws, from where the search was cut."""
     rng = np.random.default_rng(seed)
     first = cut.num_expanded, cut.keys[-1]
-    return losing_lines.follow_sample(
-        cut.subject, *first, num_positions, rng, *on_batch
-    )
+    return losing_lines.sample_levels(cut.player, *first, num_positions, rng, *on_batch)
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def test_a_full_board_is_a_draw():
 )
 def test_the_move_of_a_player(column, result):
     player = Partial(always, jnp.int32(column))
-    moves = successors.after_player_move(ENV, player, key_of(COLUMNS), False)
+    moves = successors.after_player_move(ENV, player, key_of(COLUMNS), False, False)
     assert moves.result.tolist() == [[result]]
     assert moves.action.tolist() == [[column]]
 
@@ -86,7 +86,7 @@ def test_the_first_key_is_the_least_number():
         pack = jax.jit(packing.pack, static_argnums=0)
         numbers = [
             packing.keys_to_numbers(
-                np.asarray(pack(env_id, packing.seen(boards, view)))
+                np.asarray(pack(env_id, packing.stones_in_view(boards, view)))
             )
             for view in packing.all_views(env_id).cells
         ]
@@ -102,10 +102,10 @@ def test_the_first_key_is_the_least_number():
 def test_a_player_who_is_not_symmetric_is_noticed(moves, differs):
     """It plays column 0; the empty board is its own mirror image."""
     player = Partial(always, jnp.int32(0))
-    found = successors.after_player_move(ENV, player, key_of(moves), True)
-    assert found.differs.tolist() == [differs]
-    found = successors.after_player_move(ENV, player, key_of(moves), False)
-    assert found.differs.tolist() == [False]
+    found = successors.after_player_move(ENV, player, key_of(moves), True, True)
+    assert found.breaks_symmetry.tolist() == [differs]
+    found = successors.after_player_move(ENV, player, key_of(moves), False, False)
+    assert found.breaks_symmetry.tolist() == [False]
 
 
 def nearest_to_the_last(key, env_state):
@@ -118,6 +118,6 @@ def nearest_to_the_last(key, env_state):
 def test_a_player_who_is_symmetric_is_not():
     boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
     found = successors.after_player_move(
-        ENV, Partial(nearest_to_the_last), boards, True
+        ENV, Partial(nearest_to_the_last), boards, True, True
     )
-    assert found.differs.tolist() == [False] * 3
+    assert found.breaks_symmetry.tolist() == [False] * 3

@@ -102,7 +102,7 @@ def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
 def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
     """The policy, as O in the first empty cell, does not block X's diagonal."""
     legal = host_tree.legal_action_mask
-    probs = policies.shared(legal & (legal.cumsum(axis=1) == 1))
+    probs = policies.share_equally(legal & (legal.cumsum(axis=1) == 1))
     grade = exact.grade_policy("tic_tac_toe", host_tree, probs)
     assert grade_text.verdict(grade) == snapshot
 
@@ -166,7 +166,11 @@ def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):
     monkeypatch.setattr(grade_text.time, "monotonic", lambda: next(clock))
     said = []
     subject = SearchedPlayer(
-        env_id="tic_tac_toe", player=RULE, seat="second", merged=False, batch=16
+        env_id="tic_tac_toe",
+        choose=RULE,
+        seat="second",
+        merge_symmetric=False,
+        batch=16,
     )
     keys = [np.zeros(1), np.zeros(10)]
     found = Reach(subject, keys=keys, num_expanded=1, num_drawn=1223)

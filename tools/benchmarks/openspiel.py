@@ -108,7 +108,9 @@ def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]
                 raise ValueError(f"not a board where this learner moves: {board}")
             worth[own[board], list(values)] = list(values.values())
     probs = np.zeros(tree.legal_action_mask.shape)
-    probs[tree.decisions] = policies.shared(worth == worth.max(axis=1, keepdims=True))
+    probs[tree.decisions] = policies.share_equally(
+        worth == worth.max(axis=1, keepdims=True)
+    )
     return probs
 
 

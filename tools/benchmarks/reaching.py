@@ -31,16 +31,16 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     to find. So the difference is the player's share. What is left of the whole search
     is NumPy's: equal positions are merged, and results are counted.
     """
-    subject = of_first_weights(env_id)
-    whole = Reach(subject)
-    reach.follow(whole, _ALL)
-    cheap = dataclasses.replace(subject, player=Partial(_first_legal))
+    player = of_first_weights(env_id)
+    whole = Reach(player)
+    reach.follow_all_lines(whole, _ALL)
+    cheap = dataclasses.replace(player, choose=Partial(_first_legal))
 
     runs = [
-        lambda: reach.follow(Reach(subject), _ALL),
-        functools.partial(_expand, subject, whole, True),
+        lambda: reach.follow_all_lines(Reach(player), _ALL),
+        functools.partial(_expand, player, whole, True),
         functools.partial(_expand, cheap, whole, True),
-        functools.partial(_expand, subject, whole, False),
+        functools.partial(_expand, player, whole, False),
     ]
     total, own, steps, others = in_turn(runs, rounds)
     count = whole.num_positions
@@ -67,12 +67,11 @@ def of_first_weights(env_id: EnvId) -> SearchedPlayer:
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
     net = network_player.network_of(config.architecture)
     params = q_network.init_params(net, jax.random.key(0))
-    player = network_player.greedy_player(net, params)
     return SearchedPlayer(
         env_id=env_id,
-        player=player,
+        choose=network_player.greedy_player(net, params),
         seat="first",
-        merged=True,
+        merge_symmetric=True,
         is_symmetric=network_player.is_symmetric(net),
         batch=_BATCH,
     )
@@ -83,9 +82,9 @@ def _first_legal(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
     return env_state.legal_action_mask.argmax(axis=1)
 
 
-def _expand(subject: SearchedPlayer, found: Reach, own: bool) -> None:
+def _expand(player: SearchedPlayer, found: Reach, own: bool) -> None:
     """Compute the moves at all levels where the player moves, or its opponent."""
     for number, keys in enumerate(found.keys):
-        if subject.is_own(number) == own:
-            for _ in successors.expand(subject, number, keys):
+        if player.moves_at(number) == own:
+            for _ in successors.expand_level(player, number, keys):
                 pass

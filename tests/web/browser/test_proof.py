@@ -36,7 +36,7 @@ def test_the_numbers_of_tic_tac_toe_are_those_of_python(page, host_tree):
         assert policy is not None
         totals = []
         for seat, letter in zip(SIDES, "XO", strict=True):
-            lines = proof.lines(host_tree, policy, seat)
+            lines = proof.count_lines(host_tree, policy, seat)
             totals.append(total(lines))
             text = card(page, letter)
             expect(text).to_contain_text("Unbeatable")
