@@ -1,7 +1,7 @@
-"""What a run computes on its devices: the programs of its start, updates and grades.
+"""The compiled programs of a run: its start, its updates and its evaluations.
 
-Each serves one agent, or many at once, vmapped. Seeds and the numbers of `Hyper` are
-data, so runs that differ only in these share programs.
+Each program serves one agent, or many at once by `vmap`. Seeds and the hyperparameters
+in `Hyper` are arguments, so runs that differ only in these share compiled programs.
 
 Axes: `S` agents; the axis is absent for a single agent.
 """
@@ -76,13 +76,13 @@ def _sample(
 start_program = Program(_start, static_argnames=["layout"], level="0")
 """Program of the state before the first update.
 
-`learner`, the run's key as its data, and the layout.
+It runs once, so it is compiled without optimizations (`level="0"`).
 """
 advance_program = Program(
     _advance, static_argnames=["num_updates", "layout"], donate_argnames=["state"]
 )
-"""Program of updates and their metrics; it takes the memory of `state`."""
+"""Program of a chunk of updates and their metrics; it takes the memory of `state`."""
 grade_program = Program(_grade, static_argnames=["layout"])
-"""Program of the exact results of agents."""
+"""Program of exact results against all opponents, in an enumerable game."""
 match_program = Program(_sample, static_argnames=["num_games", "layout"])
-"""Program of a match against random; each update has different games."""
+"""Program of a match against random; its games depend on the key and the update."""

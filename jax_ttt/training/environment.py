@@ -1,4 +1,8 @@
-"""What the bits of a run depend on besides its settings and its seed."""
+"""The environment of a run: what decides its bits besides its settings and its seed.
+
+These are the versions, the device, the number of threads, XLA's flags, and the
+generator of random numbers.
+"""
 
 import os
 import sys
@@ -12,6 +16,7 @@ from jax_ttt.files.records import JsonObject
 from jax_ttt.runtime import devices, process
 
 _WITHOUT_EFFECT = ("python", "device.count", "device.cpu_count", "device.NPROC")
+"""Parts that are saved for people. The last two decide only the number of threads."""
 
 
 def environment() -> JsonObject:
@@ -29,19 +34,25 @@ def environment() -> JsonObject:
 
 
 def check_random_numbers(saved: JsonObject) -> None:
-    """Raise `UsageError` if a run's keys are of another generator than ours."""
-    then, now = saved.get("random_numbers"), environment()["random_numbers"]
-    if then != now:
+    """Raise `UsageError` if a saved run has another random number generator than ours.
+
+    Its keys would then be read as different numbers, or not at all.
+    """
+    theirs, ours = saved.get("random_numbers"), environment()["random_numbers"]
+    if theirs != ours:
         raise UsageError(
-            f"the run was trained with the random numbers of {then}, but those here "
-            f"are of {now}: set JAX_DEFAULT_PRNG_IMPL and "
+            f"the run was trained with the random numbers of {theirs}, but those here "
+            f"are of {ours}: set JAX_DEFAULT_PRNG_IMPL and "
             "JAX_THREEFRY_PARTITIONABLE as they were then"
         )
 
 
 def differences(saved: JsonObject) -> list[str]:
-    """Return what the bits depend on and has changed, each as `name: then -> now`."""
-    then, now = (_what_counts(place) for place in (saved, environment()))
+    """Return the changes since a run was saved, each as `name: then -> now`.
+
+    Only what can change the bits of the results is compared.
+    """
+    then, now = _relevant_parts(saved), _relevant_parts(environment())
     return [
         f"{name.removeprefix('versions.')}: {then.get(name)} -> {value}"
         for name, value in now.items()
@@ -49,9 +60,12 @@ def differences(saved: JsonObject) -> list[str]:
     ]
 
 
-def _what_counts(place: JsonObject) -> JsonObject:
-    """Return what the bits depend on; of a processor's threads, only their number."""
-    flat = records.flattened(place, ".")
+def _relevant_parts(environment: JsonObject) -> JsonObject:
+    """Return the parts that decide the bits, by names such as `versions.jax`.
+
+    On a CPU the number of threads does, whether `NPROC` or the cores decide it.
+    """
+    flat = records.flattened(environment, ".")
     if flat.get("device.platform") == "cpu":
         threads = flat.get("device.NPROC") or flat.get("device.cpu_count")
         flat["threads"] = str(threads)

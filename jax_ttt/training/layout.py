@@ -1,4 +1,4 @@
-"""Where a run's arrays lie on its devices, and the keys of its random number streams.
+"""The layout of a run's arrays on its devices, and the keys of its random streams.
 
 Axes: `S` agents; the axis is absent for a single agent.
 """
@@ -39,9 +39,9 @@ _Results = TypeVar("_Results")
 class Layout:
     """How many agents train at once, and on which devices.
 
-    Many agents are split by the agents; one is split by its games and past moves. All
-    else is the same on each device. Without a mesh there is one device, and each method
-    returns what it is given.
+    If many agents train, each device has some of the agents. If one agent trains, each
+    device has some of its games and of its past moves, and copies of everything else.
+    Without a mesh there is one device, and each method returns its argument.
     """
 
     many: bool = False
@@ -62,13 +62,16 @@ class Layout:
         return learner, meshes.put_on_devices(key, agents)
 
     def put_state(self, state: TrainState) -> TrainState:
-        """Return the state on the devices; what is there is not copied."""
+        """Return the state on the devices; arrays that are there are not copied."""
         if self.mesh is None:
             return state
         return meshes.put_on_devices(state, self._shardings(state, self.mesh))
 
     def placed_shapes(self, shapes: TrainState) -> TrainState:
-        """Return the shapes of a state's leaves, with their shardings."""
+        """Return the shapes of a state's leaves with their shardings.
+
+        A program that is compiled for these shapes takes such a state as it is.
+        """
         if self.mesh is None:
             return jax.tree.map(
                 lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), shapes
@@ -82,14 +85,17 @@ class Layout:
         )
 
     def constrain(self, state: TrainState) -> TrainState:
-        """Return a program's state so that its leaves stay where they are."""
+        """Return a state within a program, so that its leaves keep their shardings."""
         if self.mesh is None:
             return state
         shardings = self._shardings(state, self.mesh)
         return jax.lax.with_sharding_constraint(state, shardings)
 
     def replicate(self, results: _Results) -> _Results:
-        """Return a program's results, which the host reads, the same on each device."""
+        """Return results within a program, so that each device has all of them.
+
+        The host reads them, and the processes of a run go the same way by them.
+        """
         if self.mesh is None:
             return results
         return jax.lax.with_sharding_constraint(

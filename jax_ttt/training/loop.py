@@ -27,21 +27,27 @@ from jax_ttt.players import names, registry
 from jax_ttt.runtime import devices
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import device, layout, run_state
-from jax_ttt.training.layout import KeyData, Layout
+from jax_ttt.training import device, run_state
+from jax_ttt.training.layout import KeyData, Layout, stream_keys
 from jax_ttt.training.run_state import RunState, RunStep, run_key
 
 LESS_MEMORY = (
     "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
 )
+"""The advice to a user whose run needs more memory than the device has."""
 CHUNK = 50
-"""Most updates in one call of the compiled program; the host runs between calls."""
+"""Most updates in one call of the compiled program.
+
+The host writes a row of metrics and answers signals between calls.
+"""
 _CHUNK_WORK = 4e11
-"""Most floating-point operations of one call: a second or two on a processor, since a
-signal is answered between calls."""
-_LONG = 1_000_000
-"""Moves of a run from which full optimization pays off: some seconds of training."""
-_ALONE = Layout()
+"""Most floating-point operations of one call: one or two seconds on a CPU, so that a
+signal is answered soon."""
+_LONG_RUN = 1_000_000
+"""Moves of a run above which fully optimized programs save more time than their
+compilation takes: some seconds of training."""
+_ONE_AGENT = Layout()
+"""The layout of one agent on one device."""
 
 
 def make_learner(config: Config, seed: int) -> Learner:
@@ -56,18 +62,52 @@ def make_learner(config: Config, seed: int) -> Learner:
 
 
 def make_learners(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
-    """Return the learner of many agents, whose numbers and opponents are `(S,)`.
+    """Return the learner of many agents.
+
+    Its hyperparameters and its opponents have a first axis `S`; the positions of a
+    table are the same for all agents, so they have none.
 
     Raises:
-        ValueError: the settings differ in more than the numbers of `Hyper`.
+        ValueError: the settings differ in more than the hyperparameters in `Hyper`.
     """
     first, *others = (
         make_learner(config, seed) for config, seed in zip(configs, seeds, strict=True)
     )
-    if any(one.config.compiled_for != first.config.compiled_for for one in others):
+    compiled_for = first.config.compiled_for
+    if any(other.config.compiled_for != compiled_for for other in others):
         raise ValueError("the settings differ in more than numbers that are data")
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), first, *others)
     return dataclasses.replace(stacked, positions=first.positions)
+
+
+def make_opponent(config: Config, seed: int) -> Opponent | None:
+    """Return the opponent that the agent trains against; None in self-play.
+
+    Raises:
+        PlayerError: the opponent is unknown.
+    """
+    if config.opponent.is_self:
+        return None
+    spec = names.read_name(config.opponent.opponent, config.env_id)
+    opponent_key = stream_keys(run_key(seed)).opponent
+    return Versus(
+        env_id=config.env_id,
+        num_envs=config.run.num_envs,
+        seat=config.opponent.seat,
+        first_move=config.opponent.first_move,
+        player=registry.make_player(spec, config.env_id, opponent_key).choose,
+    )
+
+
+def check_first_move(config: Config) -> None:
+    """Raise `SettingError` if the setting `first_move` is an illegal first move."""
+    if config.opponent.first_move is None:
+        return
+    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
+    legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
+    if config.opponent.first_move not in legal:
+        rule = f"one of {legal} in {config.env_id}"
+        raise SettingError("first_move", rule, config.opponent.first_move)
 
 
 def training_steps(
@@ -77,18 +117,19 @@ def training_steps(
     *,
     stop: Callable[[], bool] = lambda: False,
     times: TimeSpans | None = None,
-    layout: Layout = _ALONE,
+    layout: Layout = _ONE_AGENT,
 ) -> Iterator[RunStep]:
     """Train one agent or many, yielding after each chunk and each evaluation.
 
-    `key` is the run's, as its data, `(S, 2)` uint32. Without a `state` the run starts
-    from scratch. From a state of `run_state` or of a step it continues: the steps are
-    bit for bit those of the uninterrupted run, and the memory of a state on the device
-    is taken. The agents are evaluated before the first update, every `eval_every`
-    updates and after the last, exactly if the game is enumerable; the random numbers of
-    evaluations are independent of training's. The run ends early once `stop()` is true.
-    The same key gives the same bits on the same machine and versions. `times` records
-    compilation, training and evaluation.
+    `key` is the data of the run's key, `(S, 2)` uint32; with the same key, machine and
+    versions the results are the same bits. Without a `state` the run starts from
+    scratch. With a state, restored or of a step, it continues: the steps are bit for
+    bit those of the uninterrupted run. It takes the memory of a state on the device.
+
+    The agents are evaluated before the first update, every `eval_every` updates and
+    after the last, exactly if the game is enumerable. Evaluations draw random numbers
+    of their own, so they don't change the training. The run ends early once `stop()` is
+    true. `times` records compilation, training and evaluation.
 
     Raises:
         SettingError: the devices can't share the games.
@@ -102,7 +143,7 @@ def training_steps(
         meshes.check_even_split(config, layout.mesh)
     learner, key = layout.put_learner(learner, key)
     with times.recording("compile"):
-        tree = _prepare(learner, key, layout, starts=state is None)
+        tree = _compile_and_enumerate(learner, key, layout, is_new=state is None)
     if state is None:
         with times.recording("train"):
             first = device.start_program.jitted()(learner, key, layout=layout)
@@ -130,6 +171,7 @@ def training_steps(
 
 
 def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
+    """Return whether to evaluate now: by the schedule, or since the run ends here."""
     regular = int(state.update) % config.evaluation.eval_every == 0
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
@@ -156,7 +198,7 @@ def _evaluate(
     layout: Layout,
     stop: Callable[[], bool],
 ) -> RunStep:
-    """Evaluate the agents."""
+    """Evaluate the agents, and look for counterexamples if the settings say so."""
     config = learner.config
     result = jax.device_get(
         grade_on_devices(learner, state.train_state, key, tree, layout)
@@ -172,12 +214,14 @@ def grade_on_devices(
     state: TrainState,
     key: KeyData,
     tree: Tree | None,
-    layout: Layout = _ALONE,
+    layout: Layout = _ONE_AGENT,
     quickly: bool = True,
 ) -> Evaluation:
-    """Return what the device knows of agents: exact with a tree, and a match.
+    """Return the agents' results that the device computes.
 
-    `quickly` is how the programs are compiled; in a trace it must be False.
+    They are exact if there is a tree; by the settings there is also a match against
+    random. `quickly` is how the programs are compiled; within a trace it must be False,
+    since only a whole program can be given options for compiling.
     """
     config = learner.config
     exact = sampled = None
@@ -208,9 +252,11 @@ def _with_counterexamples(
     layout: Layout,
     stop: Callable[[], bool],
 ) -> tuple[RunState, Evaluation]:
-    """Look for counterexamples, and add them to the learner's pool.
+    """Search for counterexamples, and add their positions to the pool of starts.
 
-    Those of the untrained agent are left out: nearly every position is one.
+    Those of the untrained agent are not added: nearly every position is one. The random
+    numbers follow from the run's key and the update, so that a run that continues draws
+    the same ones.
     """
     params = meshes.gather_arrays(state.params)
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
@@ -222,81 +268,85 @@ def _with_counterexamples(
     return state, result._replace(searched=searched)
 
 
-def _prepare(
-    learner: Learner, key: KeyData, layout: Layout = _ALONE, starts: bool = True
+def _compile_and_enumerate(
+    learner: Learner, key: KeyData, layout: Layout, is_new: bool
 ) -> Tree | None:
-    """Compile what a run needs in threads, and return the game's tree.
+    """Compile a run's programs in threads; meanwhile enumerate and return its tree.
 
-    A run that does not start, but continues, needs no program for its first state. The
-    game is enumerated meanwhile. Programs are traced here, one after another:
-    concurrent traces don't always give the same program, and a different program is not
-    found in JAX's cache.
+    Only a new run needs the program of the first state. Programs are traced in this
+    thread, one after another: concurrent traces don't always give the same program, and
+    a different program is not found in JAX's cache.
 
     Raises:
         MemoryError: the device has less free memory than a program needs.
     """
     config = learner.config
     with ThreadPoolExecutor() as pool:
+        programs = []
+
+        def compile_in_thread(program: jax.stages.Lowered) -> None:
+            programs.append(pool.submit(devices.compile_and_measure, program))
+
         start = device.start_program.jitted().trace(learner, key, layout=layout)
         shapes = layout.placed_shapes(start.out_info)
-        jobs = []
-        if starts:
-            jobs.append(pool.submit(devices.compile_and_measure, start.lower()))
+        if is_new:
+            compile_in_thread(start.lower())
         advance = device.advance_program.jitted(quickly=is_short_run(config))
         for num_updates in all_chunk_lengths(config):
-            lowered = advance.lower(
-                learner, shapes, num_updates=num_updates, layout=layout
+            compile_in_thread(
+                advance.lower(learner, shapes, num_updates=num_updates, layout=layout)
             )
-            jobs.append(pool.submit(devices.compile_and_measure, lowered))
         tree = trees.game_tree(config.env_id)
         if tree is not None:
-            lowered = device.grade_program.jitted().lower(
-                learner.network,
-                shapes.average_params,
-                tree,
-                layout=layout,
+            grade = device.grade_program.jitted()
+            compile_in_thread(
+                grade.lower(learner.network, shapes.average_params, tree, layout=layout)
             )
-            jobs.append(pool.submit(devices.compile_and_measure, lowered))
         num_games = config.evaluation.num_games(is_exact=tree is not None)
         if num_games:
-            lowered = device.match_program.jitted().lower(
-                learner.network,
-                shapes.average_params,
-                shapes.update,
-                key,
-                num_games=num_games,
-                layout=layout,
+            match = device.match_program.jitted()
+            compile_in_thread(
+                match.lower(
+                    learner.network,
+                    shapes.average_params,
+                    shapes.update,
+                    key,
+                    num_games=num_games,
+                    layout=layout,
+                )
             )
-            jobs.append(pool.submit(devices.compile_and_measure, lowered))
-        needed = max(job.result() for job in jobs)
-    # Checked here: what is too large for the system ends the process.
-    devices.check_fits(needed, LESS_MEMORY)
+        num_bytes = max(program.result() for program in programs)
+    # Checked before the first call: a program that is too large for the system would
+    # end the process.
+    devices.check_fits(num_bytes, LESS_MEMORY)
     return tree
 
 
 def agent_memory(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
-    start = device.start_program.jitted().lower(learner, key, layout=_ALONE)
+    start = device.start_program.jitted().lower(learner, key, layout=_ONE_AGENT)
     advance = device.advance_program.jitted(quickly=is_short_run(config))
     chunks = [
-        advance.lower(learner, start.out_info, num_updates=num_updates, layout=_ALONE)
+        advance.lower(
+            learner, start.out_info, num_updates=num_updates, layout=_ONE_AGENT
+        )
         for num_updates in all_chunk_lengths(config)
     ]
     return max(map(devices.compile_and_measure, [start, *chunks]))
 
 
 def all_chunk_lengths(config: Config) -> list[int]:
-    """Return all lengths that `next_chunk_length` returns during a run, the longest first."""
+    """Return each length that a chunk of the run has, the longest first."""
     every, end = config.evaluation.eval_every, config.run.num_updates
-    spans = {min(every, end), end % every}  # between evaluations
-    most = longest_chunk(config)
-    lengths = {most for n in spans if n >= most} | {n % most for n in spans}
+    spans = {min(every, end), end % every}  # updates between two evaluations
+    longest = longest_chunk(config)
+    lengths = {longest for n in spans if n >= longest} | {n % longest for n in spans}
     return sorted(lengths - {0}, reverse=True)
 
 
 def next_chunk_length(config: Config, update: int) -> int:
-    """Return the number of updates of the next chunk."""
+    """Return the number of updates of the chunk that begins after `update` updates."""
     to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
     return min(longest_chunk(config), to_evaluation, config.run.num_updates - update)
 
@@ -306,12 +356,12 @@ def longest_chunk(config: Config) -> int:
     replay = config.replay
     rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
     # Two operations a product; the backward pass has twice as many as the forward one.
-    work = 6 * _products(config) * rows
+    work = 6 * _products_per_board(config) * rows
     return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))
 
 
-def _products(config: Config) -> int:
-    """Return about how many products of weights and inputs a board takes."""
+def _products_per_board(config: Config) -> int:
+    """Return about how many products of a weight and an input a board takes."""
     sides, sizes = GAMES[config.env_id].shape, config.network.hidden_sizes
     patches = math.prod(max(side - PATCH_SIDE + 1, 1) for side in sides)
     convolved = config.network.filters * patches
@@ -320,35 +370,8 @@ def _products(config: Config) -> int:
 
 
 def is_short_run(config: Config) -> bool:
-    """Return whether a run is too short for full optimization to pay off."""
-    return config.run.num_updates * config.run.num_envs <= _LONG
+    """Return whether a run is so short that its programs are compiled quickly.
 
-
-def check_first_move(config: Config) -> None:
-    """Raise `SettingError` if the setting `first_move` is an illegal first move."""
-    if config.opponent.first_move is None:
-        return
-    start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
-    legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
-    if config.opponent.first_move not in legal:
-        rule = f"one of {legal} in {config.env_id}"
-        raise SettingError("first_move", rule, config.opponent.first_move)
-
-
-def make_opponent(config: Config, seed: int) -> Opponent | None:
-    """Return the opponent that the agent trains against; None in self-play.
-
-    Raises:
-        PlayerError: the opponent is unknown.
+    Optimizing them fully would take longer than it saves.
     """
-    if config.opponent.is_self:
-        return None
-    spec = names.read_name(config.opponent.opponent, config.env_id)
-    own = layout.stream_keys(jnp.asarray(run_key(seed))).opponent
-    return Versus(
-        env_id=config.env_id,
-        num_envs=config.run.num_envs,
-        seat=config.opponent.seat,
-        first_move=config.opponent.first_move,
-        player=registry.make_player(spec, config.env_id, own).choose,
-    )
+    return config.run.num_updates * config.run.num_envs <= _LONG_RUN
