@@ -1,8 +1,9 @@
 """Self-play learning of board games in JAX, with proofs that agents are unbeatable.
 
-Importing the package loads no JAX: each public name is loaded when it is first used.
-`docs/api.md` describes the public names. `jax_ttt.train` is a function; the command of
-this name is a module that is run and never imported.
+Importing the package loads no JAX, so that commands start quickly and bad flags are
+refused immediately: each public name is loaded when it is first used. `docs/api.md`
+describes the public names. `jax_ttt.train` is a function; the module of this name is a
+command, which is run and never imported.
 
 Example:
     >>> jax_ttt.PRESETS["table"].run.num_updates

@@ -106,7 +106,7 @@ class SweepResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.resume is not None:
-        sweep = sweep_to_continue(args.resume, args.given)
+        sweep = sweep_to_continue(args.resume, args.given_fields)
         args = with_settings(args, sweep)
     points = checked_points(args)
     with interrupts.stop_request() as request:
@@ -163,7 +163,7 @@ def open_file(args: Args) -> SweepFile:
     from jax_ttt.runtime import processes
 
     if args.resume is not None:
-        return sweep_file.continued(args.resume, writes=processes.is_writer())
+        return sweep_file.open_sweep_file(args.resume, writes=processes.is_writer())
     sweep = Sweep(
         config=args.config,
         preset=args.preset,
@@ -172,7 +172,7 @@ def open_file(args: Args) -> SweepFile:
         num_seeds=args.num_seeds,
     )
     try:
-        return sweep_file.new_file(sweep, writes=processes.is_writer())
+        return sweep_file.make_sweep_file(sweep, writes=processes.is_writer())
     except files.WriteError:  # a full disk
         raise
     except OSError as error:
@@ -183,7 +183,7 @@ def open_file(args: Args) -> SweepFile:
 def checked_points(args: Args) -> list[tuple[Point, Config]]:
     """Return the combinations to train; refuse those that can't be trained."""
     check_seeds(args.first_seed, args.num_seeds)
-    if "grid" in args.given and not args.grid:
+    if "grid" in args.given_fields and not args.grid:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
     settings = grid.read_grid(args.grid)
     points = grid.grid_points(args.config, settings)
@@ -207,13 +207,13 @@ def check_evaluation(args: Args, points: list[tuple[Point, Config]]) -> None:
     point, config = points[0]
     evaluation = config.evaluation
     is_useful = any(config.evaluations_change_training for _, config in points)
-    if "eval_every" in {*args.given, *point} and not is_useful:
+    if "eval_every" in {*args.given_fields, *point} and not is_useful:
         rule = (
             "left out: a sweep grades at the end, so it has an effect only with "
             "start_share, or with learning_rate_decay below 1"
         )
         raise SettingError("eval_every", rule, evaluation.eval_every)
-    if "eval_games" in args.given and GAMES[args.config.env_id].enumerable:
+    if "eval_games" in args.given_fields and GAMES[args.config.env_id].enumerable:
         rule = f"left out: it has no effect in {args.config.env_id}, graded exactly"
         raise SettingError("eval_games", rule, evaluation.eval_games)
 
@@ -308,7 +308,7 @@ def write(
         sweep = f"preset {args.preset}, seeds from {args.first_seed}"
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
         print(summary_tables.groups_table(summaries, args.config.env_id, args.preset))
-        print(f"\n{summary_tables.time_taken(summaries, num_new, seconds)}")
+        print(f"\n{summary_tables.training_time_text(summaries, num_new, seconds)}")
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **agent_groups.csv_row(row)}

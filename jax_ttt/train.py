@@ -20,7 +20,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import RunFolder, read_settings
-from jax_ttt.files.run_writer import RunWriter, new_run
+from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import names
 from jax_ttt.runtime import interrupts, streams
@@ -94,31 +94,31 @@ class Args(cli.TrainingFlags):
     """The checkpoint where the run continues."""
 
     @classmethod
-    def usual(cls, basis: cli.PresetFlags) -> Self:
-        """Return the arguments of the run or the preset that is named, or implied."""
-        if basis.resume:
-            for name, value in (("preset", basis.preset), ("config", basis.config)):
+    def with_defaults(cls, flags: cli.PresetFlags) -> Self:
+        """Return the arguments of the run or preset that the flags name or imply."""
+        if flags.resume:
+            for name, value in (("preset", flags.preset), ("config", flags.config)):
                 if value:
                     rule = "must be left out with --resume"
                     raise UsageError(f"--{name} {rule}, got {value!r}")
-            return cls.resumed(Path(basis.resume))
-        if not basis.config:
-            usual = super().usual(basis)
-        elif basis.preset:
+            return cls.resumed(Path(flags.resume))
+        if not flags.config:
+            defaults = super().with_defaults(flags)
+        elif flags.preset:
             rule = "--preset must be left out with --config"
-            raise UsageError(f"{rule}, got {basis.preset!r}")
+            raise UsageError(f"{rule}, got {flags.preset!r}")
         else:
-            config, preset, seed = read_settings(Path(basis.config))
-            usual = cls(config=config, preset=preset, seed=seed, source=basis.config)
-        game = basis.env_id or usual.config.env_id
-        return dataclasses.replace(usual, snapshots=game in ENUMERABLE)
+            config, preset, seed = read_settings(Path(flags.config))
+            defaults = cls(config=config, preset=preset, seed=seed, source=flags.config)
+        game = flags.env_id or defaults.config.env_id
+        return dataclasses.replace(defaults, snapshots=game in ENUMERABLE)
 
     @classmethod
     def resumed(cls, path: Path) -> Self:
         """Return the arguments of the run in a folder, or of one of its files."""
         run = RunFolder(path.parent if path.is_file() else path)
         run.check_unlocked("--resume")
-        latest = checkpoint.newest(run)
+        latest = checkpoint.newest_checkpoint(run)
         for reason in latest.damaged.values():
             streams.print_stderr(f"warning: {reason}; going back to {latest.path}")
         plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
@@ -194,7 +194,7 @@ def plan_of(args: Args) -> Plan:
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,
-        wandb=(before or loggers.new_id()) if args.wandb else None,
+        wandb=(before or loggers.new_wandb_id()) if args.wandb else None,
     )
 
 
@@ -403,7 +403,7 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
         run = latest.run if latest else RunFolder(args.run_dir or Path())
         return RunWriter(run, times, writes=False)
     if latest is None and args.run_dir is None:
-        return RunWriter(new_run(args.preset, args.seed), times)
+        return RunWriter(make_run_folder(args.preset, args.seed), times)
     run = latest.run if latest else RunFolder(args.run_dir or Path())
     name = "--run-dir" if latest is None else "--resume"
     try:
@@ -413,7 +413,7 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     try:
         if latest is None:
             run.check_free()
-        elif checkpoint.newest(run).path != latest.path:
+        elif checkpoint.newest_checkpoint(run).path != latest.path:
             raise UsageError(f"--resume {run.path}: another process has continued it")
     except UsageError:
         writer.close()

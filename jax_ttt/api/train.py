@@ -71,12 +71,12 @@ and at most 1e+38, got -1.0
         rule = f'a whole number (did you mean preset="{seed}"?)'
         raise SettingError("seed", rule, seed)
     SEED_RANGE.check("seed", seed)
-    config = config_of(preset, settings)
+    config = make_config(preset, settings)
     if until_proven and not config.run.can_be_proven:
         rule = f"False, or the game one of {', '.join(ENUMERABLE)}, or start_share set"
         raise SettingError("until_proven", rule, config.env_id)
     with tqdm(total=config.run.num_updates, unit="update", disable=not progress) as bar:
-        return _alone(config, seed, until_proven, keep_agents, bar)
+        return _train_one(config, seed, until_proven, keep_agents, bar)
 
 
 def train_many(
@@ -110,26 +110,27 @@ def train_many(
     """
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
         raise SettingError("seeds", "several seeds, for instance range(8)", seeds)
-    config, chosen = config_of(preset, settings), list(seeds)
-    for seed in chosen:
+    config, seed_list = make_config(preset, settings), list(seeds)
+    for seed in seed_list:
         SEED_RANGE.check("seeds", seed)
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise SettingError("seeds", "one or more different seeds", chosen)
+    if not seed_list or len(set(seed_list)) < len(seed_list):
+        raise SettingError("seeds", "one or more different seeds", seed_list)
     size = many_agents.agents_that_fit(config)
-    groups = [chosen[i : i + size] for i in range(0, len(chosen), size)]
-    found: dict[int, Run | None] = {}
-    with tqdm(total=len(chosen), unit="agent", disable=not progress) as bar:
+    groups = [seed_list[i : i + size] for i in range(0, len(seed_list), size)]
+    runs_by_seed: dict[int, Run | None] = {}
+    with tqdm(total=len(seed_list), unit="agent", disable=not progress) as bar:
         for group in groups:
             if len(group) > 1:
-                found |= _at_once(config, group)
+                runs_by_seed |= _train_together(config, group)
             else:
-                found[group[0]] = _unless_diverged(config, group[0])
+                runs_by_seed[group[0]] = _train_unless_diverged(config, group[0])
             bar.update(len(group))
-    runs = tuple(run for run in found.values() if run is not None)
-    return Runs(config, runs, tuple(s for s, run in found.items() if run is None))
+    runs = tuple(run for run in runs_by_seed.values() if run is not None)
+    diverged = tuple(seed for seed, run in runs_by_seed.items() if run is None)
+    return Runs(config, runs, diverged)
 
 
-def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Config:
+def make_config(preset: str | Config | None, fields: Mapping[str, Setting]) -> Config:
     """Return the settings of a preset with these fields changed.
 
     Raises:
@@ -154,7 +155,7 @@ def config_of(preset: str | Config | None, fields: Mapping[str, Setting]) -> Con
     return config
 
 
-def _alone(
+def _train_one(
     config: Config,
     seed: int,
     until_proven: bool,
@@ -164,7 +165,7 @@ def _alone(
     """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []
     agents: list[Agent] = []
-    score = run_state.ungraded(config)
+    score = run_state.initial_grade(config)
 
     def stop() -> bool:
         return until_proven and score.unbeatable is True
@@ -177,49 +178,52 @@ def _alone(
     for latest, score in itertools.chain([start], graded):
         rows.append(run_state.metrics_row(latest, score))
         if keep_agents and latest.evaluation is not None:
-            agents.append(_agent(config, latest.params, seed, latest.update, score))
+            agents.append(
+                _copy_agent(config, latest.params, seed, latest.update, score)
+            )
         if bar is not None:
             bar.update(latest.update - bar.n)
-    agent = _agent(config, latest.params, seed, latest.update, score)
+    agent = _copy_agent(config, latest.params, seed, latest.update, score)
     return Run(agent, tuple(rows), (*agents[:-1], agent))
 
 
-def _agent(
+def _copy_agent(
     config: Config, params: nnx.State, seed: int, update: int, score: Grade
 ) -> Agent:
     """Return an agent with a copy of these parameters."""
     return Agent(config, jax.tree.map(jnp.array, params), seed, update, score)
 
 
-def _unless_diverged(config: Config, seed: int) -> Run | None:
+def _train_unless_diverged(config: Config, seed: int) -> Run | None:
     try:
-        return _alone(config, seed, until_proven=False, keep_agents=False)
+        return _train_one(config, seed, until_proven=False, keep_agents=False)
     except FloatingPointError:
         return None
 
 
-def _at_once(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
+def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None if an agent diverged."""
-    ungraded = run_state.ungraded(config)
-    collected = [_Collected(ungraded) for _ in seeds]
+    ungraded = run_state.initial_grade(config)
+    records = [_AgentRecord(ungraded) for _ in seeds]
     learner = loop.make_learners([config] * len(seeds), seeds)
     keys = np.stack([run_key(seed) for seed in seeds])
     steps = loop.training_steps(learner, keys, layout=Layout(many=True))
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
-        for one, step in zip(collected, _each(latest, len(seeds)), strict=True):
-            one.add(config, step)
-    found: dict[int, Run | None] = dict.fromkeys(seeds)
-    for i, (seed, one) in enumerate(zip(seeds, collected, strict=True)):
-        if not one.diverged:
+        agent_steps = _split_step(latest, len(seeds))
+        for record, agent_step in zip(records, agent_steps, strict=True):
+            record.add(config, agent_step)
+    runs: dict[int, Run | None] = dict.fromkeys(seeds)
+    for i, (seed, record) in enumerate(zip(seeds, records, strict=True)):
+        if not record.diverged:
             params = jax.tree.map(lambda leaf, i=i: leaf[i], latest.params)
-            agent = _agent(config, params, seed, latest.update, one.score)
-            found[seed] = Run(agent, tuple(one.rows), (agent,))
-    return found
+            agent = _copy_agent(config, params, seed, latest.update, record.score)
+            runs[seed] = Run(agent, tuple(record.rows), (agent,))
+    return runs
 
 
 @dataclasses.dataclass
-class _Collected:
+class _AgentRecord:
     """The rows of one of several agents that train at once, until it diverges."""
 
     score: Grade
@@ -240,10 +244,10 @@ class _Collected:
             self.rows.append(run_state.metrics_row(step, self.score))
 
 
-def _each(step: RunStep, num_agents: int) -> Iterator[RunStep]:
+def _split_step(step: RunStep, num_agents: int) -> Iterator[RunStep]:
     """Yield the step of each of the agents that train at once.
 
-    The counts of its state are the agent's. Its learner is that of all agents.
+    The counts of its state are the agent's; its learner is still that of all agents.
     """
     for i in range(num_agents):
         names = ("games", "wins", "losses", "env_steps", "diverged")

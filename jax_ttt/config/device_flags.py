@@ -6,22 +6,22 @@ from typing import Annotated
 
 import tyro
 
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 
-_PROCESSES = Range(int, 1, 100_000, optional=True)
-_IDS = Range(int, 0, 99_999, optional=True)
+_NUM_PROCESSES_RANGE = Range(int, 1, 100_000, optional=True)
+_PROCESS_ID_RANGE = Range(int, 0, 99_999, optional=True)
 _ADDRESS = re.compile(r"(.+):(\d{1,5})")
-_NEEDED = ("coordinator", "num_processes", "process_id")
+_CLUSTER_FIELDS = ("coordinator", "num_processes", "process_id")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeviceFlags:
-    """Over which devices of a host a command spreads its work.
+    """The devices of one host over which a command spreads its work.
 
     Raises:
-        SettingError: the flag can't be followed.
+        SettingError: the flag is not a number of devices.
     """
 
     devices: str | None = None
@@ -39,7 +39,8 @@ class DeviceFlags:
     def check_shares(self, config: Config) -> None:
         """Raise `SettingError` if the devices can't share a run's games evenly.
 
-        It is not known yet how many devices `all` are; see `mesh.check_even_split`.
+        With `all` the number of devices is unknown before JAX is loaded: then only
+        `mesh.check_even_split` refuses the settings.
         """
         if self.devices not in (None, "all"):
             check_shares(config, int(self.devices))
@@ -47,20 +48,21 @@ class DeviceFlags:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DistributedFlags(DeviceFlags):
-    """Over which devices and hosts a command spreads its work.
+    """The devices and hosts over which a command spreads its work.
 
     Raises:
-        Refused: the flags can't be followed, or don't fit together.
+        Refused: a flag has a wrong value, or needs another flag.
     """
 
     distributed: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Join the processes on several hosts that run this same command. SLURM, Open MPI,
-    Kubernetes and TPU pods are found; elsewhere the next three flags are needed."""
+    """Join the processes on several hosts that run this same command. JAX detects
+    SLURM, Open MPI, Kubernetes and TPU pods; elsewhere the next three flags are
+    needed."""
     coordinator: str | None = None
-    """Address of process 0, which the others connect to."""
-    num_processes: Annotated[int | None, _PROCESSES] = None
-    """Processes in all."""
-    process_id: Annotated[int | None, _IDS] = None
+    """Address of process 0, HOST:PORT, which the others connect to."""
+    num_processes: Annotated[int | None, _NUM_PROCESSES_RANGE] = None
+    """The number of processes."""
+    process_id: Annotated[int | None, _PROCESS_ID_RANGE] = None
     """The number of this process, from 0. Only 0 prints and writes files."""
 
     @property
@@ -70,19 +72,19 @@ class DistributedFlags(DeviceFlags):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = [name for name in _NEEDED if getattr(self, name) is not None]
+        fields = [name for name in _CLUSTER_FIELDS if getattr(self, name) is not None]
         if not self.distributed:
-            for name in given:
+            for name in fields:
                 raise SettingError(name, "used with --distributed", getattr(self, name))
             return
         if self.devices not in (None, "all"):
             rule = "all, or left out, with --distributed"
             raise SettingError("devices", rule, self.devices)
-        if given and len(given) < len(_NEEDED):
-            missing = sorted({*_NEEDED} - {*given})
-            flags = " and ".join(f"--{name.replace('_', '-')}" for name in missing)
-            raise UsageError(f"--{given[0].replace('_', '-')} needs {flags} too")
-        if given:
+        if fields and len(fields) < len(_CLUSTER_FIELDS):
+            missing = sorted({*_CLUSTER_FIELDS} - {*fields})
+            missing_flags = " and ".join(map(flag_name, missing))
+            raise UsageError(f"{flag_name(fields[0])} needs {missing_flags} too")
+        if fields:
             self._check_address()
 
     def _check_address(self) -> None:
@@ -95,14 +97,19 @@ class DistributedFlags(DeviceFlags):
 
 
 def check_shares(config: Config, num_devices: int) -> None:
-    """Raise `SettingError` if devices can't share a run's games and moves evenly."""
-    shared = {
+    """Raise `SettingError` if the devices can't share a run evenly.
+
+    The games at once, and the moves in the replay buffer, must be multiples of the
+    number of devices.
+    """
+    shared_sizes = {
         "num_envs": config.run.num_envs,
         "replay_capacity": config.replay.replay_capacity,
     }
-    for field, number in shared.items():
-        if rest := number % num_devices:
-            near = [n for n in (number - rest, number - rest + num_devices) if n]
-            sizes = " or ".join(f"{n:,}" for n in near)
+    for field, number in shared_sizes.items():
+        if remainder := number % num_devices:
+            below = number - remainder
+            multiples = [size for size in (below, below + num_devices) if size]
+            sizes = " or ".join(f"{size:,}" for size in multiples)
             rule = f"a multiple of the {num_devices:,} devices, such as {sizes}"
             raise SettingError(field, rule, number)

@@ -1,6 +1,6 @@
-"""The published systems: settings, figures, and why our figures differ from theirs.
+"""The published systems: our settings, their figures, and why ours differ from them.
 
-Rates are % of wins/draws/losses against the random player. Imports no JAX.
+Rates are wins/draws/losses in % against the random player. Imports no JAX.
 """
 
 import dataclasses
@@ -16,18 +16,19 @@ TABLE_SETTINGS = Config.of(
     tremble=0.0,
     backward=True,
 )
-"""Common to all tables: a step removes the same share of each entry's error."""
+"""Common to all tables: plain gradient steps, so that a visit removes the share
+`learning_rate` of an entry's error."""
 
 
 @dataclasses.dataclass(frozen=True)
 class PublishedFigures:
-    """Figures of one system from one source."""
+    """The figures of a system from one source."""
 
     source: str
-    first: str | None  # wins/draws/losses in the first seat
-    second: str | None
-    unbeatable: str | None  # n of N seeds
-    seconds: str | None
+    first: str | None  # wins/draws/losses of the agent as it moves first
+    second: str | None  # as it moves second
+    unbeatable: str | None  # unbeatable agents, "n of N" seeds
+    seconds: str | None  # of one training
 
 
 class PublishedSystem(NamedTuple):
@@ -36,11 +37,12 @@ class PublishedSystem(NamedTuple):
     title: str
     config: Config
     results: tuple[PublishedFigures, ...]
-    why: str  # why our figures differ
-    curve: tuple[tuple[int, float], ...] = ()  # published: (games played, wins)
+    why: str  # why our figures differ from the published ones
+    curve: tuple[tuple[int, float], ...] = ()  # published: (games played, wins in %)
 
 
-# Published output: (updates, wins in %). 9 updates of one ply play 2,048 games.
+# Published output: (updates, wins in %). An update plays one move in each of 2,048
+# games, and a game has at most 9 moves, so 9 updates play about 2,048 games.
 _ARTICLE_CURVE = (
     (207, 92.19),
     (405, 91.41),
@@ -88,7 +90,7 @@ _GO = "github.com/andrey-matveyev/go-sample-tictactoe"
 # random one rewards risks. Also changed: canonical boards, 72 neurons (the article's
 # largest choice) instead of 27, Adam instead of SGD, larger batches, and epsilon ends
 # at 0.5 instead of 0.001, to learn the boards after rare replies too.
-_GO_CONFIG = Config.of(
+_GO_DOUBLE_DQN = Config.of(
     opponent="blend:0.5:minimax",
     num_envs=64,
     num_updates=4000,
@@ -259,7 +261,7 @@ PUBLISHED = {
     ),
     "go-first": PublishedSystem(
         f"double DQN, moving first ({_GO})",
-        _GO_CONFIG.replace(seat="first"),
+        _GO_DOUBLE_DQN.replace(seat="first"),
         (
             PublishedFigures("published", "95.60/0.50/3.90", None, None, None),
             PublishedFigures(
@@ -287,7 +289,7 @@ PUBLISHED = {
     # With blend:0.5, one of 20 seeds took a risk as O.
     "go-second": PublishedSystem(
         f"double DQN, moving second ({_GO})",
-        _GO_CONFIG.replace(seat="second", opponent="blend:0.4:minimax"),
+        _GO_DOUBLE_DQN.replace(seat="second", opponent="blend:0.4:minimax"),
         (
             PublishedFigures("published", None, "78.30/2.60/19.10", None, None),
             PublishedFigures(

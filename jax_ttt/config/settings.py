@@ -1,6 +1,11 @@
-"""The settings of a run: a record for each part, and `Config`, which holds all parts.
+"""The settings of a run.
 
-Imports no JAX, so that bad settings are refused immediately.
+`Config` holds a record for each part: the game, the opponent, the network and so on.
+The file has the parts first, then what the program derives from them (`BackupRule`,
+`Architecture`, `Hyper`), then `Config` and the checks that need several parts.
+
+A field's docstring is the help of its flag. Imports no JAX, so that bad settings are
+refused immediately.
 """
 
 import dataclasses
@@ -24,68 +29,10 @@ from jax_ttt.config.ranges import (
 if TYPE_CHECKING:
     import jax
 
-NetworkKind = Literal["mlp", "table"]
-Activation = Literal["relu", "tanh", "sigmoid"]
-OptimizerKind = Literal["adamw", "sgd"]
-Loss = Literal["huber", "mse"]
-EpsilonSchedule = Literal["linear", "steps", "exponential"]
-Backup = Literal["one-ply", "two-ply"]
-Precision = Literal["auto", "float32", "bfloat16"]
-TableKey = Literal["position", "after-state", "hash"]
-BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
-"""A backup. If it is one-ply, also what chooses the best next action: the target values
-themselves, the network in training (double), or the other of two tables."""
-BACKUP_RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
-    ("one-ply", False, "mlp"): "one-ply",
-    ("one-ply", False, "table"): "one-ply",
-    ("one-ply", True, "mlp"): "double",
-    ("one-ply", True, "table"): "double-tables",
-    ("two-ply", False, "mlp"): "two-ply",
-    ("two-ply", False, "table"): "two-ply",
-}
-"""The rule by the settings `backup`, `double` and `network`."""
-HeadKind = Literal["value", "value-and-reply", "two-tables"]
-"""The values of an action: one, to the mover; two, to the mover and to the player who
-waits for the reply; or one from each of two tables."""
-HEAD_KIND_OF: dict[BackupRule, HeadKind] = {
-    "one-ply": "value",
-    "two-ply": "value-and-reply",
-    "double": "value",
-    "double-tables": "two-tables",
-}
-SEATS_OF_SETTING: dict[SeatSetting, tuple[Seat, ...]] = {
-    "both": SEATS,
-    "first": ("first",),
-    "second": ("second",),
-}
-"""The seats that an agent learns, by the setting `seat`."""
-
-
-Scalar: TypeAlias = "float | jax.Array"
-"""A number, or a float32 array, `()`, or `(S,)` for `S` agents."""
-
-
-class Hyper(NamedTuple):
-    """Hyperparameters that are data: agents that differ in them share one program.
-
-    It is a pytree. The settings of the same names describe the fields.
-    """
-
-    learning_rate: Scalar
-    learning_rate_end: Scalar
-    weight_decay: Scalar
-    average_span: Scalar
-    epsilon_start: Scalar
-    epsilon_end: Scalar
-    epsilon_decay: Scalar
-    tau: Scalar
-    gamma: Scalar
-    tremble: Scalar
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSettings(SettingsPart):
-    """The game, and how much of it is played."""
+    """The game, the number of games at once and the length of the training."""
 
     env_id: EnvId = game_facts.DEFAULT_GAME
     """The PGX game to learn."""
@@ -98,18 +45,19 @@ class RunSettings(SettingsPart):
     """Restart all games together after the last one has ended, as J. Antognini's
     program does."""
     start_share: Fraction = 0.0
-    """Share of the new games that start at counterexamples: the positions on
-    lines of play that beat the agent, in which it had several moves. Each evaluation
-    then finds them among all positions that the agent reaches; those of the latest
-    evaluations are kept. Only in self-play, in games of stones without a tree."""
+    """Share of the new games that start at counterexamples: positions in which the
+    agent had a choice, on lines of play that beat it. Each evaluation then searches all
+    positions that the agent reaches for them, and those of the latest evaluations are
+    used. Only in self-play, in games whose positions have keys and that are too large
+    to enumerate."""
 
     @property
     def can_be_proven(self) -> bool:
         """Whether evaluations during the run can prove the agent unbeatable."""
-        return game_facts.GAMES[self.env_id].enumerable or self.start_share > 0
+        return GAMES[self.env_id].enumerable or self.start_share > 0
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         return {"lockstep": "num_envs 1"} if self.num_envs == 1 else {}
 
 
@@ -138,13 +86,13 @@ class OpponentSettings(SettingsPart):
 
     @property
     def counted_player(self) -> str:
-        """Whose results a run counts."""
-        return {SELF: "the first player"}.get(self.opponent, "the agent")
+        """The player whose results a run counts, for messages."""
+        return "the first player" if self.is_self else "the agent"
 
     @property
     def pairing(self) -> str:
-        """Who plays: `in self-play`, or `against` a name."""
-        return {SELF: "in self-play"}.get(self.opponent, f"against {self.opponent}")
+        """The opponent, for messages: `in self-play`, or `against random`."""
+        return "in self-play" if self.is_self else f"against {self.opponent}"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,7 +101,13 @@ class OpponentSettings(SettingsPart):
             raise ConflictError("seat", rule, self.seat)
 
 
-_OF_MLP = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
+NetworkKind = Literal["mlp", "table"]
+Activation = Literal["relu", "tanh", "sigmoid"]
+TableKey = Literal["position", "after-state", "hash"]
+
+PATCH_SIDE = 4
+"""Rows and columns of a filter's patch, in cells: four in a row fit into it."""
+_MLP_FIELDS = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -195,9 +149,9 @@ class NetworkSettings(SettingsPart):
         return () if self.is_table else (self.hidden_size,) * self.hidden_layers
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         if self.is_table:
-            return dict.fromkeys(_OF_MLP, "network table")
+            return dict.fromkeys(_MLP_FIELDS, "network table")
         causes = {"table_key": "network mlp", "initial_value": "network mlp"}
         if not self.hidden_layers:
             causes["hidden_size"] = "hidden_layers 0"
@@ -206,14 +160,17 @@ class NetworkSettings(SettingsPart):
         return causes
 
 
+Backup = Literal["one-ply", "two-ply"]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TargetSettings(SettingsPart):
-    """What the value of a move should become."""
+    """The TD target: the value that an action's value is moved towards."""
 
     backup: Backup = "one-ply"
     """one-ply: bootstrap from the next mover's value. two-ply (self-play only):
-    bootstrap from a second head, which gives the values for the player who waits
-    while the opponent replies."""
+    bootstrap from a second head, which gives the values of the opponent's replies
+    to the waiting player."""
     tremble: Fraction = 0.5
     """Probability, in the TD target only, that the next mover plays a random move: from
     0 (the plain maximum) to 1. A higher one prefers moves that set traps."""
@@ -236,7 +193,7 @@ class TargetSettings(SettingsPart):
     reward_win: Reward = 1.0
     """Reward of a win."""
     reward_draw: Reward = 0.0
-    """Reward of a draw; 0 in self-play, as gains and losses add up to 0."""
+    """Reward of a draw; 0 in self-play, which is a zero-sum game."""
     reward_loss: Reward = -1.0
     """Reward of a loss; -reward_win in self-play."""
 
@@ -255,7 +212,7 @@ class TargetSettings(SettingsPart):
             raise ConflictError("reward_draw", rule, self.reward_draw)
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         causes: dict[str, str] = {}
         if self.target_update_every:
             causes["tau"] = f"target_update_every {self.target_update_every}"
@@ -265,9 +222,12 @@ class TargetSettings(SettingsPart):
         return causes
 
 
+EpsilonSchedule = Literal["linear", "steps", "exponential"]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExplorationSettings(SettingsPart):
-    """Epsilon, the share of random moves while training."""
+    """Epsilon, the share of random moves in training games."""
 
     epsilon_start: Fraction = 1.0
     """Share of random moves at the first update."""
@@ -280,8 +240,8 @@ class ExplorationSettings(SettingsPart):
     epsilon_decay: Fraction = 0.1
     """Step size (steps) or factor (exponential); unused with linear."""
     random_opening: Annotated[int, Range(int, 0, 1000)] = 0
-    """Most random moves at the start of a game, learned from too: three of four games
-    have 0 to this many."""
+    """Maximum number of random moves at the start of a game. Three of four games have 0
+    to this many, and the agent learns from them too."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -290,7 +250,7 @@ class ExplorationSettings(SettingsPart):
             raise ConflictError("epsilon_end", rule, self.epsilon_end)
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         if self.epsilon_start == self.epsilon_end:
             cause = "epsilon_end equal to epsilon_start"
             return dict.fromkeys(("epsilon_schedule", "epsilon_decay"), cause)
@@ -299,9 +259,14 @@ class ExplorationSettings(SettingsPart):
         return {}
 
 
+OptimizerKind = Literal["adamw", "sgd"]
+Loss = Literal["huber", "mse"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimizerSettings(SettingsPart):
-    """The loss, and the gradient step on it."""
+    """The loss of a TD error, and the optimizer that lowers it."""
 
     optimizer: OptimizerKind = "adamw"
     """adamw, or sgd: plain gradient steps, without momentum and weight decay."""
@@ -333,7 +298,7 @@ class OptimizerSettings(SettingsPart):
             raise ConflictError("learning_rate_end", rule, self.learning_rate_end)
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         if self.optimizer == "sgd":
             return {"weight_decay": "optimizer sgd"}
         return {}
@@ -341,27 +306,27 @@ class OptimizerSettings(SettingsPart):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReplaySettings(SettingsPart):
-    """The buffer of past moves to learn from again."""
+    """The buffer of past moves that the agent learns from again."""
 
     replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0
-    """Moves that the buffer keeps; new ones replace the oldest. 0: no buffer,
-    each move is learned from once, when it is played."""
+    """Moves that the buffer holds; new ones replace the oldest. 0: no buffer, and the
+    agent learns from each move once, when it is played."""
     replay_batch: Annotated[int, Range(int, 1, 2**20)] = 256
     """Moves sampled uniformly from the buffer in each update."""
     replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
-    """Moves in the buffer before learning begins; until then updates count, but nothing
-    of the agent changes."""
+    """Moves in the buffer before learning begins. Until then updates are counted, but
+    the agent does not change."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        least = max(self.replay_batch, self.replay_start)
-        if 0 < self.replay_capacity < least:
-            other = "replay_batch" if least == self.replay_batch else "replay_start"
-            rule = f"0 or at least {least:,} ({other})"
+        low = max(self.replay_batch, self.replay_start)
+        if 0 < self.replay_capacity < low:
+            other_field = "replay_batch" if low == self.replay_batch else "replay_start"
+            rule = f"0 or at least {low:,} ({other_field})"
             raise ConflictError("replay_capacity", rule, self.replay_capacity)
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         if self.replay_capacity:
             return {}
         return dict.fromkeys(("replay_batch", "replay_start"), "replay_capacity 0")
@@ -378,35 +343,90 @@ class EvaluationSettings(SettingsPart):
     """Games of the sampled match against random in each evaluation; by
     default 0 in enumerable games, whose results are exact, else 1,024."""
     max_positions: Annotated[int, MAX_POSITIONS_RANGE] = 2_000_000
-    """Most positions to enumerate in each seat at an evaluation, with start_share; past
-    them counterexamples come from a sample."""
+    """Maximum number of positions that an evaluation with start_share enumerates in
+    each seat; beyond it counterexamples come from a sample."""
 
     def num_games(self, is_exact: bool) -> int:
-        """Return the games of an evaluation's match; `is_exact`: it has exact results.
+        """Return the number of games of an evaluation's match; 0 means no match.
 
-        0 means that no match is played.
+        `is_exact` says whether the evaluation has exact results without the match.
         """
         if self.eval_games is not None:
             return self.eval_games
         return 0 if is_exact else 1024
 
 
-PATCH_SIDE = 4
-"""Cells of the side of a filter's patch: as many as make a line in Connect Four."""
+BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
+"""The rule of the TD target.
+
+one-ply and two-ply: the backup of that name. The other two are one-ply too, but the
+target values do not choose the best next action themselves: double, the network in
+training chooses it; double-tables, the other one of two tables does.
+"""
+BACKUP_RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
+    ("one-ply", False, "mlp"): "one-ply",
+    ("one-ply", False, "table"): "one-ply",
+    ("one-ply", True, "mlp"): "double",
+    ("one-ply", True, "table"): "double-tables",
+    ("two-ply", False, "mlp"): "two-ply",
+    ("two-ply", False, "table"): "two-ply",
+}
+"""The rule by the settings `backup`, `double` and `network`."""
+
+HeadKind = Literal["value", "value-and-reply", "two-tables"]
+"""The values that a network gives for an action: one, to the player to move; two, to
+the player to move and to the waiting player; or one from each of two tables."""
+HEAD_KIND_OF: dict[BackupRule, HeadKind] = {
+    "one-ply": "value",
+    "two-ply": "value-and-reply",
+    "double": "value",
+    "double-tables": "two-tables",
+}
+"""The heads by the rule of the TD target, which needs their values."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """The game, the network's settings and its heads, without how it learns.
+    """What the use of a trained network depends on: its inputs, layers and outputs.
 
-    Compiled matches and policies are cached by it, so networks of one architecture
-    share their programs.
+    How the network learns is not part of it, so that agents that differ only in their
+    training share the compiled programs of matches and policies.
     """
 
     env_id: EnvId
     heads: HeadKind
     network: NetworkSettings
 
+
+Scalar: TypeAlias = "float | jax.Array"
+"""A number, a float32 array `()`, or a float32 array `(S,)` for `S` agents."""
+
+
+class Hyper(NamedTuple):
+    """The hyperparameters that a compiled program takes as data.
+
+    Agents that differ only in these numbers share one program. A pytree; the settings
+    of the same names describe the fields.
+    """
+
+    learning_rate: Scalar
+    learning_rate_end: Scalar
+    weight_decay: Scalar
+    average_span: Scalar
+    epsilon_start: Scalar
+    epsilon_end: Scalar
+    epsilon_decay: Scalar
+    tau: Scalar
+    gamma: Scalar
+    tremble: Scalar
+
+
+SEATS_OF_SETTING: dict[SeatSetting, tuple[Seat, ...]] = {
+    "both": SEATS,
+    "first": ("first",),
+    "second": ("second",),
+}
+"""The seats that an agent learns, by the setting `seat`."""
 
 PART_TYPES: dict[str, type[SettingsPart]] = {
     "run": RunSettings,
@@ -418,19 +438,20 @@ PART_TYPES: dict[str, type[SettingsPart]] = {
     "replay": ReplaySettings,
     "evaluation": EvaluationSettings,
 }
-"""The types of the parts by name."""
+"""The types of the parts of a `Config`, by name."""
 PART_OF_FIELD = {
     name: part for part, type_ in PART_TYPES.items() for name in field_types(type_)
 }
-"""The part of each field; field names are unique."""
+"""The part that has a field, by the field's name; field names are unique."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings of a run except its seed, which is data: seeds share one program.
+    """All settings of a run except its seed: agents of all seeds share one program.
 
     `Config.of` makes settings from single fields, and `replace` changes some fields.
-    A field that has no effect beside the others may have any value.
+    A field that has no effect with the others may have any value in its range: presets
+    and files contain all fields. `check_changes` refuses it where a user gives it.
 
     Raises:
         SettingError: a field is outside its range, or contradicts others.
@@ -459,36 +480,37 @@ class Config:
         return cls().replace(**fields)
 
     def replace(self, **fields: object) -> "Config":
-        """Return the settings with these fields changed, and no others.
+        """Return the settings with these fields changed.
 
         Raises:
             SettingError: a field is unknown, outside its range, or contradicts others.
         """
-        grouped: dict[str, dict[str, object]] = {}
+        changes: dict[str, dict[str, object]] = {}
         for name, value in fields.items():
             if name not in PART_OF_FIELD:
                 hint = did_you_mean(name, PART_OF_FIELD)
                 raise SettingError(name, f"the name of a setting{hint}", value)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
-            plain = value if item is None else item()
-            grouped.setdefault(PART_OF_FIELD[name], {})[name] = plain
+            python_value = value if item is None else item()
+            part_changes = changes.setdefault(PART_OF_FIELD[name], {})
+            part_changes[name] = python_value
         parts = {
-            part: dataclasses.replace(getattr(self, part), **changes)
-            for part, changes in grouped.items()
+            part: dataclasses.replace(getattr(self, part), **part_changes)
+            for part, part_changes in changes.items()
         }
         return dataclasses.replace(self, **parts)
 
     def as_dict(self) -> dict[str, Setting]:
-        """Return all fields by name."""
+        """Return the values of all fields, by name."""
         return {name: self.value(name) for name in PART_OF_FIELD}
 
     def value(self, name: str) -> Setting:
-        """Return the field of this name."""
+        """Return the value of a field."""
         return getattr(getattr(self, PART_OF_FIELD[name]), name)
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         causes: dict[str, str] = {}
         for part in PART_TYPES:
             causes |= getattr(self, part).without_effect()
@@ -504,17 +526,19 @@ class Config:
         return causes
 
     def check_changes(self, before: "Config") -> None:
-        """Raise `ConflictError` if a field that differs from `before` has no effect.
+        """Raise `ConflictError` if a changed field has no effect.
 
-        Nor may an mlp learn at a table's rate, which is a share of the error.
+        `before` are the settings that a user has changed. A change of the network from
+        a table to an mlp needs a new learning rate too: a table's is a share of the
+        error, which is far too high for an mlp.
         """
         for name, cause in self.without_effect().items():
             if self.value(name) != before.value(name):
                 rule = f"left out: it has no effect with {cause}"
                 raise ConflictError(name, rule, self.value(name))
-        has_rate_of_table = before.network.is_table and not self.network.is_table
+        was_table = before.network.is_table and not self.network.is_table
         rate = self.optimizer.learning_rate
-        if has_rate_of_table and rate == before.optimizer.learning_rate:
+        if was_table and rate == before.optimizer.learning_rate:
             rule = f"table, or given with another learning_rate than {rate}, a table's"
             raise ConflictError("network", rule, self.network.network)
 
@@ -530,15 +554,18 @@ class Config:
 
     @property
     def backup_rule(self) -> BackupRule:
-        """The rule of the TD target: the backup, and what chooses the next action."""
+        """The rule of the TD target."""
         target = self.target
         return BACKUP_RULE_OF[target.backup, target.double, self.network.network]
 
     @functools.cached_property
     def architecture(self) -> Architecture:
-        """What is needed to use the trained network."""
-        heads = HEAD_KIND_OF[self.backup_rule]
-        return Architecture(env_id=self.env_id, heads=heads, network=self.network)
+        """The inputs, layers and outputs of the network."""
+        return Architecture(
+            env_id=self.env_id,
+            heads=HEAD_KIND_OF[self.backup_rule],
+            network=self.network,
+        )
 
     @property
     def evaluations_change_training(self) -> bool:
@@ -547,7 +574,7 @@ class Config:
 
     @property
     def finds_counterexamples(self) -> bool:
-        """Whether each evaluation enumerates what the agent reaches."""
+        """Whether evaluations search for counterexamples, where new games start."""
         return self.run.start_share > 0
 
     @property
@@ -569,13 +596,12 @@ class Config:
     @functools.cached_property
     def compiled_for(self) -> tuple[Setting, ...]:
         """The settings that a program is compiled for: all but those of `hyper`."""
-        numbers = {*Hyper._fields}
         fields = self.as_dict().items()
-        return tuple(value for name, value in fields if name not in numbers)
+        return tuple(value for name, value in fields if name not in Hyper._fields)
 
 
 def _check_game(config: Config) -> None:
-    """Raise `ConflictError` for what can't be done in the game."""
+    """Raise `ConflictError` for a setting that is not possible in the game."""
     env_id, start_share = config.env_id, config.run.start_share
     if config.network.is_table and not GAMES[env_id].enumerable:
         rule = f"mlp in {env_id}: too many boards for a table"
@@ -589,12 +615,12 @@ def _check_game(config: Config) -> None:
     if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
         raise ConflictError("start_share", f"0: {reason}", start_share)
     opening = config.exploration.random_opening
-    if start_share and opening:  # a counterexample would be left at random
+    if start_share and opening:  # random moves would lead away from a counterexample
         raise ConflictError("random_opening", "0 with start_share", opening)
 
 
 def _check_replay(config: Config) -> None:
-    """Raise `ConflictError` for what does not go with the replay buffer."""
+    """Raise `ConflictError` for settings that contradict the replay buffer."""
     capacity, num_envs = config.replay.replay_capacity, config.run.num_envs
     if config.target.backward and capacity:
         raise ConflictError("backward", "false with replay, which has no order", True)
@@ -604,7 +630,7 @@ def _check_replay(config: Config) -> None:
 
 
 def _check_opponent(config: Config) -> None:
-    """Raise `ConflictError` for what does not go with an opponent."""
+    """Raise `ConflictError` for settings that only self-play allows."""
     if config.target.backup == "two-ply":
         rule = "one-ply against an opponent: its reply is part of the move"
         raise ConflictError("backup", rule, config.target.backup)
@@ -614,7 +640,11 @@ def _check_opponent(config: Config) -> None:
 
 
 def _check_self_play(target: TargetSettings) -> None:
-    """Raise `ConflictError` for rewards of which one's gain is not the other's loss."""
+    """Raise `ConflictError` for rewards of a game that is not zero-sum.
+
+    In self-play one network plays both sides, and a player's value is the opponent's
+    value with its sign changed.
+    """
     if target.reward_draw != 0:
         rule = "0 in self-play: one's gain is the other's loss"
         raise ConflictError("reward_draw", rule, target.reward_draw)

@@ -1,6 +1,7 @@
-"""The grammar of players' names, read without JAX: a wrong name is refused immediately.
+"""The grammar of players' names.
 
-A name is a kind, a kind with its arguments after colons, or the path of an agent.
+A name is a kind, a kind with its arguments after colons, or the path of an agent. This
+module imports no JAX, so that commands refuse a wrong name immediately.
 """
 
 import dataclasses
@@ -37,7 +38,7 @@ PLAYER_KINDS = {
 PLAYERS_HELP = "\n".join(
     ["Players:", *(f"  {name}: {text}" for name, text in PLAYER_KINDS.items())]
 )
-"""The kinds of players for the help of a command, a line each."""
+"""The kinds of players, a line each, for the help of a command."""
 
 BUILT_IN = (
     *("random", "blend:0.7:minimax", "minimax", "minimax-first", "minimax-quick"),
@@ -45,17 +46,15 @@ BUILT_IN = (
 )
 """Players that need no file."""
 
-_KIND_OF = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
-
-_PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
+_KINDS_BY_NAME = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
+_DEFAULT_PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
 _NEED_TREE = ("minimax", "minimax-first", "minimax-quick", "mcts")
-_NUMBERS = {
+_NUMBER_RANGES = {
     "mcts": Range(int, 1, 10**6),
     "mcts-online": Range(int, 1, 10**6),
     "blend": Range(float, 0, 1),
     "lookahead": Range(int, 1, 9),
 }
-
 
 MAX_NESTING = 20
 """Most levels of nested players; each level is compiled separately."""
@@ -91,25 +90,28 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     """
     if depth > MAX_NESTING:
         raise PlayerError(f"players may be nested at most {MAX_NESTING} levels deep")
-    kind, _, rest = name.partition(":")
+    kind, colon, arguments = name.partition(":")
     if kind in _NEED_TREE and not GAMES[env_id].enumerable:
         raise PlayerError(f"{name}: needs an enumerable game: {', '.join(ENUMERABLE)}")
-    if kind in _PLAYOUTS:
-        playouts = _number(name, kind, rest) if ":" in name else _PLAYOUTS[kind]
-        return PlayerSpec(name, kind, playouts)
+    if kind in _DEFAULT_PLAYOUTS:
+        default = _DEFAULT_PLAYOUTS[kind]
+        num_playouts = _read_number(name, kind, arguments) if colon else default
+        return PlayerSpec(name, kind, num_playouts)
     if kind in ("blend", "lookahead"):
-        number, colon, inner = rest.partition(":")
-        if not (colon and inner):
+        number, _, inner_name = arguments.partition(":")
+        if not inner_name:
             form = next(form for form in PLAYER_KINDS if form.startswith(kind))
             raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
-        player = read_name(inner, env_id, depth + 1)
-        if kind == "lookahead" and player.kind != "agent":
-            raise PlayerError(f"{name}: lookahead needs a saved agent, got {inner!r}")
-        return PlayerSpec(name, kind, _number(name, kind, number), player)
-    if name in _KIND_OF:
-        return PlayerSpec(name, _KIND_OF[name])
-    if not name or not _exists(name):
-        raise _unknown(name)
+        inner = read_name(inner_name, env_id, depth + 1)
+        if kind == "lookahead" and inner.kind != "agent":
+            raise PlayerError(
+                f"{name}: lookahead needs a saved agent, got {inner_name!r}"
+            )
+        return PlayerSpec(name, kind, _read_number(name, kind, number), inner)
+    if name in _KINDS_BY_NAME:
+        return PlayerSpec(name, _KINDS_BY_NAME[name])
+    if not name or not _path_exists(name):
+        raise _unknown_player(name)
     path = agent_path(Path(name))
     if not path.exists():
         raise PlayerError(f"{path}: no such file")
@@ -126,16 +128,17 @@ def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
     """Raise `PlayerError` if a saved agent among the players is of another game."""
     for spec in specs:
         if (saved := spec.saved) is not None:
-            made = agent_file.env_id(saved.path)
-            if made != env_id:
-                raise PlayerError(f"{saved.name}: made for {made}, not for {env_id}")
+            agent_game = agent_file.read_env_id(saved.path)
+            if agent_game != env_id:
+                raise PlayerError(
+                    f"{saved.name}: made for {agent_game}, not for {env_id}"
+                )
 
 
 def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
-    """Return the game that the players play.
+    """Return `env_id`, else the game of the players' saved agents, else the default.
 
-    It is `env_id` if given, else the game of the saved agents among them, else the
-    default game. Only the descriptions of the files are read.
+    Only the descriptions in the agents' files are read, not the weights.
 
     Raises:
         AgentError: a file can't be read, or two agents are made for different games.
@@ -145,7 +148,7 @@ def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     games: dict[EnvId, Path] = {}
     for spec in specs:
         if (saved := spec.saved) is not None:
-            games.setdefault(agent_file.env_id(saved.path), saved.path)
+            games.setdefault(agent_file.read_env_id(saved.path), saved.path)
     if len(games) > 1:
         (first, path), (second, other), *_ = games.items()
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
@@ -160,36 +163,38 @@ def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def _exists(path: str) -> bool:
+def _path_exists(path: str) -> bool:
     try:
         return Path(path).exists()
     except (OSError, ValueError):  # too long, or with a character not allowed in paths
         return False
 
 
-def _number(name: str, kind: str, text: str) -> int | float:
-    allowed = _NUMBERS[kind]
+def _read_number(name: str, kind: str, text: str) -> int | float:
+    number_range = _NUMBER_RANGES[kind]
     try:
-        return allowed.number(text)
+        return number_range.parse_number(text)
     except ValueError:
-        raise PlayerError(f"{name}: {kind} needs {allowed}, got {text!r}") from None
+        raise PlayerError(
+            f"{name}: {kind} needs {number_range}, got {text!r}"
+        ) from None
 
 
-def _unknown(name: str) -> PlayerError:
+def _unknown_player(name: str) -> PlayerError:
     if os.sep in name:
-        return PlayerError(f"{name}: no such file or folder{_paths_like(name)}")
+        return PlayerError(f"{name}: no such file or folder{_similar_path(name)}")
     kinds = [kind.partition("[")[0] for kind in PLAYER_KINDS if kind != "AGENT"]
     has_arguments = ":" in name and not name.startswith("shipped:")
     hint = "" if has_arguments else did_you_mean(name, kinds)
-    known = "".join(f"\n  {kind}: {text}" for kind, text in PLAYER_KINDS.items())
-    return PlayerError(f"{name}: no such file, and no known player{hint}{known}")
+    kinds_text = "".join(f"\n  {kind}: {text}" for kind, text in PLAYER_KINDS.items())
+    return PlayerError(f"{name}: no such file, and no known player{hint}{kinds_text}")
 
 
-def _paths_like(name: str) -> str:
-    """Return which path of the same folder may be meant."""
+def _similar_path(name: str) -> str:
+    """Return a question for a path of the same folder, if one has a similar name."""
     path = Path(name)
     try:
-        beside = [str(other) for other in path.parent.iterdir()]
+        siblings = [str(sibling) for sibling in path.parent.iterdir()]
     except (OSError, ValueError):
         return ""
-    return did_you_mean(str(path), beside)
+    return did_you_mean(str(path), siblings)

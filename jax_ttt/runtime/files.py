@@ -1,4 +1,4 @@
-"""Reading files of bounded size; writing the old file or the new one, never a part."""
+"""Files: reading at most a number of bytes, and writing that leaves no partial file."""
 
 import contextlib
 import csv
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 TEMPORARY = ".{}.{}.tmp"
-"""The name of a file that is being written, with places for its name and the process.
-"""
+"""The name of the file to which new content is written before it replaces a file. Its
+places are for the name of that file and for the number of the process."""
 
 
 class UnreadableError(ValueError):
-    """A file can't be read, or should not be; the message says why."""
+    """A file can't be read, or is not one to read; the message says why."""
 
 
 class WriteError(OSError):
@@ -24,10 +24,10 @@ class WriteError(OSError):
         return f"cannot write {self.filename}: {self.strerror}"
 
 
-def check_readable(path: Path, most: int) -> None:
-    """Raise `UnreadableError` unless a path is a regular file of at most `most` bytes.
+def check_readable(path: Path, max_bytes: int) -> None:
+    """Raise `UnreadableError` unless a path is a regular file of at most `max_bytes`.
 
-    Nothing is opened: that of a pipe would wait, that of a device may have an effect.
+    The file is not opened: opening a pipe would wait, a device could act on it.
     """
     try:
         status = path.stat()
@@ -35,17 +35,17 @@ def check_readable(path: Path, most: int) -> None:
         raise UnreadableError(getattr(error, "strerror", None) or str(error)) from None
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableError("not a regular file")
-    if status.st_size > most:
-        raise UnreadableError(f"larger than {most:,} bytes")
+    if status.st_size > max_bytes:
+        raise UnreadableError(f"larger than {max_bytes:,} bytes")
 
 
-def read_bounded(path: Path, most: int) -> bytes:
-    """Return the contents of a regular file of at most `most` bytes.
+def read_bounded(path: Path, max_bytes: int) -> bytes:
+    """Return the contents of a regular file of at most `max_bytes`.
 
     Raises:
-        UnreadableError: there is no such file, or it can't be read or is too large.
+        UnreadableError: the file does not exist, can't be read or is too large.
     """
-    check_readable(path, most)
+    check_readable(path, max_bytes)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -69,18 +69,23 @@ def write_atomic(path: Path, content: bytes) -> None:
     except OSError as error:
         raise WriteError(error.errno, error.strerror, str(path)) from error
     finally:
-        with contextlib.suppress(OSError):  # it has its name now, or was not made
+        with contextlib.suppress(OSError):  # it was renamed, or never opened
             temporary.unlink()
 
 
 def remove_temporary(folder: Path) -> None:
-    """Remove what killed processes left in a folder that no process writes to."""
+    """Remove the temporary files of killed processes from a folder.
+
+    No process may be writing to the folder.
+    """
     for path in folder.glob(TEMPORARY.format("*", "*")):
         path.unlink(missing_ok=True)
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a file that a user has named; devices and pipes are written in place.
+    """Write a file that a user names, which may be a device or a pipe.
+
+    These are written in place, as replacing them would turn them into plain files.
 
     Raises:
         WriteError: the file can't be written.
@@ -95,13 +100,14 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, object]]) -> None:
-    """Write rows as CSV; a field that a row lacks is left empty.
+    """Write rows as CSV, with empty fields for names that a row lacks.
 
     Raises:
         WriteError: the file can't be written.
     """
     text = io.StringIO(newline="")
     longest_first = sorted(rows, key=len, reverse=True)
+    # The row with most fields gives the order of the columns.
     names = dict.fromkeys(name for row in longest_first for name in row)
     writer = csv.DictWriter(text, fieldnames=list(names))
     writer.writeheader()

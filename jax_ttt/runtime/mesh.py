@@ -1,9 +1,10 @@
-"""The devices that a run is spread over, and where its arrays lie on them.
+"""The devices that a run uses, and the placement of its arrays on them.
 
-A run alone is split by its games, many agents at once by the agents. All else, like the
-parameters, is the same on each device; the compiler adds the sums over devices.
+The arrays of one agent are split by games, those of many agents at once by agents.
+Everything else, like the parameters of one agent, is the same on each device; the
+compiler adds the sums over devices.
 
-A mesh of None is a single device.
+A mesh of None means a single device.
 """
 
 from typing import NamedTuple, TypeVar
@@ -25,46 +26,41 @@ PyTreeT = TypeVar("PyTreeT")
 
 
 class Hardware(NamedTuple):
-    """What a command computes on."""
+    """The devices that a command computes on."""
 
-    name: str  # of the kind of device, with the number of devices
+    name: str  # kind of device, and the number of devices if there are several
     mesh: Mesh | None = None
 
 
-def use_devices(kind: str, args: DeviceFlags) -> Hardware:
-    """Make JAX compute on a kind of device; return the devices that are asked for.
+def use_devices(kind: str, flags: DeviceFlags) -> Hardware:
+    """Make JAX compute on the devices that the flags name, of this kind.
 
     Raises:
-        UsageError: there are no such devices, or JAX is set up so that it can't work.
+        UsageError: there are no such devices, or a setting of JAX prevents training.
     """
-    spread = (
-        args
-        if isinstance(args, DistributedFlags)
-        else DistributedFlags(devices=args.devices)
-    )
-    processes.join_processes(spread)
+    if not isinstance(flags, DistributedFlags):
+        flags = DistributedFlags(devices=flags.devices)
+    processes.join_processes(flags)
     try:
         device = devices.choose_device(kind)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    return _spread(spread, device) if spread.is_spread else Hardware(device)
+    return _hardware(flags, device) if flags.is_spread else Hardware(device)
 
 
-def _spread(args: DistributedFlags, device: str) -> Hardware:
+def _hardware(flags: DistributedFlags, device: str) -> Hardware:
+    """Return the devices of the flags; `device` is the name of the first one."""
     present = jax.devices(devices.current_device().platform)
-    wanted = args.devices or ("all" if args.distributed else "1")
-    if wanted != "all" and int(wanted) > len(present):
+    number = flags.devices or ("all" if flags.distributed else "1")
+    if number != "all" and int(number) > len(present):
         rule = f"1 to {len(present)}, the devices here, or all"
-        raise UsageError(f"--devices must be {rule}, got {wanted}")
-    chosen = present if wanted == "all" else present[: int(wanted)]
+        raise UsageError(f"--devices must be {rule}, got {number}")
+    chosen = present if number == "all" else present[: int(number)]
     if len(chosen) == 1:
         return Hardware(device)
-    hosts = (
-        f", {processes.num_processes()} processes"
-        if processes.num_processes() > 1
-        else ""
-    )
-    name = f"{device}, {len(chosen)} devices{hosts}"
+    name = f"{device}, {len(chosen)} devices"
+    if processes.num_processes() > 1:
+        name += f", {processes.num_processes()} processes"
     return Hardware(name, Mesh(np.array(chosen), (_AXIS,)))
 
 
@@ -74,17 +70,17 @@ def num_devices(mesh: Mesh | None) -> int:
 
 
 def split_sharding(mesh: Mesh) -> NamedSharding:
-    """Return how an array lies that is split over the devices by its first axis."""
+    """Return the sharding of an array that is split by its first axis."""
     return NamedSharding(mesh, PartitionSpec(_AXIS))
 
 
 def replicated_sharding(mesh: Mesh) -> NamedSharding:
-    """Return how an array lies that is the same on each device."""
+    """Return the sharding of an array that is the same on each device."""
     return NamedSharding(mesh, PartitionSpec())
 
 
 def round_up_for_devices(number: int, mesh: Mesh | None) -> int:
-    """Return the number, or the next one that the devices can share evenly."""
+    """Return the least multiple of the number of devices that is at least `number`."""
     return -(-number // num_devices(mesh)) * num_devices(mesh)
 
 
@@ -94,35 +90,36 @@ def check_even_split(config: Config, mesh: Mesh | None) -> None:
 
 
 def put_on_devices(tree: PyTreeT, shardings: object) -> PyTreeT:
-    """Return the arrays of a pytree on the devices; `shardings` is a prefix of it.
+    """Return the pytree with its arrays placed by `shardings`, a prefix of the pytree.
 
-    With several processes, each has all of an array that it puts.
+    With several processes, each must have the whole of every array.
     """
-    return jax.tree.map(_put, tree, jax.tree.broadcast(shardings, tree))
+    return jax.tree.map(_put_leaf, tree, jax.tree.broadcast(shardings, tree))
 
 
-def _put(leaf: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
+def _put_leaf(leaf: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     if isinstance(leaf, jax.Array) and leaf.sharding == sharding:
         return leaf
     if processes.num_processes() == 1:
         return jax.device_put(leaf, sharding)
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(_put(jax.random.key_data(leaf), sharding))
+        return jax.random.wrap_key_data(_put_leaf(jax.random.key_data(leaf), sharding))
     host = np.asarray(leaf)
-    return jax.make_array_from_callback(host.shape, sharding, lambda i: host[i])
+    return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
 
 
 def gather_arrays(tree: PyTreeT) -> PyTreeT:
-    """Return the arrays, each in a form that this process can read as a whole.
+    """Return the arrays in a form that this process can read as a whole.
 
-    All processes have to call it together.
+    A process can't read the parts of an array on another host's devices. All processes
+    must call this function together.
     """
     if processes.num_processes() == 1:
         return tree
-    return jax.tree.map(_gathered, tree)
+    return jax.tree.map(_gather_leaf, tree)
 
 
-def _gathered(leaf: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+def _gather_leaf(leaf: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
     if not isinstance(leaf, jax.Array) or leaf.is_fully_replicated:
         return leaf
     return multihost_utils.process_allgather(leaf, tiled=True)

@@ -1,4 +1,4 @@
-"""This process: its memory, and the versions of its libraries."""
+"""This process: its memory, and the versions of its libraries. Imports no JAX."""
 
 import atexit
 import functools
@@ -20,7 +20,11 @@ def peak_mib() -> float | None:
 
 
 def collect_garbage_rarely() -> None:
-    """Look for unused objects rarely and not at the end: most of what is made stays."""
+    """Collect garbage rarely, and not at exit.
+
+    Imports and traces make many objects that stay, and each collection would look at
+    all of them.
+    """
     gc.set_threshold(500_000)
     atexit.register(gc.freeze)
 

@@ -1,4 +1,4 @@
-"""Standard streams that may be closed or full, or whose terminal was closed."""
+"""The standard streams, which may be closed or full, or have lost their terminal."""
 
 import contextlib
 import os
@@ -24,17 +24,17 @@ def replace_closed() -> None:
 def redirect_to_null(stream: TextIO) -> None:
     """Redirect a stream to the null device, so that closing it at exit can't fail."""
     with contextlib.suppress(OSError, ValueError):  # closed, or has no descriptor
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def redirect_closed_terminal() -> None:
-    """Drop the streams of a closed terminal, since writing to them is an error."""
+    """Redirect the streams of a closed terminal, since writing to them is an error."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):  # closed, or has no descriptor
-            kind = os.fstat(stream.fileno()).st_mode
-            if stat.S_ISCHR(kind) and not stream.isatty():
+            mode = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISCHR(mode) and not stream.isatty():
                 redirect_to_null(stream)
 
 
@@ -47,20 +47,20 @@ def print_stderr(message: str) -> None:
 
 
 def print_written(path: Path, size: str = "", as_json: bool = False) -> None:
-    """Say that a file was written, and its size in words, for instance `3 rows`.
+    """Print that a file was written, with its size in words, for instance `3 rows`.
 
-    It goes to stderr if stdout carries the JSON object.
+    With `as_json`, stdout is for the JSON object, and the line goes to stderr.
     """
-    text = f"wrote {path}: {size}" if size else f"wrote {path}"
+    line = f"wrote {path}: {size}" if size else f"wrote {path}"
     if as_json:
-        print_stderr(text)
+        print_stderr(line)
     else:
-        print(text, flush=True)
+        print(line, flush=True)
 
 
 def status_line(text: str) -> tqdm:
-    """Show on a terminal what a command waits for, until the result is closed.
+    """Show on a terminal what a command waits for, until the returned bar is closed.
 
-    `set_description_str` of the result shows another text.
+    Its `set_description_str` shows another text.
     """
     return tqdm(desc=text, bar_format="{desc}", leave=False, disable=None)
