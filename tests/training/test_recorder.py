@@ -116,7 +116,7 @@ def test_a_request_to_stop_saves_at_once(begun):
     recorder.follow(until_requested(), request)
     assert found[1:3] == [[], [2]]
     assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
-    assert recorder.progress.update == recorder.agent.num_updates == 2
+    assert recorder.last_step.update == recorder.agent.num_updates == 2
 
 
 @pytest.mark.parametrize("update", [0, 2])
