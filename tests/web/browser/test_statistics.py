@@ -96,7 +96,7 @@ def test_one_file_brings_games_and_agents_into_another_browser(
         expect(panel).to_contain_text("Nothing was changed")
         assert other.counted() == NOTHING
     other.game("connect_5x4")
-    before = titles(other)
+    before, added = titles(other), ""
     for _ in range(2):
         panel = other.tab("Statistics")
         other.upload("Import", file)
