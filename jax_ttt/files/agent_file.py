@@ -1,7 +1,7 @@
 """A trained agent's file: its weights, and everything needed to use them.
 
-Saving the same agent gives the same bytes: the file holds no time and no path. Needs no
-JAX.
+Saving the same agent gives the same bytes: the file holds no time and no path. This
+module doesn't import JAX, so that commands can read agents before it is loaded.
 """
 
 import dataclasses
@@ -28,8 +28,8 @@ def agent_path(path: Path) -> Path:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Game:
-    """What a file says first."""
+class _AgentGame:
+    """The part of the description in an agent's file that tells its game."""
 
     kind: Literal["agent"] = "agent"
     """The kind of file."""
@@ -38,7 +38,7 @@ class _Game:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentDescription(_Game):
+class AgentDescription(_AgentGame):
     """The description in an agent's file, beside its tensors."""
 
     config: dict[str, Setting]
@@ -53,12 +53,12 @@ class AgentDescription(_Game):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AgentFile:
-    """What an agent's file holds."""
+    """The contents of an agent's file."""
 
     config: Config
     seed: int
     num_updates: int  # learned from; fewer than in the settings if stopped early
-    score: Grade  # the last evaluation
+    score: Grade  # of the last evaluation
     tensors: dict[str, np.ndarray]  # the network's weights by name
 
 
@@ -82,7 +82,9 @@ def encode_agent(agent: AgentFile) -> bytes:
 
 
 def read_agent(path: Path) -> AgentFile:
-    """Return what a file holds; whether the weights fit a network is not checked.
+    """Return the agent of a file.
+
+    Whether the weights fit a network is not checked: that needs JAX.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
@@ -107,10 +109,10 @@ def read_agent(path: Path) -> AgentFile:
 
 
 def read_env_id(path: Path) -> EnvId:
-    """Return the game that a file's agent is made for; its weights are not read.
+    """Return the game of a file's agent; its weights are not read.
 
     Raises:
         AgentError: the file is missing or damaged, or another program or version wrote
             it.
     """
-    return tensor_file.read_description(path, _Game).env_id
+    return tensor_file.read_description(path, _AgentGame).env_id

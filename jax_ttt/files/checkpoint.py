@@ -1,7 +1,8 @@
-"""A checkpoint: the state of a run and its plan, as a file. Needs no JAX.
+"""Checkpoints: the state of a run and its plan, as a file.
 
-It is a file of tensors (`files/tensor_file.py`): every leaf of the run's state by its
-name, and what the run was asked for.
+It is a file of tensors (`files/tensor_file.py`) with every leaf of the run's state by
+its name. This module doesn't import JAX, so that `--resume` can refuse a folder before
+JAX is loaded.
 """
 
 import dataclasses
@@ -21,19 +22,19 @@ from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading.grade import Grade
 
 Finished = Literal["end", "proven"]
-"""Why a run ended by itself: after its last update, or with `--until-proven`."""
+"""Why a run ended by itself: after its last update, or at the first proof."""
 Rank = tuple[bool, int, float]
-"""What compares agents: proven or not, losing ends as a negative number, wins."""
+"""The order of agents, ascending: proven or not, minus the losing ends, win rate."""
 _LEARNED = tuple(
     f"train_state.{name}."
     for name in ("params", "target_params", "average_params", "opt_state")
 )
-"""Leaves that are finite unless the training diverged."""
+"""Beginnings of the names of leaves that are finite unless the training diverged."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a run was asked for; a run that continues keeps it."""
+    """What a run is to do; a run that continues keeps its plan."""
 
     config: Config
     preset: Preset
@@ -41,7 +42,7 @@ class Plan:
     until_proven: bool = False
     snapshots: bool = False
     tensorboard: bool = False
-    wandb: str | None = None  # the id of its run there
+    wandb: str | None = None  # the id of its run at Weights & Biases
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -141,7 +142,9 @@ def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Return the checkpoint of a file; whether its leaves fit is not checked.
+    """Return the checkpoint of a file.
+
+    Whether its leaves fit the settings is not checked: that needs JAX.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
@@ -177,7 +180,10 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def first_nonfinite_leaf(tensors: dict[str, np.ndarray]) -> str | None:
-    """Return the name of a leaf that is finite in every good state, but not here."""
+    """Return the name of the first learned leaf that is not finite; None if all are.
+
+    Other leaves, such as environment states, may be infinite or NaN.
+    """
     for name, tensor in tensors.items():
         if name.startswith(_LEARNED) and not np.isfinite(tensor).all():
             return name
@@ -202,7 +208,7 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
         first, *others = damaged.values()
         older = "; nor can an older one be used" if others else ""
         raise UsageError(f"{first}{older}")
-    why = "no checkpoint in this folder"
+    reason = "no checkpoint in this folder"
     if run.agent.exists():
-        why += "; its agent can be used, but the run can't be continued"
-    raise UsageError(f"--resume {run.path}: {why}")
+        reason += "; its agent can be used, but the run can't be continued"
+    raise UsageError(f"--resume {run.path}: {reason}")

@@ -1,8 +1,8 @@
 """Loggers of a run's metrics: TensorBoard and Weights & Biases.
 
-Importing this module imports neither. Loggers receive exactly the numbers of
-`metrics.jsonl`, each at its update. A logger that fails is dropped with a warning on
-stderr, and the run continues.
+Loggers receive exactly the numbers of `metrics.jsonl`, each at its update. A logger
+that fails is dropped with a warning on stderr, and the run continues. Both packages are
+optional, so they are imported only where they are used.
 """
 
 import os
@@ -37,13 +37,13 @@ class TensorBoard:
     """Writes to the run's folder for TensorBoard; numbers become float32."""
 
     def __init__(self, run: RunFolder, first_update: int) -> None:
-        """Open a file; TensorBoard ignores earlier files from `first_update` on."""
+        """Open a file; TensorBoard ignores older files' rows from `first_update` on."""
         from tensorboardX import SummaryWriter
 
         self._writer = SummaryWriter(
             str(run.tensorboard),
             purge_step=first_update,
-            # Files of one second would have the same name.
+            # Without it, two files of one second would have the same name.
             filename_suffix=f".{first_update}",
         )
 
@@ -64,16 +64,16 @@ class WeightsAndBiases:
     The mode is $WANDB_MODE, offline by default.
     """
 
-    def __init__(self, run: RunFolder, config: JsonObject, number: str) -> None:
-        """Begin or continue the run of this id; `config` is shown there."""
-        # Not an argument of init: W&B would report the start of the run to its server.
+    def __init__(self, run: RunFolder, config: JsonObject, run_id: str) -> None:
+        """Begin or continue the run with this id; `config` is shown beside it."""
+        # As an argument of `init`, W&B would report the start of the run to its server.
         os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
         import wandb  # type: ignore[import-not-found]
 
         self._run = wandb.init(
             project="jax_ttt",
             name=run.path.resolve().name,
-            id=number,
+            id=run_id,
             resume="allow",
             dir=str(run.path),
             config=config,
@@ -96,9 +96,9 @@ class Loggers:
     def __init__(
         self, run: RunFolder, plan: Plan, update: int | None, *, writes: bool = True
     ) -> None:
-        """Open the loggers that a run is asked for; none unless it `writes`.
+        """Open the loggers of a run's plan; none unless this process `writes`.
 
-        If the run continues, `update` is that of its checkpoint.
+        `update` is the one of the checkpoint from which the run continues, or None.
         """
         self._loggers: dict[str, Logger] = {}
         if not writes:
@@ -106,14 +106,14 @@ class Loggers:
         first_update = 0 if update is None else update + 1
         if plan.tensorboard:
             self._open("tensorboard", lambda: TensorBoard(run, first_update))
-        if (number := plan.wandb) is not None:
+        if (run_id := plan.wandb) is not None:
             config = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
-            self._open("wandb", lambda: WeightsAndBiases(run, config, number))
+            self._open("wandb", lambda: WeightsAndBiases(run, config, run_id))
 
     def _open(self, name: str, opener: Callable[[], Logger]) -> None:
         try:
             self._loggers[name] = opener()
-        except Exception as error:  # no failure of a logger may end the run
+        except Exception as error:  # a failing logger must not end the run
             _tell_dropped(name, error)
 
     def write_row(self, row: Row) -> None:

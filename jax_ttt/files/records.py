@@ -1,4 +1,4 @@
-"""Typed records as JSON and back. Imports no JAX.
+"""Typed records as JSON and back.
 
 A record is a frozen dataclass. Fields that are None are not written. When an object is
 read, fields with a default may be missing, and unknown ones are ignored.
@@ -83,7 +83,7 @@ def read_json(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> R
 
 
 def check_version(version: object) -> None:
-    """Raise `ValueError` if files of a format version are not read."""
+    """Raise `ValueError` unless files of this format version can be read."""
     if version != FORMAT_VERSION:
         text = str(version)[:20]
         raise ValueError(f"format version {text}; this program reads {FORMAT_VERSION}")

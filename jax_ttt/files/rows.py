@@ -1,4 +1,4 @@
-"""Rows of `metrics.jsonl` and of sweeps: counts and grades. Imports no JAX."""
+"""Rows of `metrics.jsonl` and of sweeps: counts and grades."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -12,7 +12,10 @@ Event = Literal["chunk", "evaluation"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingCounts:
-    """Counts of a training; the settings and the seed decide all but `seconds`."""
+    """Counts of a training.
+
+    The settings and the seed decide all of them but `seconds`.
+    """
 
     update: int
     """Updates done."""
@@ -80,7 +83,7 @@ class AgentResult(TrainingCounts):
     seed: int
     """Seed of all random numbers."""
     diverged: bool
-    """Whether the loss, the gradient or an action value was not finite."""
+    """Whether a loss, a gradient, a weight or an action value was not finite."""
     grade: Grade | None = None
     """Its grade; None if it diverged."""
 
@@ -106,9 +109,12 @@ def evaluated_rows(
 
 
 def source_of_rates(grades: Sequence[Grade], seats: Sequence[Seat] = SEATS) -> str:
-    """Return in words whether the best known rates in these seats are exact."""
-    every = (rates for grade in grades for rates in grade.rates.items())
-    exact = [rates.is_exact for seat, rates in every if seat in seats]
+    """Return "exact", "partly sampled" or "sampled" for grades' rates in these seats.
+
+    It is "sampled" too if there are no rates.
+    """
+    rates_by_seat = (pair for grade in grades for pair in grade.rates.items())
+    exact = [rates.is_exact for seat, rates in rates_by_seat if seat in seats]
     if not any(exact):
         return "sampled"
     return "exact" if all(exact) else "partly sampled"
@@ -117,7 +123,7 @@ def source_of_rates(grades: Sequence[Grade], seats: Sequence[Seat] = SEATS) -> s
 def searched_rows(rows: Sequence[Row]) -> list[Evaluated]:
     """Return the last row of each update that has results of a search.
 
-    A search at the end of a run may follow one of the same agent that was cut.
+    At the end of a run, a search may follow an incomplete one of the same agent.
     """
     searched = {
         row.update: row

@@ -1,4 +1,4 @@
-"""A run's folder: its files, its lock, and the folders of all runs. Needs no JAX.
+"""A run's folder: its files, its lock, and the folders of all runs.
 
 | file | holds |
 |---|---|
@@ -10,7 +10,10 @@
 | `best.safetensors` | the agent with the fewest losing ends, if these are counted |
 | `times.json` | the seconds of the run's parts |
 | `tensorboard/`, `wandb/` | what these loggers write |
-| `.lock` | while a process writes to the folder: its number |
+| `.lock` | the number of the process that is writing to the folder, while it does |
+
+This module doesn't import JAX, so that commands can refuse a folder before JAX is
+loaded.
 """
 
 import contextlib
@@ -36,13 +39,13 @@ from jax_ttt.runtime import files
 RUNS = Path("runs")
 """Where `train` makes its folders."""
 MOST_METRICS = 2**31
-"""Bytes of the longest metrics that are read, some millions of rows."""
+"""Bytes of the longest metrics that are read: some millions of rows."""
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
 _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
 
 
 class Settings(NamedTuple):
-    """What `config.json` says of a run."""
+    """The settings in a run's `config.json`."""
 
     config: Config
     preset: Preset
@@ -51,7 +54,7 @@ class Settings(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """A saved run: its settings' names, and its last evaluation if it has one."""
+    """A saved run in short: its game, its preset, and its last evaluation if any."""
 
     run_dir: str
     """The run's folder."""
@@ -82,14 +85,14 @@ class _ConfigFile:
 
 
 class InUseError(OSError):
-    """Another process is writing; the message has its number."""
+    """Another process is writing; the message names it by its number."""
 
 
 class Lock:
-    """A lock that one process has at a time, until it closes it or ends."""
+    """A lock that one process has at a time, until it closes the lock or ends."""
 
     def __init__(self, path: Path) -> None:
-        """Lock it; the file, which is made, holds the number of the process.
+        """Make a file with the number of this process, and lock it.
 
         Raises:
             InUseError: another process has locked it.
@@ -105,18 +108,18 @@ class Lock:
             path.write_text(f"{os.getpid()}\n", "ascii")
 
     def close(self) -> None:
-        """Unlock it, and remove the file."""
-        # While it is locked, or a file that another process has locked could go.
-        with contextlib.suppress(OSError):  # Windows removes no file that is open
+        """Unlock and remove the file."""
+        # Removed first: once it is unlocked, another process may have locked it.
+        with contextlib.suppress(OSError):  # Windows can't remove an open file
             self._path.unlink()
         self._lock.release()
 
 
 def _holder(lock: Path) -> str:
-    """Return which process holds a lock, as far as its file tells."""
+    """Return the process that holds a lock, by its number if the file has it."""
     try:
         return f"process {int(lock.read_text('ascii'))}"
-    except (OSError, ValueError):  # it is about to be written, or was just removed
+    except (OSError, ValueError):  # not written yet, or just removed
         return "another process"
 
 
@@ -175,27 +178,27 @@ class RunFolder:
         return self.path / f"checkpoint-{update}.safetensors"
 
     def checkpoints(self) -> list[Path]:
-        """Return the states from which the run can continue, the latest first.
+        """Return the paths of the run's checkpoints, the one with most updates first.
 
-        The latest is the one with the most updates, whatever the times of the files.
+        The times of the files don't count: clocks may jump, and copies have new times.
         """
         numbered = _numbered_files(self.path, _CHECKPOINT)
         return [path for _, path in sorted(numbered.items(), reverse=True)]
 
     def files(self) -> list[str]:
-        """Return the names of the files for people, sorted."""
+        """Return the names of the files that are not hidden, sorted."""
         return sorted(path.name for path in self.path.glob("[!.]*"))
 
     def settings(self) -> Settings:
-        """Return what `config.json` says.
+        """Return the run's settings.
 
         Raises:
-            UsageError: there is no such file, or it is no run's settings.
+            UsageError: `config.json` is missing, or is not a run's settings.
         """
         return read_settings(self.config)
 
     def lines(self) -> list[bytes]:
-        """Return the lines of the metrics; the half of one at the end is left out.
+        """Return the lines of the metrics; an incomplete last one is left out.
 
         Raises:
             UnreadableError: the file can't be read.
@@ -223,7 +226,7 @@ class RunFolder:
         return None
 
     def summary(self) -> RunSummary | None:
-        """Return the run in short; None if the folder is no run's."""
+        """Return the run in short; None if the folder does not hold a run."""
         try:
             config, preset, seed = self.settings()
             last = self.last_evaluation()
@@ -243,7 +246,7 @@ class RunFolder:
         )
 
     def resuming(self) -> str:
-        """Return the command that continues the run."""
+        """Return the command that continues the run, for a shell."""
         return f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
 
     def how_to_continue(self) -> str:
@@ -264,11 +267,11 @@ class RunFolder:
     def check_free(self) -> None:
         """Raise `UsageError` if no run can begin in the folder, which need not exist.
 
-        A run that saved neither an agent nor a checkpoint may be replaced. It has a
-        `config.json`, since a run writes that first.
+        A new run may replace one that saved neither an agent nor a checkpoint. Such a
+        run is known by its `config.json`, the first file that a run writes.
         """
         try:
-            reason = self._why_taken()
+            reason = self._reason_not_free()
         except OSError as error:
             reason = error.strerror
         if reason:
@@ -276,12 +279,13 @@ class RunFolder:
             text = f"--run-dir must be {rule}, got '{self.path}': {reason}"
             raise UsageError(text)
 
-    def _why_taken(self) -> str:
+    def _reason_not_free(self) -> str:
+        """Return why no run can begin in the folder; empty if one can."""
         above = (self.path, *self.path.absolute().parents)
         nearest = next(path for path in above if path.exists())
         if not nearest.is_dir():
             return f"{nearest} is a file"
-        # Some file systems, such as /proc, allow it by their permissions and refuse it.
+        # A trial, since permissions are not enough: /proc has them and refuses files.
         trial = nearest / files.TEMPORARY.format("run", os.getpid())
         trial.touch()
         trial.unlink()
@@ -291,13 +295,17 @@ class RunFolder:
             return f"it holds a run; to continue it: {self.resuming()}"
         if self.agent.exists():
             return f"{self.agent} exists"
-        taken = [path for path in self._replaceable() if path.exists()]
-        if taken and not self._is_a_run():
-            return f"{taken[0]} exists"
+        existing = [path for path in self._replaceable() if path.exists()]
+        if existing and not self._is_run():
+            return f"{existing[0]} exists"
         return ""
 
     def _replaceable(self) -> list[Path]:
-        """Return what a new run in the folder replaces, the settings last."""
+        """Return the files that a new run in the folder replaces.
+
+        The settings come last: if a process is killed as it removes them, what is left
+        is still known as a run.
+        """
         return [
             *(self.metrics, self.best, self.times),
             *_numbered_files(self.snapshots, _SNAPSHOT).values(),
@@ -305,7 +313,7 @@ class RunFolder:
             self.config,
         ]
 
-    def _is_a_run(self) -> bool:
+    def _is_run(self) -> bool:
         try:
             self.settings()
         except UsageError:
@@ -348,10 +356,10 @@ def snapshots_in(folder: Path) -> dict[int, Path]:
 
 
 def read_settings(path: Path) -> Settings:
-    """Return what a run's `config.json`, or the one in its folder, says.
+    """Return a run's settings from its `config.json`; `path` may be its folder.
 
     Raises:
-        UsageError: there is no such file, or it is no run's settings.
+        UsageError: there is no such file, or it is not a run's settings.
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
@@ -366,14 +374,17 @@ def read_settings(path: Path) -> Settings:
 
 
 def runs_in(folder: Path = RUNS) -> list[RunFolder]:
-    """Return the folders that a run has written to, the newest last."""
+    """Return the runs in a folder, the newest last.
+
+    A run is as old as its agent or, without one, as its settings.
+    """
     times: dict[RunFolder, float] = {}
     for path in folder.glob("*/"):
         run = RunFolder(path)
         for file in (run.agent, run.config):
             try:
                 times.setdefault(run, file.stat().st_mtime)
-            except OSError:  # not there, or not ours to read
+            except OSError:  # missing, or without permission
                 continue
     return sorted(times, key=lambda run: (times[run], run.path.name))
 
@@ -392,5 +403,5 @@ def newest_run(folder: Path = RUNS) -> RunFolder:
 
 def run_summaries(folder: Path = RUNS) -> list[RunSummary]:
     """Return a summary of each run, the newest last; other folders are ignored."""
-    every = [run.summary() for run in runs_in(folder)]
-    return [summary for summary in every if summary is not None]
+    summaries = (run.summary() for run in runs_in(folder))
+    return [summary for summary in summaries if summary is not None]

@@ -1,4 +1,4 @@
-"""Writing the files of a run. Needs no JAX."""
+"""The writer of a run's files."""
 
 import contextlib
 import dataclasses
@@ -39,23 +39,24 @@ class TimesFile:
 
 
 MOST_SNAPSHOTS = 32
-"""About as many snapshots are kept of a run."""
-_ASIDE = ".damaged"
+"""About the most snapshots of a run, whatever the number of its evaluations."""
+_DAMAGED = ".damaged"
+"""The ending of a damaged checkpoint's new name, under which it is no longer read."""
 
 
 class RunWriter:
     """Writes the files of one run, whose folder it locks.
 
-    Where several processes train one run, all but one have a writer that writes nothing
-    (`writes` is False), so that they go the same way.
+    If several processes train one run, only one of them writes. The others have a
+    writer that writes nothing (`writes` is False), so that all run the same code.
     """
 
     def __init__(
         self, run: RunFolder, times: TimeSpans, *, writes: bool = True
     ) -> None:
-        """Lock the folder, which is made if need be.
+        """Make the folder if it is missing, and lock it.
 
-        `times` are the run's; the time of writing is added to them.
+        The time of writing is added to the run's `times`.
 
         Raises:
             InUseError: another process is writing to it.
@@ -70,17 +71,17 @@ class RunWriter:
             files.remove_temporary(run.snapshots)
 
     def begin(self, plan: Plan, environment: JsonObject) -> None:
-        """Replace a run that left nothing to continue; write the settings.
+        """Remove the files of a run that can't be continued, and write the settings.
 
-        `environment` tells where the run takes place: versions, device, threads.
+        `environment` has the versions, the device and the threads of the new run.
         """
         if self._writes and self.run.clear():
-            why = "it left neither an agent nor a checkpoint"
-            streams.print_stderr(f"replacing the run in {self.run.path}: {why}")
+            reason = "it left neither an agent nor a checkpoint"
+            streams.print_stderr(f"replacing the run in {self.run.path}: {reason}")
         self._write_settings(plan, environment)
 
     def update_settings(self, plan: Plan, environment: JsonObject) -> None:
-        """Write the settings of a run that continues if they are not those there."""
+        """Write the settings of a run that continues if they have changed."""
         try:
             settings = self.run.settings()
         except UsageError:
@@ -89,7 +90,7 @@ class RunWriter:
             self._write_settings(plan, environment)
 
     def resume(self, latest: LatestCheckpoint) -> None:
-        """Drop what was written after a checkpoint, from which the run continues.
+        """Remove the rows and snapshots after the checkpoint that the run starts from.
 
         Raises:
             UsageError: the file of metrics can't be read.
@@ -107,14 +108,14 @@ class RunWriter:
                 )
                 continue
             # An interruption adds an evaluation, which the checkpoint does not have.
-            last = evaluated if isinstance(row, Evaluated) else update
-            if row.update <= last:
+            last_update = evaluated if isinstance(row, Evaluated) else update
+            if row.update <= last_update:
                 lines.append(line + b"\n")
         for path in latest.damaged:
-            path.replace(path.with_name(path.name + _ASIDE))
+            path.replace(path.with_name(path.name + _DAMAGED))
         self._write(self.run.metrics, b"".join(lines))
-        for at, path in snapshots_in(self.run.snapshots).items():
-            if at > evaluated:
+        for snapshot_update, path in snapshots_in(self.run.snapshots).items():
+            if snapshot_update > evaluated:
                 path.unlink()
 
     def _lines(self) -> list[bytes]:
@@ -131,7 +132,7 @@ class RunWriter:
             raise UsageError(f"{path}: {error}") from None
 
     def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
-        """Write the settings, the seed, the command and where the run takes place."""
+        """Write the settings, the seed, the command and the environment."""
         fields = {
             "format_version": records.FORMAT_VERSION,
             "config": plan.config.as_dict(),
@@ -144,7 +145,10 @@ class RunWriter:
         self._write(self.run.config, text.encode())
 
     def write_row(self, row: Row) -> None:
-        """Append a row to the metrics, and hand it to the system."""
+        """Append a row to the metrics.
+
+        It is in the file when the method returns, though not yet on the disk.
+        """
         if not self._writes:
             return
         with self.times.recording("write"):
@@ -185,7 +189,7 @@ class RunWriter:
         self._write(path, checkpoint.encode_checkpoint(saved))
         if self._writes:
             for old in self.run.checkpoints()[keep:]:
-                with contextlib.suppress(OSError):  # it costs space only
+                with contextlib.suppress(OSError):  # an old file only takes space
                     old.unlink()
         return path
 
@@ -213,7 +217,8 @@ class RunWriter:
 def is_snapshot_kept(config: Config, update: int) -> bool:
     """Return whether the snapshot of a regular evaluation at this update is kept.
 
-    If a run has more evaluations than `MOST_SNAPSHOTS`, every second, fourth, ... is.
+    If a run has more evaluations than `MOST_SNAPSHOTS`, only those of every second,
+    fourth, eighth, ... evaluation and the last one are kept.
     """
     every = config.evaluation.eval_every
     step = 1
@@ -223,7 +228,9 @@ def is_snapshot_kept(config: Config, update: int) -> bool:
 
 
 def make_run_folder(preset: str, seed: int) -> RunFolder:
-    """Make `<time>-<preset>-seed<seed>` in `runs`; a number is added if it exists.
+    """Make the folder `<time>-<preset>-seed<seed>` in `runs`.
+
+    A number is added to the name if there is such a folder.
 
     Raises:
         UsageError: it can't be made.

@@ -1,7 +1,7 @@
-"""A sweep's file: its settings, and a line for each agent that is done. Needs no JAX.
+"""A sweep's file: its settings, and a line for each finished agent.
 
-The first line describes the sweep. A line without its end, of a process that was
-killed, is dropped.
+The first line describes the sweep. A killed process may leave an incomplete last line,
+which is dropped.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ from jax_ttt.files.run_folder import RUNS, Lock
 from jax_ttt.runtime import files
 from jax_ttt.runtime.files import WriteError
 
-_MOST = 2**30
-"""Bytes of the largest file that is read; an agent's line has about a thousand."""
+_MAX_BYTES = 2**30
+"""Bytes of the largest file that is read; an agent's line has about 1,000."""
 Agents = dict[tuple[int, int], AgentResult]
 """Finished agents, by the index of their combination of settings, and their seed."""
 
@@ -38,7 +38,7 @@ class Sweep:
 
     config: Config
     preset: Preset
-    grid: tuple[str, ...]  # as the flag --grid
+    grid: tuple[str, ...]  # the words of the flag --grid
     first_seed: int
     num_seeds: int
 
@@ -72,10 +72,10 @@ class SweepLine:
 
 
 class SweepFile:
-    """The file of a sweep that is running: each finished agent is written at once.
+    """The file of a running sweep: each finished agent is written at once.
 
-    Where several processes train one sweep, all but one have a file that they don't
-    write (`writes` is False).
+    If several processes train one sweep, only one of them writes; for the others
+    `writes` is False.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class SweepFile:
 
     def rows(self, group: int) -> list[AgentResult]:
         """Return the finished agents of a combination, in the order of their seeds."""
-        agents = (agent for (g, _), agent in self.agents.items() if g == group)
+        agents = [agent for place, agent in self.agents.items() if place[0] == group]
         return sorted(agents, key=lambda agent: agent.seed)
 
     def missing(self, num_groups: int) -> list[tuple[int, int]]:
@@ -110,10 +110,10 @@ class SweepFile:
 
         `num_groups` is the number of combinations.
         """
-        begin = self.sweep.first_seed
-        seeds = range(begin, begin + self.sweep.num_seeds)
-        places = itertools.product(range(num_groups), seeds)
-        return [place for place in places if place not in self.agents]
+        first_seed = self.sweep.first_seed
+        seeds = range(first_seed, first_seed + self.sweep.num_seeds)
+        pairs = itertools.product(range(num_groups), seeds)
+        return [pair for pair in pairs if pair not in self.agents]
 
     def close(self) -> None:
         """Unlock the file; another process may then continue the sweep."""
@@ -162,28 +162,29 @@ def _new_path(name: str) -> Path:
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Return what the sweep of a file trains.
+    """Return the sweep of a file.
 
     Raises:
         UsageError: there is no such file, or it is damaged or not a sweep's.
     """
-    return _contents(path)[0]
+    return _read_contents(path)[0]
 
 
 def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
-    """Open the file of a sweep to continue it; the half of a last line is dropped.
+    """Open the file of a sweep to continue it; an incomplete last line is dropped.
 
     Raises:
         UsageError: there is no such file, it is damaged or not a sweep's, or another
             process is writing to it.
     """
-    sweep, _, _ = _contents(path)  # before a file is made by locking it
+    sweep, _, _ = _read_contents(path)  # first, since locking makes a file beside it
     try:
         file = SweepFile(path, sweep, {}, writes=writes)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     try:
-        _, file.agents, size = _contents(path)  # another process may have gone on
+        # Once more: another process may have added agents before the lock.
+        _, file.agents, size = _read_contents(path)
         if writes:
             os.truncate(path, size)
     except UsageError:
@@ -192,17 +193,17 @@ def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
     return file
 
 
-def _contents(path: Path) -> tuple[Sweep, Agents, int]:
+def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
     """Return the sweep, its finished agents, and the bytes of the whole lines."""
     try:
-        text = files.read_bounded(path, _MOST)
+        text = files.read_bounded(path, _MAX_BYTES)
         whole = text[: text.rfind(b"\n") + 1]
         if not whole:
             raise ValueError("it has no whole line")
         first, *others = whole.splitlines()
         lines = [_read_line(line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return _sweep(records.from_json(SweepHead, first)), agents, len(whole)
+        return _make_sweep(records.from_json(SweepHead, first)), agents, len(whole)
     except files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
@@ -212,9 +213,11 @@ def _contents(path: Path) -> tuple[Sweep, Agents, int]:
 def _read_line(text: bytes) -> SweepLine:
     """Return the agent of a line.
 
+    The line must be exactly as a sweep writes it: if the name of an optional field were
+    changed, the field would be unknown and silently ignored.
+
     Raises:
-        ValueError: it is not JSON, or not as a sweep writes it. A name that was changed
-            would else be that of an unknown field, which is left out.
+        ValueError: it is not JSON, or was changed.
     """
     line = records.from_json(SweepLine, text)
     if records.to_json(line).encode() != text:
@@ -222,7 +225,12 @@ def _read_line(text: bytes) -> SweepLine:
     return line
 
 
-def _sweep(head: SweepHead) -> Sweep:
+def _make_sweep(head: SweepHead) -> Sweep:
+    """Return the sweep of a file's first line.
+
+    Raises:
+        ValueError: the version is another one, or a setting or a seed is out of range.
+    """
     records.check_version(head.format_version)
     check_seeds(head.first_seed, head.num_seeds)
     return Sweep(

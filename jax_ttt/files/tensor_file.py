@@ -1,8 +1,8 @@
 """Files of tensors with a description: the format of agents and checkpoints.
 
 They are safetensors files, and the same contents give the same bytes. The library
-checks what a header says of its tensors; added are a limit of the size, a description
-as JSON, a SHA-256 of everything, and one error. Needs no JAX.
+checks the header against the data. This module adds a limit of the size, a description
+as JSON, a SHA-256 of everything, and one error for all faults.
 """
 
 import contextlib
@@ -24,7 +24,9 @@ from jax_ttt.runtime import files
 
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's has about 100,000."""
-_KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
+_KEY = "jax_ttt"
+"""The key of the description, the only metadata: safetensors writes several entries in
+no fixed order, so that the same contents would give different bytes."""
 RecordT = TypeVar("RecordT")
 
 
@@ -32,12 +34,12 @@ class AgentError(PlayerError):
     """A file of tensors is unusable; the message names the file and the reason."""
 
     def __init__(self, message: str) -> None:
-        """Keep the message in one line, without control characters of the file."""
+        """Keep the message in one line: texts of a file may have control characters."""
         super().__init__("".join(c if c.isprintable() else " " for c in message))
 
 
 def encode_tensors(description: object, tensors: dict[str, np.ndarray]) -> bytes:
-    """Return a file of a description, which is a record, and of tensors.
+    """Return the contents of a file with a description, which is a record, and tensors.
 
     Raises:
         OverflowError: it would be larger than what can be read.
@@ -83,7 +85,7 @@ def read_description(path: Path, kind: type[RecordT]) -> RecordT:
 
 @contextlib.contextmanager
 def errors_naming(path: Path) -> Iterator[None]:
-    """Turn a `ValueError` meanwhile into an `AgentError` that names the file."""
+    """Turn a `ValueError` in the context into an `AgentError` that names the file."""
     try:
         yield
     except ValueError as error:
@@ -130,7 +132,8 @@ def _text(description: JsonObject) -> str:
 def _digest(description: JsonObject, tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of a description and of tensors with their names and shapes.
 
-    The description is written again, so that it may come from a file.
+    It does not depend on the order of the names, so it is the same before a file is
+    written and after it is read.
     """
     digest = hashlib.sha256(_text(description).encode())
     for name in sorted(tensors):

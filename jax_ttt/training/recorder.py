@@ -193,7 +193,7 @@ class Recorder:
             self.save()
 
     def _is_scheduled(self, step: RunStep) -> bool:
-        """Return whether a step belongs to the schedule, or an interruption added it."""
+        """Return whether a step is of the schedule; an interruption adds another."""
         config, update = self._plan.config, step.update
         if step.evaluation is None:
             return True
@@ -223,8 +223,8 @@ class Recorder:
             )
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:
-            why = str(error) or "out of memory"
-            streams.print_stderr(f"warning: no checkpoint was saved: {why}")
+            reason = str(error) or "out of memory"
+            streams.print_stderr(f"warning: no checkpoint was saved: {reason}")
         self._due = time.monotonic() + self._schedule.every
 
     def _checkpoint(
