@@ -8,7 +8,7 @@ win). One update plays and learns in `B` games at once:
 2. `Learner.td_targets` computes what each move should have been worth:
    `reward + discount * (best value after it)`. After the last move, `discount` is 0. If
    the opponent moves next, it is `-gamma`: what is good for the opponent is bad for the
-   mover. This minus sign is all that makes a game out of Q-learning.
+   mover. This minus sign is all that the learner knows about opponents.
 3. `Learner.learn` moves the values towards the targets by one gradient step.
 4. Finished games are replaced by new ones.
 

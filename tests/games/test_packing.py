@@ -26,15 +26,14 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
 
     @jax.jit
     def ply(key, state):
-        action = basic.random_player(key, state)
-        keys = packing.pack(env_id, packing.stones_of(state))
+        keys = packing.keys_of(env_id, state)
         again = packing.to_states(env_id, packing.unpack(env_id, keys))
-        return pgx_games.step(env, state, action, 1.0)[0], keys, again
+        action = basic.random_player(key, state)
+        return pgx_games.play_moves(env, state, action), keys, again
 
-    state, boards = pgx_games.init(env, jax.random.key(0), 500), {}
+    state, board_of_key = pgx_games.init(env, jax.random.key(0), 500), {}
     # The first player has id 0.
     state = state.replace(current_player=jnp.zeros_like(state.current_player))
-    live = np.ones(1, bool)
     for number in range(60):
         before = jax.device_get(state)
         live = ~before.terminated
@@ -45,9 +44,9 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
             assert leaf.dtype == other.dtype
             np.testing.assert_array_equal(leaf[live], other[live])
         for key, board in zip(keys[live], before._x.board[live], strict=True):
-            assert boards.setdefault(key.tobytes(), board.tobytes()) == board.tobytes()
-    assert not live.any()
-    assert len(set(boards.values())) == len(boards) > 1000
+            assert board_of_key.setdefault(bytes(key), bytes(board)) == bytes(board)
+    assert state.terminated.all()
+    assert len(set(board_of_key.values())) == len(board_of_key) > 1000
 
 
 def stones(first, second, num_cells):
@@ -57,49 +56,47 @@ def stones(first, second, num_cells):
     return Stones(*jax.device_put(planes))
 
 
-pack = jax.jit(packing.pack, static_argnums=0)
-
-
-def test_keys_by_hand():
-    # Two bits of each cell: 1 is free, 2 the mover's stone, here the second player's.
-    (found,) = pack("tic_tac_toe", stones([0, 2], [1], 9)).tolist()
-    assert found == [0b01_01_01_01_01_01_00_10_00, 0]
-    # Sixteen cells fill the first word; here the first player moves.
-    (found,) = pack("mnk_4x4_4", stones([0, 15], [13, 14], 16)).tolist()
-    assert found == [int("10_00_00" + "01" * 12 + "10", base=2), 0]
-    # Five bits of each column: stones from below, 1 is the first player's, then a 1.
-    # Six columns fit into a word.
-    (found,) = pack("connect_4x4", stones([12, 4], [8, 15], 16)).tolist()
-    column, other = 0b1101, 0b10
-    assert found == [column + (1 << 5) + (1 << 10) + (other << 15), 0]
-    # Seven columns of seven bits: four in the first word, three in the second.
-    (found,) = pack("connect_7x6", stones([39], [], 42)).tolist()
-    assert found == [1 + (1 << 7) + (1 << 14) + (1 << 21), 0b11 + (1 << 7) + (1 << 14)]
+@pytest.mark.parametrize(
+    ("env_id", "first", "second", "key"),
+    [
+        # Two bits of each cell: 1 is free, 2 the mover's stone, here the second's.
+        ("tic_tac_toe", [0, 2], [1], [0b01_01_01_01_01_01_00_10_00, 0]),
+        # Sixteen cells fill the first word; here the first player moves.
+        ("mnk_4x4_4", [0, 15], [13, 14], [int("100000" + "01" * 12 + "10", base=2), 0]),
+        # Five bits of each column: stones from below, 1 is the first player's, then a
+        # 1. Six columns fit into a word.
+        ("connect_4x4", [12, 4], [8, 15], [0b00010_00001_00001_01101, 0]),
+        # Seven columns of seven bits: four in the first word, three in the second.
+        (
+            *("connect_7x6", [39], []),
+            [0b0000001_0000001_0000001_0000001, 0b0000001_0000001_0000011],
+        ),
+    ],
+)
+def test_keys_by_hand(env_id, first, second, key):
+    rows, columns = GAMES[env_id].shape
+    board = stones(first, second, rows * columns)
+    assert packing.pack(env_id, board).tolist() == [key]
 
 
 def test_a_view_permutes_the_cells():
     views = packing.all_views("connect_4x4")
     assert views.cells.shape == (2, 16)
-    seen = packing.seen(stones([12], [13], 16), views.cells[1])
+    seen = packing.stones_in_view(stones([12], [13], 16), views.cells[1])
     assert np.flatnonzero(seen.first).tolist() == [15]
     assert np.flatnonzero(seen.second).tolist() == [14]
 
 
-@pytest.mark.parametrize("env_id", ["othello", "animal_shogi"])
-def test_games_without_keys_are_refused(env_id):
-    with pytest.raises(ValueError, match=rf"^positions of {env_id} have no keys of 64"):
-        packing.check_packed(env_id)
-
-
-def test_eight_columns_of_six_rows_have_keys_and_nine_have_none(monkeypatch):
-    """A column has seven bits, so four of them fit into each of two 32-bit words."""
+def test_games_without_keys_of_64_bits_are_an_error(monkeypatch):
+    """Four columns of seven bits fit into each of two 32-bit words."""
     seven = GAMES["connect_7x6"]
-    eight, nine = (dataclasses.replace(seven, shape=(6, columns)) for columns in (8, 9))
+    eight, nine = (dataclasses.replace(seven, shape=(6, width)) for width in (8, 9))
     monkeypatch.setitem(GAMES, "connect_7x6", eight)
     packing.check_packed("connect_7x6")
     monkeypatch.setitem(GAMES, "connect_7x6", nine)
-    with pytest.raises(ValueError, match="no keys of 64 bits"):
-        packing.check_packed("connect_7x6")
+    for env_id in ("connect_7x6", "othello", "animal_shogi"):
+        with pytest.raises(ValueError, match=f"^positions of {env_id} have no keys"):
+            packing.check_packed(env_id)
 
 
 def test_numbers_are_words_and_back():

@@ -17,19 +17,19 @@ def test_the_hash_of_a_board_is_its_number_in_base_3():
     """Codes as in D. Tonderski's report, which begin at 1, not 0."""
 
     def code(cells):
-        return int(stones.number(jnp.asarray([cells], jnp.float32))[0]) + 1
+        return int(stones.board_number(jnp.asarray([cells], jnp.float32))[0]) + 1
 
     assert code([-1] * 9) == 1
     assert code([-1] * 8 + [0]) == 2
     assert code([0] * 9) == 9842
     assert code([1] * 9) == 19_683
     every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
-    numbers = stones.number(jnp.asarray(every, jnp.float32))
+    numbers = stones.board_number(jnp.asarray(every, jnp.float32))
     assert np.array_equal(np.sort(numbers), np.arange(19_683))
 
 
 def test_a_board_with_a_cell_too_many_has_no_number():
     most = stones.MOST_CELLS
-    assert stones.number(jnp.ones((1, most))).tolist() == [3**most - 1]
+    assert stones.board_number(jnp.ones((1, most))).tolist() == [3**most - 1]
     with pytest.raises(ValueError, match=f"{most + 1} cells is too large"):
-        stones.number(jnp.ones((1, most + 1)))
+        stones.board_number(jnp.ones((1, most + 1)))
