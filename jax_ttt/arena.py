@@ -109,7 +109,7 @@ def main(args: Args) -> int:
         names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output_path(flag, path)
-    pictures.check_file("--svg", args.svg)
+    pictures.check_picture_file("--svg", args.svg)
     if args.svg:
         cli.require_package("matplotlib", "plots", "--svg")
     device = cli.set_up_device(args.machine).name
@@ -121,9 +121,8 @@ def main(args: Args) -> int:
     from jax_ttt.text import grade_text, summary_tables
 
     env_id = names.game_of_players(specs, args.env_id)
-    specs = [
-        names.read_name(spec.name, env_id) for spec in specs
-    ]  # not all play each game
+    # The game is known now, and a player may not be able to play it.
+    specs = [names.read_name(spec.name, env_id) for spec in specs]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
     with streams.status_line("preparing the players") as status:
@@ -132,12 +131,16 @@ def main(args: Args) -> int:
             all_players.append(registry.make_player(spec, env_id, player_key))
         status.set_description_str("playing")
 
-        def shown(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-            status.close()
+        def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+            status.close()  # so that the bar replaces it
             return progress_bar(pairs)
 
         table = crosstable.round_robin(
-            all_players, env_id, match_key, args.games, shown
+            players=all_players,
+            env_id=env_id,
+            key=match_key,
+            num_games=args.games,
+            watch=watch,
         )
     if args.json:
         result = ArenaResult(
@@ -159,11 +162,10 @@ def main(args: Args) -> int:
 
 
 def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
-    """Write the files that are asked for, and say so."""
+    """Write the files that the flags name, and report each of them."""
     if args.csv:
-        rows = [
-            records.flattened(records.to_dict(pair), "_") for pair in table_pairs(table)
-        ]
+        pairs = [records.to_dict(pair) for pair in table_pairs(table)]
+        rows = [records.flattened(pair, "_") for pair in pairs]
         files.write_csv(args.csv, rows)
         streams.print_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
@@ -174,8 +176,8 @@ def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
 
 
 def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    """Show how many of the sampled pairs are done, on a terminal."""
-    hidden = None if pairs else True  # None: not on a terminal
+    """Yield the sampled pairs, and show the progress on a terminal."""
+    hidden = None if pairs else True  # None hides the bar where there is no terminal
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 

@@ -47,7 +47,7 @@ _FILE_OR_BARE = PrimitiveConstructorSpec(
     is_instance=lambda value: value is None or isinstance(value, Path),
     str_from_instance=lambda value: [] if value is None else [str(value)],
 )
-"""A flag that may stand without a value, which then is `Path()`."""
+"""A flag with or without a value; without one, the value is `Path()`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -138,32 +138,46 @@ def main(args: Args) -> int:
     check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with streams.status_line(f"grading {name}") as status:
-        before = names.file_stamp(spec) if args.certificate else ()
+        stamp = names.file_stamp(spec) if args.certificate else ()
         player = registry.make_player(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
-        certificate = None
+        certificate, reason = None, ""
         if args.certificate:
-            certificate = decision_files.make_certificate(spec, player, tree)
-        if args.certificate and names.file_stamp(spec) != before:
-            raise UsageError(f"{name}: its file was replaced meanwhile; try again")
-        say = status.set_description_str
-        grade = grade_player(args, env_id, player, match_key, say, hardware.mesh)
+            certificate, reason = decision_files.make_certificate(spec, player, tree)
+            # The certificate names the checksum of the file, so it must be the same.
+            if names.file_stamp(spec) != stamp:
+                raise UsageError(f"{name}: its file was replaced meanwhile; try again")
+        grade = grade_player(
+            args=args,
+            env_id=env_id,
+            player=player,
+            key=match_key,
+            say=status.set_description_str,
+            mesh=hardware.mesh,
+        )
         verdict = grade_text.verdict(grade)
     if args.json:
         print(grade_json(name, player, grade, verdict))
     else:
-        likeliest = ()
+        likeliest_game = ()
         if tree is not None and player.policy is not None:
-            likeliest = proof.self_play_line(tree, player.policy)
+            likeliest_game = proof.self_play_line(tree, player.policy)
         print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
-        print(grade_text.full_report(grade, in_colour(verdict), likeliest))
+        print(grade_text.full_report(grade, coloured(verdict), likeliest_game))
     if tree is not None:
         decision_files.write_policy(
-            player, tree, args.policy_csv, args.policy_json, args.json
+            player=player,
+            tree=tree,
+            as_csv=args.policy_csv,
+            as_json=args.policy_json,
+            quiet=args.json,
         )
     if args.certificate and certificate is not None:
         decision_files.write_certificate(
-            args.certificate, *certificate, as_json=args.json
+            path=args.certificate,
+            certificate=certificate,
+            reason=reason,
+            as_json=args.json,
         )
     return 0
 
@@ -176,7 +190,7 @@ def grade_player(
     say: Callable[[str], None],
     mesh: "Mesh | None",
 ) -> Grade:
-    """Return the grade that is asked for; `say` shows how far it is."""
+    """Return the grade that the flags ask for; `say` shows the progress."""
     import jax
 
     from jax_ttt.grading import exam, grader, search
@@ -199,61 +213,64 @@ def grade_player(
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
         questions = exam.read_exam(env_id, file)
-        marks = exam.take_exam(env_id, player.choose, questions, exam_key)
-        grade = dataclasses.replace(grade, exam=marks)
+        result = exam.take_exam(env_id, player.choose, questions, exam_key)
+        grade = dataclasses.replace(grade, exam=result)
     if exam_only and args.games is None and args.max_positions is None:
         return grade
     return grader.with_match(grade, player, match_key, args.games)
 
 
 def output_files(args: Args) -> dict[str, Path]:
-    """Return the files that are asked for, by their fields."""
-    fields = ("policy_csv", "policy_json", "certificate")
-    paths = {name: getattr(args, name) for name in fields}
-    return {name: path for name, path in paths.items() if path}
+    """Return the files to write, by the settings that name them."""
+    paths = {
+        "policy_csv": args.policy_csv,
+        "policy_json": args.policy_json,
+        "certificate": args.certificate,
+    }
+    return {setting: path for setting, path in paths.items() if path}
 
 
 def check_output_paths(args: Args, spec: PlayerSpec) -> None:
     """Refuse files that can't be written, or that this player does not have."""
-    for name, path in output_files(args).items():
-        if spec.kind != "agent" and name != "certificate":
-            raise SettingError(name, "used with a saved agent", spec.name)
-        cli.check_output_path(flag_name(name), path)
-        if name == "certificate" and path.exists() and not path.is_file():
-            raise UsageError(f"{flag_name(name)} {path}: not a regular file")
+    for setting, path in output_files(args).items():
+        if spec.kind != "agent" and setting != "certificate":
+            raise SettingError(setting, "used with a saved agent", spec.name)
+        cli.check_output_path(flag_name(setting), path)
+        if setting == "certificate" and path.exists() and not path.is_file():
+            raise UsageError(f"{flag_name(setting)} {path}: not a regular file")
         saved = spec.saved
         if saved and path.exists() and path.samefile(saved.path):
-            raise UsageError(f"{flag_name(name)} {path}: the agent's own file")
+            raise UsageError(f"{flag_name(setting)} {path}: the agent's own file")
 
 
 def check_output_games(args: Args, env_id: EnvId) -> None:
-    """Refuse to write a policy or a certificate of a game that has none."""
-    for name in output_files(args):
-        games = CERTIFIED if name == "certificate" else ENUMERABLE
+    """Refuse files with a policy or a certificate in a game that has none."""
+    for setting in output_files(args):
+        games = CERTIFIED if setting == "certificate" else ENUMERABLE
         if env_id not in games:
-            raise SettingError(name, f"used with {', '.join(games)}", env_id)
+            raise SettingError(setting, f"used with {', '.join(games)}", env_id)
 
 
 def report_title(name: str, env_id: EnvId, player: "Player") -> str:
-    """Return what is graded, in words: the player, its game, seed and seat."""
+    """Return the report's title: the player, its game, seed and seat."""
     from jax_ttt.text import grade_text
 
-    words = f"{name}: {env_id}"
+    title = f"{name}: {env_id}"
     if (agent := agent_of(player)) is not None:
-        words += f", seed {agent.seed}, {agent.num_updates:,} updates"
+        title += f", seed {agent.seed}, {agent.num_updates:,} updates"
     learned = grade_text.learned_seat(env_id, player.seats)
-    return f"{words}, {learned}" if learned else words
+    return f"{title}, {learned}" if learned else title
 
 
 def agent_of(player: "Player") -> "SavedAgent | None":
-    """Return the saved agent that the player is; None if it is not one."""
+    """Return the saved agent of a player; None if it is another kind of player."""
     from jax_ttt.players.registry import AgentPlayer
 
     return player.agent if isinstance(player, AgentPlayer) else None
 
 
-def in_colour(verdict: str) -> str:
-    """Return the verdict as it is printed: coloured in a terminal."""
+def coloured(verdict: str) -> str:
+    """Return the verdict, with a colour if stdout is a terminal."""
     from jax_ttt.text.progress_table import coloured_verdict
 
     return coloured_verdict(verdict) if screen.is_coloured(sys.stdout) else verdict

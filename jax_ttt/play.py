@@ -21,7 +21,7 @@ from jax_ttt.runtime import streams
 from jax_ttt.text.commands import SideName
 
 DEFAULT_OPPONENT = "shipped:network"
-"""The opponent where there is no run."""
+"""The opponent if there is no run."""
 _SIDES: dict[str, SideName] = {**SIDES, "x": "x", "o": "o", "random": "random"}
 
 
@@ -52,10 +52,13 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    shipped = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
-    name = cli.player_or_newest_run(args.player, otherwise=shipped)
-    wanted = levels.level_player_name(args.level, name) if args.level else name
-    spec, _ = (names.read_name(n, args.env_id or DEFAULT_GAME) for n in (name, wanted))
+    default_opponent = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
+    name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
+    opponent_name = name
+    if args.level:
+        opponent_name = levels.level_player_name(args.level, name)
+    spec = names.read_name(name, args.env_id or DEFAULT_GAME)
+    names.read_name(opponent_name, args.env_id or DEFAULT_GAME)  # raises if it's wrong
     cli.set_up_device(args.machine)
 
     import jax
@@ -64,22 +67,28 @@ def main(args: Args) -> int:
     from jax_ttt.text import dialogue, grade_text, screen
 
     env_id = names.game_of_players([spec], args.env_id)
-    playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
+    # The agent's game is known now; an expert needs an enumerable one.
+    opponent_spec = names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
     with streams.status_line(f"preparing {name}"):
-        behind = registry.make_player(spec, env_id, player_key)
-        opponent = behind
-        if wanted != name:
-            opponent = registry.make_player(playing, env_id, player_key)
+        player = registry.make_player(spec, env_id, player_key)
+        opponent = player
+        if opponent_name != name:
+            opponent = registry.make_player(opponent_spec, env_id, player_key)
     if args.level:
         print(f"{args.level}: {levels.LEVEL_TEXTS[args.level]} ({name})")
         opponent = dataclasses.replace(opponent, name=args.level)
     if learned := grade_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    agent = behind.agent if isinstance(behind, registry.AgentPlayer) else None
-    match = dialogue.Session(env_id, opponent, key, screen.standard_screen(), agent)
+    session = dialogue.Session(
+        env_id=env_id,
+        opponent=opponent,
+        key=key,
+        screen=screen.standard_screen(),
+        agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
+    )
     try:
-        dialogue.play_games(match, _SIDES[args.side])
+        dialogue.play_games(session, _SIDES[args.side])
     except KeyboardInterrupt:  # the score is already shown
         return 130
     return 0

@@ -1,4 +1,7 @@
-"""The values of the legal moves of a game: under best play, and an agent's estimates.
+"""Values of a game's moves: under best play, and as an agent estimates them.
+
+Values are to the player who makes the move: -1 loss, 0 draw, 1 win. Those under best
+play exist in enumerable games only.
 
 Axes: `A` actions.
 """
@@ -7,9 +10,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+import pgx
 from jaxtyping import Float
 
-from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.games import positions, stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.game import Game
@@ -19,38 +23,37 @@ from jax_ttt.solver import minimax
 
 
 class MoveValue(NamedTuple):
-    """The value of a legal move to the player to move: -1 loss, 1 win."""
+    """A legal move, and its value to the player to move."""
 
     move: int
     minimax_value: float | None  # under best play; None if not enumerable
-    q_value: float | None  # a saved agent's estimate; None without an agent
+    q_value: float | None  # an agent's estimate; None without an agent
 
 
 def move_values(game: Game, agent: SavedAgent | None) -> tuple[MoveValue, ...]:
-    """Return the values of the legal moves, in the order of the moves."""
-    exact = minimax_values(game)
-    learned = None if agent is None else agent_values(game, agent)
+    """Return the legal moves with their values, in ascending order."""
+    exact_values = minimax_values(game)
+    q_values = None if agent is None else agent_values(game, agent)
     return tuple(
         MoveValue(
-            move,
-            None if exact is None else float(exact[move]),
-            None if learned is None else float(learned[move]),
+            move=move,
+            minimax_value=None if exact_values is None else float(exact_values[move]),
+            q_value=None if q_values is None else float(q_values[move]),
         )
         for move in game.legal_moves
     )
 
 
 def minimax_values(game: Game, quick: bool = False) -> Float[np.ndarray, " A"] | None:
-    """Return the value of each move to the player to move under best play.
+    """Return the value of each action under best play; None if not enumerable.
 
-    With `quick`, values are discounted by `minimax.QUICK`: a quick win is better than a
-    slow one. The result is None if the game is not enumerable.
+    Illegal actions have the value -inf. With `quick`, each move before the result
+    multiplies the value by `minimax.QUICK`, so a quick win is better than a slow one.
     """
     tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
-    index = jnp.asarray(positions.position_index(game.env_id))
-    position = int(stones.locate(index, game.state.observation)[0])
+    position = _tree_position(game.env_id, game.state)
     values = minimax.values(tree, minimax.QUICK if quick else 1.0)
     return minimax.to_mover(tree, values)[position]
 
@@ -61,8 +64,14 @@ def agent_values(game: Game, agent: SavedAgent) -> Float[np.ndarray, " A"]:
     return np.asarray(network_player.board_values(agent.network, agent.params, obs))[0]
 
 
+def _tree_position(env_id: EnvId, env_state: pgx.State) -> int:
+    """Return the position in the game's tree of a batch of one state."""
+    index = jnp.asarray(positions.position_index(env_id))
+    return int(stones.locate(index, env_state.observation)[0])
+
+
 class ReviewedMove(NamedTuple):
-    """A move beside best play. Values are to its mover: -1 loss, 0 draw, 1 win."""
+    """A move that was played, compared with best play."""
 
     mover: Seat
     move: int
@@ -78,23 +87,24 @@ class ReviewedMove(NamedTuple):
 
 
 def review_moves(game: Game) -> tuple[ReviewedMove, ...] | None:
-    """Return each move of a game beside best play; None if it is not enumerable."""
+    """Compare each move of a game with best play; None if it is not enumerable."""
     tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
     values = minimax.values(tree)
-    worth, best = minimax.to_mover(tree, values), minimax.best_moves(tree, values)
-    index, reviewed = jnp.asarray(positions.position_index(game.env_id)), []
-    for move, state in zip(game.moves, game.states[:-1], strict=True):
-        position = int(stones.locate(index, state.observation)[0])
-        reviewed.append(
+    action_values = minimax.to_mover(tree, values)
+    is_best = minimax.best_moves(tree, values)
+    rows = []
+    for move, env_state in zip(game.moves, game.states[:-1], strict=True):
+        position = _tree_position(game.env_id, env_state)
+        rows.append(
             ReviewedMove(
                 mover=tree.to_move(position),
                 move=move,
                 position=position,
-                value_before=float(worth[position].max()),
-                value_after=float(worth[position, move]),
-                best_moves=tuple(best[position].nonzero()[0].tolist()),
+                value_before=float(action_values[position].max()),
+                value_after=float(action_values[position, move]),
+                best_moves=tuple(is_best[position].nonzero()[0].tolist()),
             )
         )
-    return tuple(reviewed)
+    return tuple(rows)

@@ -1,8 +1,8 @@
-"""Players: functions `(key, env_state of B games) -> actions`.
+"""Players that need no search: random, epsilon-greedy, of a policy.
 
-A player consumes its key. Its action in a finished game is ignored. Players are
-`jax.tree_util.Partial` objects, so their arrays are data: players of one kind share a
-compiled match.
+A player is a function `(key, env_state of B games) -> actions`. It consumes its key.
+Its action in a finished game is ignored. It is a `jax.tree_util.Partial`, whose arrays
+are data and not part of the program: players of one kind share a compiled match.
 
 Axes: `B` games, `A` actions, `P` positions, `N` board numbers.
 """
@@ -20,12 +20,12 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games, stones
 
 
-def _random(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
+def _random_actions(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
     mask = env_state.legal_action_mask
     return equations.random_legal(jax.random.uniform(key, mask.shape[:1]), mask)
 
 
-random_player = Partial(_random)
+random_player = Partial(_random_actions)
 """Plays each legal move with equal probability."""
 
 
@@ -34,28 +34,31 @@ def blended_player(chance: float, player: Partial) -> Partial:
 
     `chance` is from 0 to 1. With a greedy `player`, the result is epsilon-greedy.
     """
-    return Partial(_blended, jnp.float32(chance), player)
+    return Partial(_blended_actions, jnp.float32(chance), player)
 
 
-def _blended(
+def _blended_actions(
     chance: Float[Array, ""], player: Partial, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     chance_key, random_key, player_key = jax.random.split(key, 3)
     num_games = env_state.legal_action_mask.shape[:1]
-    at_random = jax.random.bernoulli(chance_key, chance, num_games)
+    is_random = jax.random.bernoulli(chance_key, chance, num_games)
     return jnp.where(
-        at_random, random_player(random_key, env_state), player(player_key, env_state)
+        is_random, random_player(random_key, env_state), player(player_key, env_state)
     )
 
 
 def policy_player(
     index: Int[np.ndarray, " N"], probs: Float[np.ndarray, "P A"]
 ) -> Partial:
-    """Return the player of a policy; `index` is that of `positions.position_index`."""
-    return Partial(_drawn, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
+    """Return the player that draws its moves from a policy.
+
+    `index` is that of `positions.position_index`.
+    """
+    return Partial(_policy_actions, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
 
 
-def _drawn(
+def _policy_actions(
     index: Int[Array, " N"],
     probs: Float[Array, "P A"],
     key: Key[Array, ""],
@@ -69,9 +72,10 @@ def _drawn(
 def boards_of_random_games(
     env: pgx.Env, key: Key[Array, ""], num_games: int, num_moves: int
 ) -> pgx.State:
-    """Return a batch of `num_games * num_moves` boards of random games.
+    """Return the boards before each of the first `num_moves` moves of random games.
 
-    They are the boards before each game's first `num_moves` moves. `key` is consumed.
+    The batch has `num_games * num_moves` boards. After the end of a game, its last
+    board is repeated. `key` is consumed.
     """
 
     def ply(state: pgx.State, key: jax.Array) -> tuple[pgx.State, pgx.State]:

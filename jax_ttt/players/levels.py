@@ -1,6 +1,6 @@
-"""The levels of an opponent: how strongly a learned agent, or best play, answers.
+"""The levels of an opponent, from random moves to best play.
 
-Imports no JAX, as the names of players do not.
+This module imports no JAX, so that commands can refuse a level immediately.
 """
 
 from typing import Literal, get_args
@@ -21,10 +21,10 @@ LEVEL_TEXTS: dict[PlayLevel, str] = {
 
 
 def level_player_name(level: PlayLevel, agent: str) -> str:
-    """Return the name of a level's player, which `names.read_name` reads.
+    """Return the name of the player of a level, for `names.read_name`.
 
-    `agent` is the name of a player, usually the path of a learned agent's file or of a
-    run's folder. An expert plays without it.
+    `agent` is the name of the player behind the level, for instance a run's folder. An
+    expert does not need it.
     """
     names = {
         "beginner": f"blend:{BEGINNER_CHANCE}:{agent}",

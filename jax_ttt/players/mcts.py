@@ -1,8 +1,11 @@
 """Monte Carlo tree search (UCT) over an enumerated game, in batches.
 
 Rotated and mirrored copies of a position share one node, so a node can have several
-parents. Sources: Kocsis and Szepesvari 2006, "Bandit based Monte-Carlo planning";
-Childs et al. 2008, "Transpositions and move groups in Monte Carlo tree search".
+parents. The whole graph exists before a search, so a search is two arrays of visits and
+scores, and one search is a policy for the whole game.
+
+Sources: Kocsis and Szepesvari 2006, "Bandit based Monte-Carlo planning"; Childs et al.
+2008, "Transpositions and move groups in Monte Carlo tree search".
 
 Axes: `B` searches, `N` nodes, `A` actions, `P` positions, `L` moves of the longest
 game, `K` board numbers.
@@ -27,10 +30,11 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies
 
 EXPLORATION = 2**0.5
+"""Weight of the exploration term in UCB1, for scores from 0 to 1."""
 
 
 class Graph(NamedTuple):
-    """A game graph in which symmetric positions are one node."""
+    """The graph of a game, in which symmetric positions are one node."""
 
     node: jax.Array  # (P,) int32 node of each position
     after: jax.Array  # (P, A) int32 node after each move; N for an illegal move
@@ -59,17 +63,17 @@ class _Playout(NamedTuple):
 
 @functools.cache
 def game_graph(env_id: EnvId) -> Graph:
-    """Return the graph of an enumerable game."""
+    """Return the graph of an enumerable game; each call returns the same arrays."""
     tree = trees.enumerated(env_id)
-    stands_for, node = np.unique(tree.first_view, return_inverse=True)
-    after = np.where(tree.legal_action_mask, node[tree.successor], len(stands_for))
+    representative, node = np.unique(tree.first_view, return_inverse=True)
+    after = np.where(tree.legal_action_mask, node[tree.successor], len(representative))
     return Graph(
         node=jnp.asarray(node, jnp.int32),
         after=jnp.asarray(after, jnp.int32),
-        child=jnp.asarray(after[stands_for], jnp.int32),
-        first_moved=jnp.asarray(~tree.first_to_move[stands_for]),
-        terminal=jnp.asarray(tree.terminal[stands_for]),
-        outcome=jnp.asarray((1 + tree.outcome[stands_for]) / 2, jnp.float32),
+        child=jnp.asarray(after[representative], jnp.int32),
+        first_moved=jnp.asarray(~tree.first_to_move[representative]),
+        terminal=jnp.asarray(tree.terminal[representative]),
+        outcome=jnp.asarray((1 + tree.outcome[representative]) / 2, jnp.float32),
         depth=jnp.arange(len(tree.level_start) - 2),
     )
 
@@ -98,28 +102,29 @@ def search_graph(
 
     `key` is consumed.
     """
-    none = jnp.zeros((len(root), len(graph.terminal)))
+    zeros = jnp.zeros((len(root), len(graph.terminal)))
 
     def step(number: Int[Array, ""], records: Records) -> Records:
         return add_playout(graph, records, jax.random.fold_in(key, number), root)
 
-    return jax.lax.fori_loop(0, num_playouts, step, Records(none, none))
+    return jax.lax.fori_loop(0, num_playouts, step, Records(zeros, zeros))
 
 
 def add_playout(
     graph: Graph, records: Records, key: Key[Array, ""], root: Int[Array, " B"]
 ) -> Records:
-    """Play one game of each search from its root and record it.
+    """Return the records after one more game of each search, played from its root.
 
-    Up to the first unvisited node, which is also recorded, moves maximize UCB; a
-    random one of equal moves is played. All later moves are random. `key` is consumed.
+    Moves maximize UCB up to the first unvisited node; of equal moves, a random one is
+    played. All later moves are random. The game's result is recorded in the nodes up to
+    and including the first unvisited one. `key` is consumed.
     """
     row = jnp.arange(len(root))
     num_nodes, longest = len(graph.terminal), len(graph.depth)
     draws = jax.random.uniform(key, (longest, len(root)))
 
-    def ply(walk: _Playout) -> _Playout:
-        moves, node, visits, path = walk
+    def ply(playout: _Playout) -> _Playout:
+        moves, node, visits, path = playout
         child = graph.child[node]
         child_visits, score = (x[row[:, None], child] for x in records)
         bound = ucb(child_visits, score, visits[:, None])
@@ -132,13 +137,15 @@ def add_playout(
         visits = jnp.where(visits > 0, child_visits[row, action], 0.0)
         return _Playout(moves + 1, jnp.where(over, node, after), visits, path)
 
-    def going(walk: _Playout) -> jax.Array:
-        return ~graph.terminal[walk.node].all()
+    def is_unfinished(playout: _Playout) -> jax.Array:
+        return ~graph.terminal[playout.node].all()
 
-    # The index `num_nodes` is dropped. The root counts as visited from the start.
+    # Writes to the node `num_nodes` are dropped. The root counts as visited, since its
+    # moves are the ones to choose from.
     path = jnp.full((longest + 1, len(root)), num_nodes).at[0].set(root)
     visits = jnp.maximum(records.visits[row, root], 1)
-    _, last, _, path = jax.lax.while_loop(going, ply, _Playout(0, root, visits, path))
+    start = _Playout(moves=0, node=root, visits=visits, path=path)
+    _, last, _, path = jax.lax.while_loop(is_unfinished, ply, start)
     outcome = graph.outcome[last]
     score = jnp.where(graph.first_moved[path], outcome, 1 - outcome)
     return Records(
@@ -157,34 +164,40 @@ def mean_scores(records: Records, after: Int[Array, "B A"]) -> Float[Array, "B A
 def offline_policy(
     tree: Tree, graph: Graph, key: Key[Array, ""], num_playouts: int
 ) -> Float[np.ndarray, "P A"]:
-    """Return the policy of one search in advance: the moves with the best mean score.
+    """Return the policy of one search from the start, made before any game.
 
-    Equal moves have equal probability. `tree` holds NumPy arrays. `key` is consumed.
+    In each position it plays the move with the highest mean score; equal moves have
+    equal probability. `tree` holds NumPy arrays. `key` is consumed.
     """
-    values = np.asarray(_offline_values(graph, key, num_playouts))
+    values = np.asarray(_values_everywhere(graph, key, num_playouts))
     values = np.where(tree.legal_action_mask, values, -np.inf)
-    best = values == values.max(axis=1, keepdims=True)
-    return policies.shared(best & tree.legal_action_mask)
+    is_best = values == values.max(axis=1, keepdims=True)
+    return policies.share_equally(is_best & tree.legal_action_mask)
 
 
 @jax.jit
-def _offline_values(
+def _values_everywhere(
     graph: Graph, key: Key[Array, ""], num_playouts: int | Int[Array, ""]
 ) -> Float[Array, "P A"]:
-    """Return the mean score of each move after one search from the start position."""
+    """Return each position's move values, all from one search from the start."""
     records = search_graph(graph, key, graph.node[:1], num_playouts)
-    everywhere = jax.tree.map(
+    records_by_position = jax.tree.map(
         lambda x: jnp.broadcast_to(x, (len(graph.after), x.shape[1])), records
     )
-    return mean_scores(everywhere, graph.after)
+    return mean_scores(records_by_position, graph.after)
 
 
 def online_player(graph: Graph, index: Int[ArrayT, " K"], num_playouts: int) -> Partial:
-    """Return the player that searches again at each move, for a batch of games."""
-    return Partial(_online, graph, jnp.asarray(index), jnp.int32(num_playouts))
+    """Return the player that searches again at each move.
+
+    `index` is that of `positions.position_index`.
+    """
+    return Partial(
+        _searched_actions, graph, jnp.asarray(index), jnp.int32(num_playouts)
+    )
 
 
-def _online(
+def _searched_actions(
     graph: Graph,
     index: Int[Array, " K"],
     num_playouts: Int[Array, ""],

@@ -24,15 +24,16 @@ from jax_ttt.solver import policies
 
 
 def network_of(architecture: Architecture) -> Network:
-    """Return the network of this architecture.
+    """Return the network of this architecture, with the positions of a table.
 
-    The first call for a table enumerates its game, so it must be outside a trace.
+    The first call for a table enumerates its game by compiled programs, so it must not
+    be inside a trace.
     """
     return Network(architecture, positions.positions_for(architecture))
 
 
 def param_shapes(network: Network) -> nnx.State:
-    """Return the shapes of a network's weights as its pytree."""
+    """Return the pytree of a network's weights with their shapes and dtypes only."""
     return jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
 
 
@@ -40,12 +41,15 @@ def param_shapes(network: Network) -> nnx.State:
 def board_values(
     network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
 ) -> Float[Array, "B A"]:
-    """Return the action values of boards, in one program."""
+    """Return the action values of boards.
+
+    It is compiled, since a network would otherwise run as one program per operation.
+    """
     return q_network.q_values(network, params, obs)
 
 
 def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarray:
-    """Return a network's values of the first moves, `(A,)`."""
+    """Return a network's values of the moves on the empty board, `(A,)`."""
     env = pgx_games.make_env(architecture.env_id)
     start = pgx_games.init(env, jax.random.key(0), 1)
     network = network_of(architecture)
@@ -54,20 +58,20 @@ def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarr
 
 def greedy_player(network: Network, params: nnx.State) -> Partial:
     """Return the player of the best legal move; see `greedy_actions`."""
-    return Partial(_greedy, network, params)
+    return Partial(_network_actions, network, params)
 
 
 def is_symmetric(network: Network) -> bool:
-    """Return whether the greedy player's moves on mirror images are mirrored ones.
+    """Return whether the greedy player plays mirrored moves on mirrored boards.
 
-    They are if the network gets canonical boards and `greedy_actions` decides between
+    It does if the network sees canonical boards and `greedy_actions` decides between
     equal values on these.
     """
     canonical = network.architecture.network.canonical
     return canonical and not GAMES[network.env_id].enumerable
 
 
-def _greedy(
+def _network_actions(
     network: Network, params: nnx.State, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     del key  # the player is deterministic
@@ -78,13 +82,13 @@ def _greedy(
 def greedy_actions(
     network: Network, env_state: pgx.State, values: Float[Array, "B A"]
 ) -> Int[Array, " B"]:
-    """Return the legal move of the highest value.
+    """Return the legal move with the highest value.
 
-    If several moves have it, it is the one with the lowest index on the canonical
-    board, for a network that sees this board. So mirror images get mirrored moves, and
-    a search counts them as one position. In enumerable games it is the lowest index of
-    the board itself: equal values are common in tables, and the results of the
-    published systems depend on this choice.
+    Of equal moves, it is the one with the lowest index on the canonical board if the
+    network sees that board. So mirrored boards get mirrored moves, and a search counts
+    them as one position. In enumerable games it is the one with the lowest index on the
+    board itself: equal values are common in tables, and the results of the published
+    systems depend on this choice.
     """
     legal = env_state.legal_action_mask
     if not is_symmetric(network):
@@ -92,15 +96,15 @@ def greedy_actions(
     highest = jnp.where(legal, values, -jnp.inf).max(axis=-1, keepdims=True)
     is_best = legal & ~(values < highest)  # all legal moves, if a value is NaN
     places = action_places(network.env_id, env_state.observation)
-    best = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
-    return best.astype(jnp.int32)
+    actions = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
+    return actions.astype(jnp.int32)
 
 
 @jax.jit
 def greedy_policy(
     network: Network, params: nnx.State, tree: Tree
 ) -> Float[Array, "P A"]:
-    """Return the greedy player of `params` as a policy over the tree.
+    """Return the greedy player's policy over the tree.
 
     All entries are NaN if any action value is not finite.
     """
@@ -115,7 +119,7 @@ class Greedy(NamedTuple):
 
 
 def greedy_moves(network: Network, params: nnx.State, tree: Tree) -> Greedy:
-    """Return the moves of the greedy player of `params`, and its `greedy_policy`."""
+    """Return the greedy player's moves over the tree, and its `greedy_policy`."""
     q_values = decision_values(network, params, tree)
     moves = equations.greedy(q_values, tree.legal_action_mask[tree.decisions])
     probs = policies.deterministic(tree, moves)
@@ -126,7 +130,7 @@ def greedy_moves(network: Network, params: nnx.State, tree: Tree) -> Greedy:
 def decision_values(
     network: Network, params: nnx.State, tree: Tree
 ) -> Float[Array, "D A"]:
-    """Return the action values in the tree's positions to decide.
+    """Return the action values in the positions in which a move must be chosen.
 
     With canonical boards, only one board of each symmetry class is evaluated: 627
     instead of 4,520 in tic-tac-toe, which halves the time of an exact evaluation.
@@ -139,10 +143,10 @@ def decision_values(
 
 
 def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
-    """Return which action of the canonical board each action of the board is.
+    """Return the action on the canonical board for each action on the board.
 
-    On a board that is its own image, symmetric actions are the same one. In a game
-    without listed views, each board is its own canonical board.
+    On a symmetric board, actions that are images of each other get the same number. In
+    a game without listed symmetries, each board is its own canonical board.
     """
     game_views = symmetry.symmetric_views(env_id)
     if game_views is None:

@@ -1,4 +1,4 @@
-"""Player registry: a name gives a function and, in enumerable games, a policy.
+"""Player registry: from a name to a player and, in enumerable games, its policy.
 
 Axes: `P` positions, `A` actions.
 """
@@ -16,7 +16,6 @@ from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, positions
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.networks import q_network
 from jax_ttt.players import (
     basic,
     lookahead,
@@ -30,7 +29,12 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import AgentError, SavedAgent
 from jax_ttt.solver import minimax, policies
 
-_MAX_BOARDS = 2**17  # per move of a lookahead; a core searches about 10 a second
+_MAX_BOARDS = 2**17
+"""Most boards at the deepest level of a lookahead, for each move.
+
+A processor core searches about ten such moves a second; with one level more, a match of
+1,024 games would last for hours.
+"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -45,13 +49,13 @@ class AgentPlayer(Player):
 
 
 def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
-    """Return the player of this name; `key` is for searches in advance.
+    """Return the player of this name; `key` is for a search before the games.
 
     Raises:
-        AgentError: the file is no usable agent for this game.
+        AgentError: the file does not hold a usable agent for this game.
         PlayerError: a lookahead is too deep for this game.
     """
-    # The name makes a player independent of the other players of a command.
+    # A player's key depends on its name, not on its place among the players.
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
@@ -65,12 +69,13 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
         return _blend(spec, make_player(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
-    if spec.kind == "mcts-online" and tree is None:
-        choose = online_search.searching_player(env_id, int(spec.number))
-        return Player(env_id=env_id, name=spec.name, choose=choose)
     if spec.kind == "mcts-online":
-        index, graph = positions.position_index(env_id), mcts.game_graph(env_id)
-        choose = mcts.online_player(graph, index, int(spec.number))
+        num_playouts = int(spec.number)
+        if tree is None:
+            choose = online_search.searching_player(env_id, num_playouts)
+        else:
+            graph, index = mcts.game_graph(env_id), positions.position_index(env_id)
+            choose = mcts.online_player(graph, index, num_playouts)
         return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
     choose = basic.policy_player(positions.position_index(env_id), probs)
@@ -87,7 +92,7 @@ def agent_player(name: str, agent: SavedAgent) -> AgentPlayer:
         env_id=agent.config.env_id,
         name=name,
         choose=agent.player,
-        policy=_policy(name, agent),
+        policy=_checked_policy(name, agent),
         agent=agent,
         seats=agent.config.seats,
         is_deterministic=True,
@@ -95,8 +100,10 @@ def agent_player(name: str, agent: SavedAgent) -> AgentPlayer:
     )
 
 
-def _policy(name: str, agent: SavedAgent) -> np.ndarray | None:
+def _checked_policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     """Return an agent's greedy policy; None if the game is not enumerable.
+
+    In such a game, its values are computed on boards of random games, as a check.
 
     Raises:
         AgentError: an action value is not finite.
@@ -106,10 +113,15 @@ def _policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     if tree is not None:
         values = network_player.greedy_policy(agent.network, agent.params, tree)
     else:
-        env, seen_key = pgx_games.make_env(env_id), jax.random.key(0)
-        seen = basic.boards_of_random_games(env, seen_key, 64, num_moves=16)
-        q_values = jax.jit(q_network.q_values)
-        values = q_values(agent.network, agent.params, seen.observation)
+        boards = basic.boards_of_random_games(
+            env=pgx_games.make_env(env_id),
+            key=jax.random.key(0),
+            num_games=64,
+            num_moves=16,
+        )
+        values = network_player.board_values(
+            agent.network, agent.params, boards.observation
+        )
     # With NaN values, the greedy move would be any legal one.
     if not np.isfinite(values).all():
         raise AgentError(f"{name}: its action values are not finite")
@@ -133,20 +145,20 @@ def _lookahead(
     spec: PlayerSpec, inner: PlayerSpec, env_id: EnvId, key: Key[Array, ""]
 ) -> Player:
     depth = int(spec.number)
-    most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
-    if depth > most:
-        raise PlayerError(f"{spec.name}: the depth is at most {most} in {env_id}")
+    max_depth = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
+    if depth > max_depth:
+        raise PlayerError(f"{spec.name}: the depth is at most {max_depth} in {env_id}")
     agent = saved_agents.load_agent(inner.path, env_id)
-    _policy(inner.name, agent)
+    _checked_policy(inner.name, agent)
     choose = lookahead.lookahead_player(
         agent.network, agent.params, agent.config.target.gamma, depth
     )
-    tree, probs = trees.game_tree(env_id), None
+    tree = trees.game_tree(env_id)
+    probs = None
     if tree is not None:
-        deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
-        probs = np.asarray(
-            policies.deterministic(tree, jax.jit(choose)(key, deciding)), float
-        )
+        boards = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+        actions = jax.jit(choose)(key, boards)
+        probs = np.asarray(policies.deterministic(tree, actions), float)
     return Player(
         env_id=env_id,
         name=spec.name,
@@ -163,6 +175,7 @@ def _tree_policy(
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
-        return mcts.offline_policy(tree, mcts.game_graph(env_id), key, int(spec.number))
+        graph = mcts.game_graph(env_id)
+        return mcts.offline_policy(tree, graph, key, num_playouts=int(spec.number))
     quick = minimax.QUICK if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")

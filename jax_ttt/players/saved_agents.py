@@ -36,7 +36,7 @@ class SavedAgent:
 
     @property
     def player(self) -> Partial:
-        """The agent as a function `(key, env_state) -> actions`."""
+        """The agent's greedy play, as a function `(key, env_state) -> actions`."""
         return network_player.greedy_player(self.network, self.params)
 
     def game_against_itself(self) -> Game:
@@ -45,7 +45,7 @@ class SavedAgent:
 
 
 def make_agent_file(agent: SavedAgent) -> AgentFile:
-    """Return what the agent's file holds."""
+    """Return the record that the agent's file holds."""
     return AgentFile(
         config=agent.config,
         seed=agent.seed,
@@ -77,9 +77,11 @@ def save_agent(agent: SavedAgent, path: Path) -> None:
 def load_agent(path: Path, env_id: str | None = None) -> SavedAgent:
     """Return the agent of a file or of a run's folder.
 
+    Its game must be `env_id`; None accepts any game.
+
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote
-            it, or its game is not `env_id` (None accepts any game).
+            it, or its game is another one.
     """
     path = agent_path(path)
     saved = agent_file.read_agent(path)
@@ -98,7 +100,7 @@ def _params(path: Path, saved: AgentFile) -> nnx.State:
     """Return the weights of a file as the network's pytree.
 
     Raises:
-        AgentError: a name, a shape or a dtype of a tensor is not the network's.
+        AgentError: the name, the shape or the dtype of a tensor is not the network's.
     """
     shapes = network_player.param_shapes(
         network_player.network_of(saved.config.architecture)
@@ -107,15 +109,17 @@ def _params(path: Path, saved: AgentFile) -> nnx.State:
         name: (leaf.dtype, leaf.shape)
         for name, leaf in pytrees.leaves_by_name(shapes).items()
     }
-    tensors = saved.tensors
-    if expected != {name: (t.dtype, t.shape) for name, t in tensors.items()}:
-        game = saved.config.env_id
-        raise AgentError(f"{path}: its weights don't fit a network for {game}")
-    leaves = {name: jnp.asarray(tensor) for name, tensor in tensors.items()}
+    actual = {
+        name: (tensor.dtype, tensor.shape) for name, tensor in saved.tensors.items()
+    }
+    if actual != expected:
+        env_id = saved.config.env_id
+        raise AgentError(f"{path}: its weights don't fit a network for {env_id}")
+    leaves = {name: jnp.asarray(tensor) for name, tensor in saved.tensors.items()}
     return pytrees.with_leaves(shapes, leaves)
 
 
 def params_as_tensors(params: nnx.State) -> dict[str, np.ndarray]:
-    """Return a network's weights as tensors of a file, by name."""
-    named = pytrees.leaves_by_name(params)
-    return {name: np.asarray(leaf) for name, leaf in named.items()}
+    """Return a network's weights as arrays by name, as they are stored in a file."""
+    leaves = pytrees.leaves_by_name(params)
+    return {name: np.asarray(leaf) for name, leaf in leaves.items()}

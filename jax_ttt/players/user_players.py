@@ -1,6 +1,6 @@
 """Players written by users: functions and policies, checked before they play.
 
-Axes: `B` games, `A` actions, `P` positions, `D` positions to decide.
+Axes: `B` games, `A` actions, `P` positions.
 """
 
 import dataclasses
@@ -26,8 +26,8 @@ from jax_ttt.solver import policies
 
 @jax.tree_util.register_static
 @dataclasses.dataclass(frozen=True)
-class _Own:
-    """A user's function; static, since it is the program."""
+class _UserFunction:
+    """A user's function; static, since it is a part of the compiled program."""
 
     function: ChooseFn
 
@@ -35,22 +35,25 @@ class _Own:
 def from_function(name: str, function: ChooseFn, env_id: EnvId) -> Player:
     """Return a user's function as a player.
 
-    It is tested on many boards. If its moves change neither with the key nor with the
+    It is called on many boards. If its moves change neither with the key nor with the
     players' ids, it plays one move in each position, and results can be exact.
 
     Raises:
         PlayerError: JAX can't compile the function, it does not return one action per
             game, it plays an illegal move, or a move depends on the other games.
     """
-    choose = Partial(_moves, _Own(function))
-    boards = _boards(env_id)
+    choose = Partial(_function_actions, _UserFunction(function))
+    boards = _test_boards(env_id)
     key, other_key = jax.random.split(jax.random.key(0))
     _check_shape(name, function, key, boards)
     play = jax.jit(choose)
     action = np.asarray(play(key, boards))
     _check_legal(name, action, boards)
-    same_boards = play(other_key, boards), play(key, pgx_games.swap_player_ids(boards))
-    is_deterministic = all((action == moves).all() for moves in same_boards)
+    with_other_key = play(other_key, boards)
+    with_other_ids = play(key, pgx_games.swap_player_ids(boards))
+    is_deterministic = bool(
+        (action == with_other_key).all() and (action == with_other_ids).all()
+    )
     if is_deterministic:
         _check_independence(name, play, key, boards, action)
     tree = trees.host_tree(env_id)
@@ -68,23 +71,28 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
     """Return a user's policy, `(P, A)` probabilities of moves, as a player.
 
     Raises:
-        PlayerError: the game is not enumerable, or the array is no policy of its tree.
+        PlayerError: the game is not enumerable, or the array is not a policy over its
+            tree.
     """
     tree = trees.host_tree(env_id)
     if tree is None:
         raise PlayerError(f"{name}: {env_id} is too large for a policy as an array")
     shape = tree.legal_action_mask.shape
     if policy.shape != shape or not np.issubdtype(policy.dtype, np.number):
-        found = f"{policy.dtype} of shape {policy.shape}"
-        raise PlayerError(f"{name}: must be numbers of shape {shape}, got {found}")
+        raise PlayerError(
+            f"{name}: must be numbers of shape {shape}, got {policy.dtype} of shape "
+            f"{policy.shape}"
+        )
     probs = np.where(tree.terminal[:, None], 0.0, policy)
-    allowed = (probs >= 0) & (tree.legal_action_mask | (probs == 0))
-    sums = np.isclose(probs.sum(axis=1), 1, atol=1e-5)
-    wrong = np.flatnonzero(~(allowed.all(axis=1) & (sums | tree.terminal)))
-    if len(wrong):
-        rule = "must be probabilities of legal moves with the sum 1"
-        at = f"in position {wrong[0]}"
-        raise PlayerError(f"{name}: {rule}, got {probs[wrong[0]]} {at}")
+    is_allowed = (probs >= 0) & (tree.legal_action_mask | (probs == 0))
+    has_sum_1 = np.isclose(probs.sum(axis=1), 1, atol=1e-5)
+    is_right = is_allowed.all(axis=1) & (has_sum_1 | tree.terminal)
+    if not is_right.all():
+        position = int(np.argmin(is_right))
+        raise PlayerError(
+            f"{name}: must be probabilities of legal moves with the sum 1, got "
+            f"{probs[position]} in position {position}"
+        )
     return _policy_player(name, probs, env_id)
 
 
@@ -93,22 +101,24 @@ def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) ->
     return Player(env_id=env_id, name=name, choose=choose, policy=probs)
 
 
-def _moves(own: _Own, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
-    return own.function(key, env_state).astype(jnp.int32)
+def _function_actions(
+    user: _UserFunction, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    return user.function(key, env_state).astype(jnp.int32)
 
 
-def _boards(env_id: EnvId) -> pgx.State:
-    """Return the positions to decide, or boards of random games if not enumerable.
+def _test_boards(env_id: EnvId) -> pgx.State:
+    """Return boards in which a move must be chosen.
 
-    No game is over.
+    They are all such positions of an enumerable game, else boards of random games.
     """
     tree = trees.game_tree(env_id)
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
     boards = basic.boards_of_random_games(env, key, num_games=64, num_moves=32)
-    going_on = ~np.asarray(pgx_games.finished(boards))
-    return jax.tree.map(lambda x: x[going_on], boards)
+    is_unfinished = ~np.asarray(pgx_games.finished(boards))
+    return jax.tree.map(lambda x: x[is_unfinished], boards)
 
 
 def _check_shape(
@@ -123,26 +133,27 @@ def _check_shape(
             f"{name}: can't be compiled; a player is a function (key, env_state) "
             f"written with jax.numpy: {reason}"
         ) from error
-    wanted = boards.terminated.shape
+    shape = boards.terminated.shape
     if not isinstance(action, jax.ShapeDtypeStruct):
         raise PlayerError(f"{name}: {rule}, got {type(action).__name__}")
-    if action.shape != wanted or not jnp.issubdtype(action.dtype, jnp.integer):
-        games = counted(wanted[0], "game")
-        found = f"{action.dtype} of shape {action.shape} for {games}"
-        raise PlayerError(f"{name}: {rule}, got {found}")
+    if action.shape != shape or not jnp.issubdtype(action.dtype, jnp.integer):
+        raise PlayerError(
+            f"{name}: {rule}, got {action.dtype} of shape {action.shape} for "
+            f"{counted(shape[0], 'game')}"
+        )
 
 
 def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) -> None:
-    num_actions = boards.legal_action_mask.shape[1]
     mask = np.asarray(boards.legal_action_mask)
-    inside = (action >= 0) & (action < num_actions)
+    num_actions = mask.shape[1]
+    is_action = (action >= 0) & (action < num_actions)
     rows = np.arange(len(action))
-    legal = inside & mask[rows, action.clip(0, num_actions - 1)]
-    wrong = np.flatnonzero(~legal)
-    if len(wrong):
+    is_legal = is_action & mask[rows, action.clip(0, num_actions - 1)]
+    if not is_legal.all():
+        row = int(np.argmin(is_legal))
         raise PlayerError(
-            f"{name}: plays {action[wrong[0]]}, but the legal moves are "
-            f"{' '.join(map(str, np.flatnonzero(mask[wrong[0]])))}"
+            f"{name}: plays {action[row]}, but the legal moves are "
+            f"{' '.join(map(str, np.flatnonzero(mask[row])))}"
         )
 
 
@@ -153,15 +164,19 @@ def _check_independence(
     boards: pgx.State,
     action: Int[np.ndarray, " B"],
 ) -> None:
-    """Check that a move depends on its own board only, not on the others or its place.
+    """Check that a move depends on its own board only.
 
-    `action` holds the moves on `boards`. They are compared with those of two batches:
-    of the emptier half of the boards and of the fuller one, twice and in another order.
+    It must not depend on the other boards of the batch or on its place among them.
+    `action` holds the moves on `boards`. They are compared with the moves in two other
+    batches: of the emptier half of the boards and of the fuller half, each twice and in
+    a random order, so that both the places and the mean of the batch change.
     """
-    rng, size = np.random.default_rng(0), len(action)
-    stones = np.asarray(boards.observation).reshape(size, -1).sum(axis=1)
-    order = np.argsort(stones, kind="stable")
-    for half in (order[: -(-size // 2)], order[size // 2 :]):
+    rng = np.random.default_rng(0)
+    size = len(action)
+    num_stones = np.asarray(boards.observation).reshape(size, -1).sum(axis=1)
+    order = np.argsort(num_stones, kind="stable")
+    emptier, fuller = order[: -(-size // 2)], order[size // 2 :]
+    for half in (emptier, fuller):
         batch = rng.permutation(np.resize(half, size))
         moves = play(key, jax.tree.map(lambda x, batch=batch: x[batch], boards))
         if (action[batch] != moves).any():

@@ -1,4 +1,4 @@
-"""Boards as text: the cells of a board, lines of cells, boards side by side.
+"""Boards as text: a board's cells, its lines, the boards of a game side by side.
 
 Axes: `H` rows, `W` columns.
 """
@@ -18,23 +18,23 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.text.screen import Screen
 
 FREE_SIGN = "-"
-"""A free cell in a position's string."""
+"""The sign of a free cell in a board such as `X---O----`."""
 
 _WIDTH = 80  # of a terminal, for boards side by side
-_WIDEST_BOX = 4  # cells beside each other, with lines between them
-_STONES = dict(zip(LETTERS, ("bold magenta", "bold blue"), strict=True))
+_MOST_BOXED = 4  # rows or columns of a board with lines between its cells
+_STONE_STYLES = dict(zip(LETTERS, ("bold magenta", "bold blue"), strict=True))
 
 Cells = Shaped[np.ndarray, "rows W"]
-"""The cells of a board, maybe with a row of numbers below: strings and numbers."""
+"""The cells of a board, and for columns a row of numbers: strings and numbers."""
 
 
 def board_cells(
     obs: Shaped[np.ndarray, "H W planes"], to_move: Seat, free: str = FREE_SIGN
 ) -> Shaped[np.ndarray, "H W"]:
-    """Return a board's cells as an array of strings, `(H, W)`.
+    """Return a board's cells as strings: the letters of stones, or `free`.
 
-    The first two planes of `obs`, `(H, W, planes)`, are the stones of the player to
-    move and of the opponent.
+    The first two planes of `obs` are the stones of the player to move and of the
+    opponent; other planes are ignored.
     """
     cells = np.full(obs.shape[:2], free, object)
     for plane, stone in enumerate(LETTERS if to_move == "first" else LETTERS[::-1]):
@@ -43,29 +43,29 @@ def board_cells(
 
 
 def position_cells(tree: Tree, position: int) -> Shaped[np.ndarray, "H W"]:
-    """Return the cells of an enumerated position, `(H, W)`."""
+    """Return the cells of an enumerated position."""
     return board_cells(np.asarray(tree.obs[position]), tree.to_move(position))
 
 
 def cells_as_text(tree: Tree, position: int) -> str:
-    """Return a position's cells, row by row, as one string such as `X---O----`."""
+    """Return a position's cells as one string, row by row: `X---O----`."""
     return "".join(position_cells(tree, position).flat)
 
 
 def find_position(env_id: EnvId, cells: str) -> int:
-    """Return the position of an enumerable game that is written as `cells`.
+    """Return the position in the game's tree of a board such as `X---O----`.
 
     Raises:
-        ValueError: there is no such board, no play reaches it, or its game is over.
+        ValueError: it is not a board, no game reaches it, or its game is over.
     """
     tree = trees.enumerated(env_id)
     size = math.prod(GAMES[env_id].shape)
     first, second = LETTERS
-    worth = {first: 1, second: -1, FREE_SIGN: 0}
-    if len(cells) != size or not worth.keys() >= set(cells):
+    stone_values = {first: 1, second: -1, FREE_SIGN: 0}
+    if len(cells) != size or not stone_values.keys() >= set(cells):
         raise ValueError(f"not {size} of {first}, {second} and what is free")
     mover = 1 if cells.count(first) == cells.count(second) else -1
-    features = [mover * worth[cell] for cell in cells]
+    features = [mover * stone_values[cell] for cell in cells]
     number = stones.board_number(jnp.array([features], jnp.float32))
     position = int(positions.position_index(env_id)[number][0])
     if cells_as_text(tree, position) != cells:
@@ -76,10 +76,10 @@ def find_position(env_id: EnvId, cells: str) -> int:
 
 
 def numbered_cells(game: Game) -> Cells | None:
-    """Return the cells of a game with its moves on them.
+    """Return a game's board with the numbers of its moves on the free cells.
 
-    Where moves are columns, a last row has their numbers instead. The action to pass is
-    not shown. The result is None for games with several kinds of pieces.
+    Where moves are columns, a row below the board has their numbers. The action to pass
+    has no cell. The result is None for games with several kinds of pieces.
     """
     moves_on = GAMES[game.env_id].moves_on
     if moves_on is None:
@@ -95,9 +95,10 @@ def numbered_cells(game: Game) -> Cells | None:
 
 
 def shows_all_moves(game: Game) -> bool:
-    """Return whether the numbers on the board are just the legal moves.
+    """Return whether the numbers on the board are exactly the legal moves.
 
-    For instance a full column has a number too, and a pass has none.
+    They are not if a column is full, since it keeps its number, or if a player may
+    pass, since a pass has no cell.
     """
     cells = numbered_cells(game)
     if cells is None:
@@ -109,8 +110,8 @@ def shows_all_moves(game: Game) -> bool:
 def board_text(game: Game, screen: Screen | None = None) -> str:
     """Return a game's board, with the moves on their cells or below their columns.
 
-    On a screen, small boards have lines between the cells, stones have colours, and the
-    latest one is underlined.
+    With a screen, small boards have lines between the cells, stones have colours, and
+    the latest stone is underlined.
     """
     cells = numbered_cells(game)
     if cells is None:
@@ -118,20 +119,30 @@ def board_text(game: Game, screen: Screen | None = None) -> str:
     if screen is None:
         return "\n".join(board_lines(cells))
     styles = {}
-    latest = game.moves[-1] if game.moves else None
-    if latest is not None and GAMES[game.env_id].moves_on == "columns":
-        taken = [cell in _STONES for cell in cells[:, latest]]
-        latest += taken.index(True) * cells.shape[1]  # the highest stone
-    if latest is not None and latest < cells.size and cells.flat[latest] in _STONES:
-        styles[latest] = f"{_STONES[cells.flat[latest]]} underline"
+    latest = _latest_cell(game, cells)
+    if latest is not None:
+        styles[latest] = f"{_STONE_STYLES[cells.flat[latest]]} underline"
     box = screen.lines if is_boxed(cells) else ""
     lines = board_lines(cells, styles, screen.paint, box)
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _latest_cell(game: Game, cells: Cells) -> int | None:
+    """Return the cell of the latest move; None before any move and after a pass."""
+    if not game.moves:
+        return None
+    cell = game.moves[-1]
+    if GAMES[game.env_id].moves_on == "columns":
+        is_stone = [text in _STONE_STYLES for text in cells[:, cell]]
+        cell += is_stone.index(True) * cells.shape[1]  # the highest stone
+    if cell < cells.size and cells.flat[cell] in _STONE_STYLES:
+        return cell
+    return None
+
+
 def is_boxed(cells: Cells) -> bool:
     """Return whether a board is small enough for lines between its cells."""
-    return max(cells.shape) <= _WIDEST_BOX
+    return max(cells.shape) <= _MOST_BOXED
 
 
 def board_lines(
@@ -140,33 +151,34 @@ def board_lines(
     paint: Callable[[str, str], str] = lambda text, style: text,
     box: str = "",
 ) -> list[str]:
-    """Return the lines of a board, equally long where it is seen.
+    """Return the lines of a board; without the codes of colours, they are equally long.
 
-    All cells are as wide as the widest. `paint` gets each one's text and style, of
-    rich: that of its place, row by row, in `styles`, else its stone's. `box` has the
-    vertical and the horizontal line between cells, and where they cross.
+    All cells are as wide as the widest. `paint(text, style)` colours a cell in the
+    style that `styles` has for its number, row by row, else in its stone's style. `box`
+    has the vertical line, the horizontal line and the crossing between cells, as
+    `screen.LINES`; without it there are no lines.
     """
     width = max(len(str(cell)) for cell in cells.flat)
-    known = styles or {}
-    painted = []
+    cell_styles = styles or {}
+    texts = []
     for place, cell in enumerate(cells.flat):
         text = str(cell)
+        style = cell_styles.get(place, _STONE_STYLES.get(text, "dim"))
         space = width - len(text)
         right = space // 2 if box else 0
-        text = paint(text, known.get(place, _STONES.get(text, "dim")))
-        painted.append(" " * (space - right) + text + " " * right)
+        texts.append(" " * (space - right) + paint(text, style) + " " * right)
     across = cells.shape[1]
-    rows = [painted[begin : begin + across] for begin in range(0, cells.size, across)]
+    rows = [texts[begin : begin + across] for begin in range(0, cells.size, across)]
     if not box:
         return ["  " + " ".join(row) for row in rows]
     vertical, horizontal, cross = box
     rule = " " + cross.join([horizontal * (width + 2)] * across)
-    texts = [f"  {f' {vertical} '.join(row)} " for row in rows]
-    return [line for text in texts for line in (rule, text)][1:]
+    lines = [f"  {f' {vertical} '.join(row)} " for row in rows]
+    return [text for line in lines for text in (rule, line)][1:]
 
 
 def side_by_side(blocks: Sequence[Sequence[str]], gap: str) -> str:
-    """Return blocks side by side; the lines of a block are equally long."""
+    """Return blocks of lines side by side; the lines of a block are equally long."""
     rows = zip(*blocks, strict=True)
     return "\n".join(gap.join(parts).rstrip() for parts in rows)
 
@@ -174,7 +186,7 @@ def side_by_side(blocks: Sequence[Sequence[str]], gap: str) -> str:
 def game_boards(game: Game) -> str:
     """Return a game as boards side by side, each below the move that led to it.
 
-    The rows of boards fit a terminal.
+    The rows of boards fit a terminal of 80 columns.
     """
     blocks = []
     for number, move in enumerate(game.moves, start=1):
@@ -182,8 +194,8 @@ def game_boards(game: Game) -> str:
         letter = LETTERS[SEATS.index(before.to_move)]
         cells = board_cells(np.asarray(after.state.observation[0]), after.to_move)
         blocks.append([f"  {number}. {letter}{move}", *board_lines(cells)])
-    size = max((len(line) for block in blocks for line in block), default=0)
-    padded = [[f"{line:<{size}}" for line in block] for block in blocks]
-    fit = max((_WIDTH - 2) // (size + 1), 1)
-    rows = [padded[begin : begin + fit] for begin in range(0, len(padded), fit)]
+    width = max((len(line) for block in blocks for line in block), default=0)
+    padded = [[f"{line:<{width}}" for line in block] for block in blocks]
+    per_row = max((_WIDTH - 2) // (width + 1), 1)
+    rows = [padded[begin : begin + per_row] for begin in range(0, len(padded), per_row)]
     return "\n\n".join(side_by_side(row, " ") for row in rows)

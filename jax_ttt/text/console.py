@@ -1,4 +1,4 @@
-"""What `train` prints: before a run, at each evaluation, and at the end."""
+"""The output of `train`: before a run, at each evaluation, and at the end."""
 
 import dataclasses
 import sys
@@ -61,7 +61,7 @@ class TrainResult(TrainingCounts):
 
 @dataclasses.dataclass
 class LatestGames:
-    """Counts of training games up to an evaluation, and what the next one shows."""
+    """Counts of training games up to the last evaluation, for the shares since then."""
 
     games: int = 0
     wins: int = 0
@@ -71,9 +71,10 @@ class LatestGames:
     rows: int = 0  # rows of a table visited so far
 
     def shares(self, counts: TrainingCounts) -> tuple[float, float] | None:
-        """Return the shares of wins and losses since the last call; None if no games.
+        """Return the shares of games won and lost since the last call.
 
-        `counts` are those up to this evaluation.
+        `counts` are those up to this evaluation. The result is None if no game ended
+        since the last call.
         """
         played = counts.games - self.games
         wins, losses = counts.wins - self.wins, counts.losses - self.losses
@@ -94,18 +95,23 @@ class Console:
         details: bool,
         before: TrainingCounts | None = None,
     ) -> None:
-        """Begin; unless `loud` nothing is shown, with `details` more.
+        """Begin the output of a run.
 
-        `before` are the counts where the run continues.
+        Without `loud`, nothing is shown; with `details`, each evaluation has more
+        lines. `before` has the counts at the update from which the run continues.
         """
-        self._config, self._loud, self._details = config, loud, details
-        self._is_headed = False
-        self._at = LatestGames()
+        self._config = config
+        self._loud = loud
+        self._details = details
+        self._has_head = False
+        self._latest = LatestGames()
         if before is not None:
-            self._at = LatestGames(before.games, before.wins, before.losses)
+            self._latest = LatestGames(
+                games=before.games, wins=before.wins, losses=before.losses
+            )
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, screen.is_coloured(sys.stdout))
-        # On a terminal only.
+        # With `disable=None`, tqdm shows a bar on a terminal only.
         self._bar = tqdm(
             total=config.run.num_updates,
             desc="compiling, or reading compiled programs",
@@ -120,46 +126,51 @@ class Console:
         self._bar.close()
 
     def show(self, progress: RunStep, grade: Grade) -> None:
-        """Show where the run stands; `grade` is that of its last evaluation."""
+        """Show a step of the run: updates in the bar, an evaluation in the table.
+
+        `grade` is that of the last evaluation.
+        """
         if (metrics := progress.metrics) is not None:
-            self._at.epsilon, self._at.rows = float(metrics.epsilon), int(metrics.rows)
+            self._latest.epsilon = float(metrics.epsilon)
+            self._latest.rows = int(metrics.rows)
             total = self._config.run.num_updates
             text = bar_text(total, progress, float(metrics.loss))
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
             return
-        shares = self._at.shares(progress.counts())
+        shares = self._latest.shares(progress.counts())
         if self._loud:
-            lines = [] if self._is_headed else [self._table.head()]
-            self._is_headed = True
+            lines = [] if self._has_head else [self._table.head()]
+            self._has_head = True
             lines.append(self._table.row(progress.update, grade))
             if self._details:
-                lines += self._block(progress, shares)
+                lines += self._detail_lines(progress, shares)
             self._bar.write("\n".join(lines), file=sys.stdout)
             sys.stdout.flush()
 
-    def _block(
+    def _detail_lines(
         self, progress: RunStep, shares: tuple[float, float] | None
     ) -> list[str]:
         """Return the games since the last evaluation, and the first move's values."""
-        lines, at = [], self._at
+        lines = []
+        latest = self._latest
         if shares is not None:
             wins, losses = shares
-            table = f"; {at.rows:,} rows of the table visited" if at.rows else ""
+            rows = f"; {latest.rows:,} rows of the table visited" if latest.rows else ""
             player = self._config.opponent.counted_player
             lines += [
-                f"  {counted(at.games, 'game')}; of the latest "
-                f"{wins:.1%} won by {player} (best {at.best:.1%}),",
+                f"  {counted(latest.games, 'game')}; of the latest "
+                f"{wins:.1%} won by {player} (best {latest.best:.1%}),",
                 f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
-                f"epsilon {at.epsilon:.3f}{table}",
+                f"epsilon {latest.epsilon:.3f}{rows}",
             ]
-        if "first" not in self._config.seats:  # it never sees the empty board
+        if "first" not in self._config.seats:  # the agent never sees the empty board
             return lines
         return [*lines, *start_values(self._config, progress.params)]
 
 
 def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
-    """Return what stands beside the bar; the rate excludes compiling and evaluating."""
+    """Return the text beside the bar; its rate excludes compilation and evaluation."""
     rate = progress.update / max(progress.seconds, 1e-9)
     left = tqdm.format_interval((num_updates - progress.update) / rate)
     width = len(f"{num_updates:,}")
@@ -170,11 +181,11 @@ def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
 
 
 def start_values(config: Config, params: nnx.State) -> list[str]:
-    """Return the values of the first move, on the board where moves are its cells."""
+    """Return the values of the first moves, row by row where moves are cells."""
     values = network_player.first_move_values(config.architecture, params)
     game = GAMES[config.env_id]
-    side = game.shape[1] if game.moves_on == "cells" else len(values)
-    rows = [values[i : i + side] for i in range(0, len(values), side)]
+    width = game.shape[1] if game.moves_on == "cells" else len(values)
+    rows = [values[begin : begin + width] for begin in range(0, len(values), width)]
     heads = ["  Q(start) ", *[" " * 11] * (len(rows) - 1)]
     return [
         head + " ".join(f"{value:+.3f}" for value in row)
@@ -183,7 +194,7 @@ def start_values(config: Config, params: nnx.State) -> list[str]:
 
 
 def banner(plan: Plan, device: str, folder: Path) -> str:
-    """Return what is about to run."""
+    """Return the lines before a run: the device, the game, the size, the folder."""
     config = plan.config
     updates = counted(config.run.num_updates, "update")
     games = f"{counted(config.run.num_envs, 'game')} at once"
@@ -195,8 +206,8 @@ def banner(plan: Plan, device: str, folder: Path) -> str:
 
 
 @runtime_checkable
-class Graded(Protocol):
-    """A run at its end, and the grade of its agent."""
+class FinishedRun(Protocol):
+    """A run at its end, with the grade of its agent."""
 
     grade: Grade
 
@@ -206,25 +217,24 @@ class Graded(Protocol):
         ...
 
     def add_proof(self, searched: dict[Seat, SeatGrade]) -> None:
-        """Add what the agent reaches by seat to its grade."""
+        """Add the results of a search, by seat, to the grade."""
         ...
 
 
 def prove_agent(
-    run: Graded,
+    run: FinishedRun,
     seconds: float | None,
     stop: Callable[[], bool],
     mesh: Mesh | None = None,
 ) -> None:
-    """Add what the agent reaches against every opponent, if that may tell more.
+    """Search all lines of play against the agent, and add the results to its grade.
 
-    The search ends after these seconds, or once `stop()` is true. A terminal shows how
-    far it is.
+    Nothing is done where a search would not find more. The search ends after `seconds`,
+    or once `stop()` is true. A terminal shows its progress.
     """
     config, params = run.agent.config, run.agent.params
     if not counterexamples.may_find_more(config, run.grade, seconds):
         return
-
     with streams.status_line("grading the agent") as status:
         show = grade_text.search_progress(
             config.env_id, "the agent", status.set_description_str
@@ -245,7 +255,7 @@ def end_text(
     quiet: bool,
     details: bool,
 ) -> str:
-    """Return what is printed at the end of a run: a report, a verdict or JSON."""
+    """Return the text at the end of a run: a report, the verdict alone, or JSON."""
     if as_json:
         return run_as_json(
             run=run,
@@ -259,20 +269,21 @@ def end_text(
         return verdict
     text = end_report(run, agent, progress, verdict, stopped)
     if details and GAMES[agent.config.env_id].enumerable:
-        drawn = board_text.game_boards(agent.game_against_itself())
-        text += f"\n\nan example game\n{drawn}"
+        boards = board_text.game_boards(agent.game_against_itself())
+        text += f"\n\nan example game\n{boards}"
     return text
 
 
 def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
     """Return the agent's grade with a shortest line that beats it, by seat.
 
-    The evaluations of a run over a tree don't look for these lines.
+    The evaluations of a run do not search for these lines.
     """
     grade, env_id = agent.score, agent.config.env_id
     if not GAMES[env_id].enumerable or grade.unbeatable is not False:
         return grade
-    tree, probs = trees.enumerated(env_id), _policy(agent, progress)
+    tree = trees.enumerated(env_id)
+    probs = _greedy_policy(agent, progress)
     seats = {
         seat: dataclasses.replace(
             followed, losing_line=proof.losing_line(tree, probs, seat)
@@ -282,11 +293,11 @@ def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
     return dataclasses.replace(grade, **seats)
 
 
-def _policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
+def _greedy_policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
     """Return the agent's policy over the game's tree.
 
-    Its moves are those of the evaluation of the last step. They are computed if there
-    was none, as in a run that had ended before.
+    Its moves are those of the last step's evaluation. They are computed if the last
+    step has none, as when a finished run is resumed.
     """
     if progress.evaluation is None or progress.evaluation.exact is None:
         tree = trees.game_tree(agent.config.env_id)
@@ -300,18 +311,20 @@ def _policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
 def end_report(
     run: RunFolder, agent: SavedAgent, progress: RunStep, verdict: str, stopped: str
 ) -> str:
-    """Return what came of the run, its files and the next command."""
+    """Return the result of the run, its files and the next command."""
     if screen.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
     files = ", ".join(run.files())
     updates, games = counted(progress.update, "update"), int(progress.games)
-    first = (
-        f"stopped at update {agent.num_updates:,}, at the first proof, as "
-        "--until-proven asks\n"
-    )
+    reason = ""
+    if stopped == "proven":
+        reason = (
+            f"stopped at update {agent.num_updates:,}, at the first proof, as "
+            "--until-proven asks\n"
+        )
     more = f"{run.how_to_continue()}\n" if stopped == "interrupted" else ""
     return (
-        f"{first if stopped == 'proven' else ''}"
+        f"{reason}"
         f"\n{_results(agent.score)}\n\n{verdict}\n\n"
         f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
@@ -321,7 +334,7 @@ def end_report(
 
 
 def _results(grade: Grade) -> str:
-    """Return the results as tables; sampled rates follow where lines are open."""
+    """Return the results as tables, with the sampled match if a search is not final."""
     parts = [grade_text.rates_table(grade), grade_text.measures_table(grade)]
     if grade.searched and grade.sampled is not None and grade.unbeatable is None:
         parts.append(grade_text.match_table(grade, grade.sampled))

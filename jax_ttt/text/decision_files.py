@@ -1,6 +1,7 @@
-"""A saved agent's values and move in every position to decide, as CSV or JSON.
+"""Files with a player's move in every position: policies and certificates.
 
-The agent may be a table or a network; the game must be enumerable.
+A policy has a saved agent's move and action values in all positions of an enumerable
+game in which a move must be chosen, as CSV or JSON.
 """
 
 import csv
@@ -36,7 +37,7 @@ class Decision:
     board: str
     """The cells, row by row: `X`, `O` or `-`."""
     to_move: Seat
-    """Whose turn it is."""
+    """The seat to move."""
     q_values: tuple[float | None, ...]
     """Value of each move to the player to move; None (null) for illegal moves."""
     move: int
@@ -46,7 +47,7 @@ class Decision:
 def policy_decisions(
     agent: SavedAgent, probs: np.ndarray, tree: Tree
 ) -> Iterator[Decision]:
-    """Yield the agent's decision in each position to decide.
+    """Yield the agent's decision in each position in which a move must be chosen.
 
     `tree` holds NumPy arrays; `probs` is the agent's policy.
     """
@@ -56,11 +57,14 @@ def policy_decisions(
     legal = tree.legal_action_mask[tree.decisions]
     moves = probs[tree.decisions].argmax(axis=1)
     for row, position in enumerate(tree.decisions.tolist()):
-        pairs = zip(values[row].tolist(), legal[row], strict=True)
+        q_values = tuple(
+            value if is_legal else None
+            for value, is_legal in zip(values[row].tolist(), legal[row], strict=True)
+        )
         yield Decision(
             board=cells_as_text(tree, position),
             to_move=tree.to_move(position),
-            q_values=tuple(value if ok else None for value, ok in pairs),
+            q_values=q_values,
             move=int(moves[row]),
         )
 
@@ -69,8 +73,8 @@ def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) 
     """Write one line per position: board, to_move, q0, q1 and so on, move."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    names = [f"q{action}" for action in range(num_actions)]
-    writer.writerow(["board", "to_move", *names, "move"])
+    value_columns = [f"q{action}" for action in range(num_actions)]
+    writer.writerow(["board", "to_move", *value_columns, "move"])
     for row in rows:
         cells = ["" if value is None else value for value in row.q_values]
         writer.writerow([row.board, row.to_move, *cells, row.move])
@@ -78,7 +82,7 @@ def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) 
 
 
 def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
-    """Write a list with one position per line."""
+    """Write a JSON list with one position per line."""
     lines = ",\n".join(records.to_json(row) for row in rows)
     files.write_output(path, f"[\n{lines}\n]\n".encode())
 
@@ -90,9 +94,9 @@ def write_policy(
     as_json: Path | None,
     quiet: bool,
 ) -> None:
-    """Write a saved agent's decisions to the files that are given, and say so.
+    """Write a saved agent's decisions to CSV, JSON or both, and report each file.
 
-    With `quiet`, standard output is left to a command's own.
+    With `quiet`, the report goes to stderr, since stdout has the output of a command.
     """
     probs = player.policy
     if not isinstance(player, AgentPlayer) or probs is None:
@@ -110,7 +114,7 @@ def write_policy(
 def make_certificate(
     spec: PlayerSpec, player: Player, tree: Tree | None
 ) -> tuple[Certificate, str]:
-    """Return a player's certificate, and why a seat is not in it.
+    """Return a player's certificate, and the reason if it is for one seat only.
 
     Without a tree, all positions that the player reaches are enumerated.
 
@@ -119,13 +123,14 @@ def make_certificate(
     """
     name, sha256 = spec.name, ""
     if (saved := spec.saved) is not None:
+        # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"
         sha256 = hashlib.sha256(saved.path.read_bytes()).hexdigest()
     if tree is None:
-        moves, missing = certificates.proven_by_search(player)
+        moves, reason = certificates.proven_by_search(player)
     else:
-        text_of = functools.partial(cells_as_text, tree)
-        moves, missing = certificates.proven_moves(player, tree, text_of)
+        as_text = functools.partial(cells_as_text, tree)
+        moves, reason = certificates.proven_moves(player, tree, as_text)
     certificate = Certificate(
         env_id=player.env_id,
         player=name,
@@ -133,19 +138,19 @@ def make_certificate(
         num_positions=sum(map(len, moves.values())),
         moves=moves,
     )
-    return certificate, missing
+    return certificate, reason
 
 
 def write_certificate(
-    path: Path, certificate: Certificate, missing: str, as_json: bool
+    path: Path, certificate: Certificate, reason: str, as_json: bool
 ) -> None:
-    """Write a certificate as JSON with a line for each position, and say so.
+    """Write a certificate as JSON with a line for each position, and report the file.
 
-    `missing` says why a seat is not in it.
+    `reason` says why a seat is not in it; it is empty if both are.
     """
     text = json.dumps(records.to_dict(certificate), indent=1)
     files.write_atomic(path, f"{text}\n".encode("ascii"))
     size = counted(certificate.num_positions, "position")
     streams.print_written(path, size, as_json)
-    if missing:
-        streams.print_stderr(f"note: the certificate is for one seat only; {missing}")
+    if reason:
+        streams.print_stderr(f"note: the certificate is for one seat only; {reason}")

@@ -1,124 +1,137 @@
-"""A cross table as text: results, intervals of sampled pairs, and Elo-like order."""
+"""Tables of many players: the cross table of a round robin, the results of a sweep."""
 
 from collections.abc import Sequence
-
-import numpy as np
 
 from jax_ttt.config import grid
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.crosstable import CrossTable
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.runtime.words import counted
 from jax_ttt.text.tables import GAP, WIDTH, aligned_lines, wrapped_lines
 
-_LONGEST = 45
-"""Characters of a name in the table; the order has the whole name."""
-_WIDEST = len("~33.3/33.3/33.3")
+_LONGEST_NAME = 45
+"""Most characters of a name in the cross table; the order has the whole name."""
+_CELL_WIDTH = len("~33.3/33.3/33.3")
 
 
 def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
     """Return a cross table, the intervals of sampled pairs, and the Elo-like order.
 
-    A table that is too wide for the terminal has several blocks.
+    A table that is wider than the terminal is divided into blocks of columns.
     """
     first, second = GAMES[env_id].seats
-    size = len(table.names)
-    labels = [_label(n, name) for n, name in enumerate(table.names, start=1)]
-    at_once = (WIDTH - max(map(len, labels))) // (len(GAP) + _WIDEST)
-    lines = [
+    caption = (
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
-        "in %; ~ sampled, all others exact",
-    ]
-    for begin in range(0, size, at_once):
-        columns = range(begin, min(begin + at_once, size))
+        "in %; ~ sampled, all others exact"
+    )
+    size = len(table.names)
+    labels = [_row_label(n, name) for n, name in enumerate(table.names, start=1)]
+    block_size = (WIDTH - max(map(len, labels))) // (len(GAP) + _CELL_WIDTH)
+    blocks = []
+    for begin in range(0, size, block_size):
+        columns = range(begin, min(begin + block_size, size))
         head = ["", *(f"vs. {column + 1}" for column in columns)]
         rows = [
-            [label, *(_cell(table, row, column) for column in columns)]
-            for row, label in enumerate(labels)
+            [label, *(_pair_cell(pairs[column]) for column in columns)]
+            for label, pairs in zip(labels, table.pairs, strict=True)
         ]
-        lines += ["", *aligned_lines([head, *rows])]
-    del lines[1]
-    return "\n".join([*lines, *_intervals(table, (first, second)), "", *_order(table)])
+        blocks.append("\n".join(aligned_lines([head, *rows])))
+    intervals = _interval_lines(table, first, second)
+    if intervals:
+        blocks.append("\n".join(["95 % intervals, in %", *intervals]))
+    blocks.append("\n".join(_order_lines(table)))
+    return f"{caption}\n" + "\n\n".join(blocks)
 
 
-def _label(number: int, name: str) -> str:
-    """Return a row's number and its player's name, of a long one the end."""
-    shown = name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}"
-    return f"{number} {shown}"
+def _row_label(number: int, name: str) -> str:
+    """Return a row's number and its player's name; of a long name, the end."""
+    if len(name) > _LONGEST_NAME:
+        name = f"...{name[3 - _LONGEST_NAME :]}"
+    return f"{number} {name}"
 
 
-def _cell(table: CrossTable, row: int, column: int) -> str:
-    """Return wins, draws and losses of a pair, marked where they were sampled."""
-    mark = "~" if table.sampled[row, column] else ""
-    return mark + "/".join(f"{100 * rate:.1f}" for rate in table.rates[row, column])
+def _pair_cell(pair: SeatGrade) -> str:
+    """Return wins, draws and losses in percent, with a mark if they are sampled."""
+    mark = "" if pair.is_exact else "~"
+    return mark + "/".join(f"{100 * rate.value:.1f}" for rate in pair.rates)
 
 
-def _intervals(table: CrossTable, names: tuple[str, str]) -> list[str]:
+def _interval_lines(table: CrossTable, first: str, second: str) -> list[str]:
+    """Return a line for each sampled pair; `first` and `second` name the seats."""
     lines = []
-    for row, column in np.argwhere(table.sampled).tolist():
-        pair = table.pairs[row][column]
-        wins, draws, losses = (
-            f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates
-        )
-        lines.append(
-            f"~ {row + 1} vs. {column + 1}, {counted(pair.num_games, 'game')}: "
-            f"{names[0]} wins {wins}, draws {draws}, {names[1]} wins {losses}"
-        )
-    return ["", "95 % intervals, in %", *lines] if lines else []
+    for row, pairs in enumerate(table.pairs, start=1):
+        for column, pair in enumerate(pairs, start=1):
+            if pair.is_exact:
+                continue
+            wins, draws, losses = (
+                f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates
+            )
+            lines.append(
+                f"~ {row} vs. {column}, {counted(pair.num_games, 'game')}: "
+                f"{first} wins {wins}, draws {draws}, {second} wins {losses}"
+            )
+    return lines
 
 
-def _order(table: CrossTable) -> list[str]:
+def _order_lines(table: CrossTable) -> list[str]:
+    """Return the players in the order of their ratings, a line each."""
     rows = [["Elo-like order", "Elo", "score vs. all others", "player"]]
     rows += [
-        [f"{place:>2}.", f"{one.elo:+.0f}", f"{one.score:.2%}", one.player]
-        for place, one in enumerate(table.ranking, start=1)
+        [f"{place:>2}.", f"{ranked.elo:+.0f}", f"{ranked.score:.2%}", ranked.player]
+        for place, ranked in enumerate(table.ranking, start=1)
     ]
     return aligned_lines(rows, left=(0, 3))
 
 
 def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str:
-    """Return what came of each combination, a line each, and which seeds failed.
+    """Return the results of a sweep: a line for each combination, and failed seeds.
 
-    `name` stands for the combination of a sweep without a grid.
+    `name` stands for the only combination of a sweep without a grid.
     """
     labels = [grid.point_text(group.settings) or name for group in groups]
-    wins = (f"wins as {seat}, %: mean (range)" for seat in GAMES[env_id].seats)
-    head = "proven unbeatable (95 %)", *wins, "seconds"
-    pairs = list(zip(labels, groups, strict=True))
-    rows = [(label, *_cells(group)) for label, group in pairs]
-    lines = aligned_lines([("", *head), *rows], labels_above=True)
-    faults = [("not proven", label, group.not_proven or ()) for label, group in pairs]
-    faults += [("diverged", label, group.diverged) for label, group in pairs]
-    for text, label, seeds in (fault for fault in faults if fault[2]):
-        lines += wrapped_lines(f"{text}, {label}: {', '.join(map(str, seeds))}")
+    wins = [f"wins as {seat}, %: mean (range)" for seat in GAMES[env_id].seats]
+    rows = [["", "proven unbeatable (95 %)", *wins, "seconds"]]
+    for label, group in zip(labels, groups, strict=True):
+        win_cells = [_win_rate_cell(group.win_rates.get(seat)) for seat in SEATS]
+        rows.append([label, _proven_cell(group), *win_cells, f"{group.seconds:.2f}"])
+    lines = aligned_lines(rows, labels_above=True)
+    for label, group in zip(labels, groups, strict=True):
+        lines += _seeds_lines("not proven", label, group.not_proven or ())
+    for label, group in zip(labels, groups, strict=True):
+        lines += _seeds_lines("diverged", label, group.diverged)
     return "\n".join(lines)
 
 
-def training_time_text(
-    groups: Sequence[GroupResult], num_new: int, seconds: float
-) -> str:
-    """Return how many agents there are, and what the `num_new` trained now took."""
-    num_agents = sum(group.num_agents for group in groups)
-    now = f", {num_new:,} of them trained now" if num_new < num_agents else ""
-    now += f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
-    end = "the seconds above are of training one, in the median"
-    return f"{counted(num_agents, 'agent')}{now}; {end}"
-
-
-def _cells(group: GroupResult) -> tuple[str, ...]:
-    wins = map(_wins, map(group.win_rates.get, SEATS))
-    return _proven(group), *wins, f"{group.seconds:.2f}"
-
-
-def _proven(group: GroupResult) -> str:
+def _proven_cell(group: GroupResult) -> str:
     if group.proven is None or group.interval is None:
         return "by sampling"
     low, high = (f"{100 * end:.1f}" for end in group.interval)
     return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
 
 
-def _wins(wins: MeanAndRange | None) -> str:
+def _win_rate_cell(wins: MeanAndRange | None) -> str:
     if wins is None:
         return "-"
-    mean, low, high = (100 * rate for rate in (wins.mean, wins.min, wins.max))
-    return f"{mean:.3f} ({low:.3f} to {high:.3f})"
+    return f"{100 * wins.mean:.3f} ({100 * wins.min:.3f} to {100 * wins.max:.3f})"
+
+
+def _seeds_lines(fault: str, label: str, seeds: Sequence[int]) -> list[str]:
+    """Return the seeds of a combination that have this fault; none if no seed has."""
+    if not seeds:
+        return []
+    return wrapped_lines(f"{fault}, {label}: {', '.join(map(str, seeds))}")
+
+
+def training_time_text(
+    groups: Sequence[GroupResult], num_new: int, seconds: float
+) -> str:
+    """Return the number of agents and the time for the `num_new` that are new.
+
+    `seconds` is the time that their training took in all.
+    """
+    num_agents = sum(group.num_agents for group in groups)
+    new = f", {num_new:,} of them trained now" if num_new < num_agents else ""
+    time = f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
+    end = "the seconds above are of training one, in the median"
+    return f"{counted(num_agents, 'agent')}{new}{time}; {end}"

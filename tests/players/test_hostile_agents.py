@@ -182,7 +182,7 @@ def test_a_file_names_no_code(path):
         "seen = []; on = []\n"
         "sys.addaudithook(lambda name, args: on and seen.append(name))\n"
         "on.append(1)\n"
-        "try: agent_file.load(Path(sys.argv[1]))\n"
+        "try: agent_file.read_agent(Path(sys.argv[1]))\n"
         "except agent_file.AgentError: pass\n"
         "on.clear(); print(*sorted(set(seen)))\n"
     )

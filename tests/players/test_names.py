@@ -154,5 +154,5 @@ def test_the_help_tells_the_shipped_agents_apart_and_names_their_games(command, 
     for name, path in ALL.items():
         (texts[name],) = (line for line in lines if f" shipped:{name}: " in line)
         words = re.findall(r"\w+", texts[name].partition(f"{name}: ")[2])
-        assert agent_file.env_id(path) in words
+        assert agent_file.read_env_id(path) in words
     assert len({text.partition(": ")[2] for text in texts.values()}) == len(ALL)
