@@ -289,6 +289,8 @@ class Grade:
     """Wins against random, the mean of the learned seats' best known rates."""
 
     def __post_init__(self) -> None:
+        if not self.seats:
+            raise ValueError("seats must not be empty")
         known = {self.unbeatable_in(seat) for seat in self.seats}
         unbeatable = None
         if False in known:
