@@ -68,12 +68,6 @@ def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
     }
 
 
-def test_only_a_record_is_written():
-    for value in (Part, {"size": 1.0}, None):
-        with pytest.raises(TypeError, match="not a record"):
-            records.to_dict(value)
-
-
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_not_written(number):
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -92,45 +86,27 @@ def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
     [
         ({"name": 3}, "$.name"),
         ({"count": True}, "$.count"),
-        ({"count": 0.5}, "$.count"),
-        ({"good": 1}, "$.good"),
         ({"part": {}}, "`size` - at `$.part`"),
-        ({"part": {"size": "1"}}, "$.part.size"),
         ({"part": {"size": 1, "kind": "c"}}, "$.part.kind"),
-        ({"ends": [1.0]}, "$.ends"),
         ({"ends": [0.5, None]}, "$.ends[1]"),
         ({"parts": [{"size": 1}, {}]}, "`size` - at `$.parts[1]`"),
     ],
 )
 def test_a_wrong_field_is_an_error_that_names_it(changes, place):
-    for read in (records.from_dict, as_text):
-        with pytest.raises(ValueError, match=re.escape(place)):
-            read(Whole, OBJECT | changes)
+    wrong = OBJECT | changes
+    with pytest.raises(ValueError, match=re.escape(place)):
+        records.from_dict(Whole, wrong)
+    with pytest.raises(ValueError, match=re.escape(place)):
+        records.from_json(Whole, json.dumps(wrong))
 
 
-def as_text(kind, value):
-    return records.from_json(kind, json.dumps(value))
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "{", "NaN", '{"size": NaN}', '{"size": 1} {}', "[]", b"\xff", "[" * 9999],
-)
+@pytest.mark.parametrize("text", ["", '{"size": NaN}', "[]", b"\xff", "[" * 9999])
 @pytest.mark.fault
-def test_what_is_no_record_is_refused_in_one_line(text):
+def test_text_that_is_not_a_record_is_refused_in_one_line(text):
     with pytest.raises(ValueError, match=r".") as error:
         records.from_json(Part, text)
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 300
-
-
-@pytest.mark.fault
-def test_a_file_that_is_too_large_is_not_read(tmp_path):
-    path = tmp_path / "file"
-    path.write_text('{"size": 1}')
-    assert records.read_json(Part, path, most=11) == Part(1.0)
-    with pytest.raises(ValueError, match="larger than 10 bytes"):
-        records.read_json(Part, path, most=10)
 
 
 def test_flattening_joins_names_and_splits_intervals():

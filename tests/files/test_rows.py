@@ -1,12 +1,9 @@
 """Rows of `metrics.jsonl`."""
 
-import contextlib
 import json
 
 import made
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jax_ttt.files import records, rows, run_folder
 
@@ -16,39 +13,20 @@ CHUNK = made.chunk(5, 7, 3, 2, epsilon=0.25)
 
 @pytest.mark.parametrize("row", [EVALUATED, CHUNK, made.evaluated(0)])
 def test_a_row_is_written_and_read_back(row):
-    text = records.to_json(row)
-    assert run_folder.read_row(text) == row
-    kind = "chunk" if row is CHUNK else "evaluation"
-    assert json.loads(text)["event"] == kind
+    assert run_folder.read_row(records.to_json(row)) == row
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("row", "message"),
     [
-        (7, "object"),
         ({}, "event"),
         ({"event": "end"}, "event"),
         ({"event": "chunk"}, "update"),
         (records.to_dict(CHUNK) | {"loss": None}, "loss"),
     ],
 )
-def test_a_wrong_row_is_an_error(value, message):
+def test_a_wrong_row_is_an_error_that_names_the_field(row, message):
     with pytest.raises(ValueError, match=message):
-        run_folder.read_row(json.dumps(value))
-
-
-ROW = records.to_dict(EVALUATED) | records.to_dict(CHUNK)
-ANY = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda part: st.lists(part) | st.dictionaries(st.sampled_from(sorted(ROW)), part),
-)
-
-
-@pytest.mark.slow
-@given(changes=st.dictionaries(st.sampled_from(sorted(ROW)), ANY), kind=st.booleans())
-def test_any_row_is_read_or_refused(changes, kind):
-    with contextlib.suppress(ValueError):
-        row = records.to_dict(EVALUATED if kind else CHUNK) | changes
         run_folder.read_row(json.dumps(row))
 
 
