@@ -15,7 +15,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import records, run_folder
 from jax_ttt.files.run_folder import RunSummary
-from jax_ttt.text.tables import aligned
+from jax_ttt.text.tables import aligned_lines
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
         raise UsageError(f"{args.folder}: no such folder")
-    summaries = run_folder.summaries(args.folder)
+    summaries = run_folder.run_summaries(args.folder)
     if args.json:
         print(records.to_json(RunsResult(runs=tuple(summaries))))
     elif summaries:
@@ -56,14 +56,14 @@ def main(args: Args) -> int:
 
 
 def runs_table(summaries: Sequence[RunSummary]) -> str:
-    """Return a line for each run; the game is a column where it is not always one."""
+    """Return a line for each run, with the game if the runs are of several games."""
     heads = ["seed", "preset", "game", "proven", "wins %", "seconds", "run"]
     rows = [heads, *(_cells(run) for run in summaries)]
     if all(run.env_id == summaries[0].env_id for run in summaries):
         rows = [[*row[:2], *row[3:]] for row in rows]
-    words = {"preset", "game", "proven", "run"}
-    left = [place for place, head in enumerate(rows[0]) if head in words]
-    return "\n".join(aligned(rows, left))
+    text_columns = {"preset", "game", "proven", "run"}
+    left = [place for place, head in enumerate(rows[0]) if head in text_columns]
+    return "\n".join(aligned_lines(rows, left))
 
 
 def _cells(run: RunSummary) -> list[str]:

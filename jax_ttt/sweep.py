@@ -108,7 +108,7 @@ def main(args: Args) -> int:
     if args.resume is not None:
         sweep = sweep_to_continue(args.resume, args.given_fields)
         args = with_settings(args, sweep)
-    points = checked_points(args)
+    points = points_to_train(args)
     with interrupts.stop_request() as request:
         hardware = cli.set_up_device(args.machine, args.spread)
         from jax_ttt.runtime import processes
@@ -120,7 +120,7 @@ def main(args: Args) -> int:
             old = len(file.agents)
             try:
                 train_agents(points, file, args.at_once or None, request, hardware.mesh)
-            finally:  # whatever ended it, show what is finished
+            finally:  # also after an error or Ctrl-C, report the finished agents
                 groups = [
                     Group(point=point, config=config, rows=file.rows(number))
                     for number, (point, config) in enumerate(points)
@@ -129,7 +129,7 @@ def main(args: Args) -> int:
                 num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
                 if processes.is_writer():
-                    write(args, hardware.name, file, finished, num_new, seconds)
+                    write_results(args, hardware.name, file, finished, num_new, seconds)
                 if len(file.agents) < args.num_seeds * len(groups):
                     path = shlex.quote(str(file.path))
                     again = f"python -m jax_ttt.sweep --resume {path}"
@@ -147,7 +147,7 @@ def sweep_to_continue(path: Path, given: Sequence[str]) -> Sweep:
 
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
-    """Return the arguments with the settings of a sweep."""
+    """Return the arguments with the saved sweep's settings."""
     fields = {name: getattr(sweep, name) for name in ("preset", "grid", "first_seed")}
     return dataclasses.replace(
         args,
@@ -180,8 +180,12 @@ def open_file(args: Args) -> SweepFile:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-def checked_points(args: Args) -> list[tuple[Point, Config]]:
-    """Return the combinations to train; refuse those that can't be trained."""
+def points_to_train(args: Args) -> list[tuple[Point, Config]]:
+    """Return the combinations of settings to train.
+
+    Raises:
+        Refused: a combination can't be trained, or a flag is wrong.
+    """
     check_seeds(args.first_seed, args.num_seeds)
     if "grid" in args.given_fields and not args.grid:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
@@ -190,11 +194,12 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
     check_evaluation(args, points)
     for _, config in points:
         names.check_opponent(config.opponent.opponent, config.env_id)
-        if config.finds_counterexamples:  # trains alone, so its games are split
+        # Such an agent trains alone, so the devices share its games.
+        if config.finds_counterexamples:
             args.spread.check_shares(config)
     cli.check_output_path("--csv", args.csv)
     cli.check_output_path("--svg", args.svg)
-    pictures.check_file("--svg", args.svg)
+    pictures.check_picture_file("--svg", args.svg)
     if args.svg:
         cli.require_package("matplotlib", "plots", "--svg")
     if args.svg and len(settings) > 2:
@@ -203,7 +208,7 @@ def checked_points(args: Args) -> list[tuple[Point, Config]]:
 
 
 def check_evaluation(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Raise `SettingError` if a setting of the evaluations is given in vain."""
+    """Raise `SettingError` if a given setting of the evaluations has no effect."""
     point, config = points[0]
     evaluation = config.evaluation
     is_useful = any(config.evaluations_change_training for _, config in points)
@@ -228,7 +233,11 @@ class Group:
 
 
 def check_devices(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
-    """Refuse games that the devices in use can't share, in runs that train alone."""
+    """Check that the devices can share the games of agents that train one by one.
+
+    Raises:
+        Refused: they can't.
+    """
     from jax_ttt.runtime import mesh as meshes
 
     for _, config in points:
@@ -237,7 +246,11 @@ def check_devices(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> No
 
 
 def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Refuse, before any training, opponents that can't play the game."""
+    """Check, before any training, that the opponents can play the game.
+
+    Raises:
+        Refused: one can't.
+    """
     from jax_ttt.training import loop
 
     checked = {config.opponent: config for _, config in points}
@@ -253,7 +266,7 @@ def train_agents(
     request: StopRequest,
     mesh: "Mesh | None",
 ) -> None:
-    """Train the agents that are not kept yet, until a stop is requested."""
+    """Train the agents that the file lacks, until a stop is requested."""
     from jax_ttt.runtime import processes
     from jax_ttt.training import many_agents
 
@@ -276,7 +289,7 @@ def train_agents(
             bar.update()
 
 
-def write(
+def write_results(
     args: Args,
     device: str,
     file: SweepFile,
@@ -284,9 +297,9 @@ def write(
     num_new: int,
     seconds: float,
 ) -> None:
-    """Print the table or the JSON object, and write the files that are asked for.
+    """Print the table or the JSON object, and write the requested files.
 
-    `num_new` agents were trained now, in this many seconds.
+    This process trained `num_new` agents, in this many seconds.
     """
     summaries = [
         agent_groups.group_summary(group.rows, group.config, group.point)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
 PROOF_SECONDS = 30.0
-"""Of an enumeration at the end that is not asked for."""
+"""Limit of the enumeration at the end of a run without `--prove`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class Args(cli.TrainingFlags):
             streams.print_stderr(f"warning: {reason}; going back to {latest.path}")
         plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
         return cls(
-            config=usual_config(latest.checkpoint),
+            config=config_to_resume(latest.checkpoint),
             preset=plan.preset,
             seed=plan.seed,
             until_proven=plan.until_proven and finished is None,
@@ -142,10 +142,11 @@ def main(args: Args) -> int:
         print(f"jax_ttt {__version__}")
         return 0
     check_args(args)
-    plan = plan_of(args)
-    if args.latest is not None and (text := why_ended(args.latest, args.config)):
-        return tell_ended(args, args.latest, text)
-    # From here on a signal is noted: raised while libraries load, it gets lost there.
+    plan = make_plan(args)
+    if args.latest is not None and (text := ended_text(args.latest, args.config)):
+        return report_ended(args, args.latest, text)
+    # From here on a signal only sets a flag: an exception while libraries load would be
+    # lost in their own handlers.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
             hardware = cli.set_up_device(args.machine, args.spread)
@@ -184,8 +185,8 @@ def check_args(args: Args) -> None:
         run.check_free()
 
 
-def plan_of(args: Args) -> Plan:
-    """Return what the run is asked for."""
+def make_plan(args: Args) -> Plan:
+    """Return what the command line asks of the run."""
     before = None if args.latest is None else args.latest.checkpoint.plan.wandb
     return Plan(
         config=args.config,
@@ -198,10 +199,10 @@ def plan_of(args: Args) -> Plan:
     )
 
 
-def usual_config(saved: Checkpoint) -> Config:
-    """Return the settings of a run that continues without other flags.
+def config_to_resume(saved: Checkpoint) -> Config:
+    """Return the settings with which a run continues, unless flags change them.
 
-    A run that ended with a proof ends there, unless a flag says how far it goes on.
+    A run that ended with a proof has no update left; `--num-updates` lets it go on.
     """
     if saved.finished == "proven":
         return saved.plan.config.replace(num_updates=max(saved.update, 1))
@@ -224,7 +225,7 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
     )
     planned = latest.checkpoint.plan.config.run.num_updates
     longer = args.config.run.num_updates > planned
-    if longer or args.config == usual_config(latest.checkpoint):
+    if longer or args.config == config_to_resume(latest.checkpoint):
         del now["num_updates"]
     changed = [
         f"{flag_name(name)} is {before[name]} in this run, got {value}"
@@ -241,23 +242,23 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
         )
 
 
-def why_ended(latest: LatestCheckpoint, config: Config) -> str | None:
+def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     """Return the message for a run that has ended; None if there is more to do."""
     finished, update = latest.checkpoint.finished, latest.checkpoint.update
     if finished is None or config.run.num_updates > max(update, 1):
         return None
     planned = latest.checkpoint.plan.config.run.num_updates
-    why = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
+    reason = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
     more = 2 * planned if finished == "end" else planned
     return (
-        f"the run in {latest.run.path} ended at update {update:,}{why[finished]}; "
+        f"the run in {latest.run.path} ended at update {update:,}{reason[finished]}; "
         f"to go on: {latest.run.resuming()} --num-updates {more}"
     )
 
 
-def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
-    """Tell that a run has ended, with `--json` also its result; return 0."""
-    with contextlib.suppress(OSError):  # removes what a killed process left
+def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
+    """Print that a run has ended, and with `--json` its result; return 0."""
+    with contextlib.suppress(OSError):  # removes unfinished files of a killed process
         RunWriter(latest.run, TimeSpans()).close()
     if not args.json:
         print(text)
@@ -313,21 +314,21 @@ def train_in_folder(
     if number := processes.max_over_processes(request.number):
         return cli.report_interrupt(number)
     if latest is not None:
-        tell_changes(latest, plan)
+        report_changes(latest, plan)
     with contextlib.ExitStack() as stack:
-        writer = writer_of(args, times)
+        writer = open_writer(args, times)
         stack.callback(writer.close)
         if latest is None:
             writer.begin(plan, environment.environment())
         is_loud = not (args.quiet or args.json)
-        if is_loud:  # before it compiles
+        if is_loud:  # compilation follows, which prints nothing
             print(console.banner(plan, hardware.name, writer.run.path), flush=True)
         state, counts = None, None
         if latest is not None:
             state = run_state.restore_state(latest, learner, key)
             counts = RunStep(state, None, None).counts()
-        shown = console.Console(plan.config, is_loud, args.details, counts)
-        stack.callback(shown.close)
+        run_console = console.Console(plan.config, is_loud, args.details, counts)
+        stack.callback(run_console.close)
         open_loggers = loggers.Loggers(
             writer.run,
             plan,
@@ -336,7 +337,7 @@ def train_in_folder(
         )
         stack.callback(open_loggers.close)
         schedule = Schedule(args.checkpoint_every, args.keep)
-        recorder = Recorder(plan, writer, shown, open_loggers, schedule)
+        recorder = Recorder(plan, writer, run_console, open_loggers, schedule)
         if latest is not None and state is not None:
             recorder.resume(latest, state)
 
@@ -355,22 +356,22 @@ def train_in_folder(
         graded = run_state.with_grades(plan.config, steps, recorder.grade)
         recorder.follow(graded, request)
         if not args.no_prove and processes.num_processes() == 1 and not request:
-            shown.close()
+            run_console.close()
             seconds = None if args.prove else PROOF_SECONDS
             console.prove_agent(recorder, seconds, lambda: bool(request), hardware.mesh)
         try:
             writer.write_times()
-        except OSError as error:  # the agent is saved: it must not cost the run
+        except OSError as error:  # the agent is saved, so the run has not failed
             streams.print_stderr(f"warning: {error}")
     number = processes.max_over_processes(request.number)
     return finish(args, writer.run, recorder, number)
 
 
-def tell_changes(latest: LatestCheckpoint, plan: Plan) -> None:
-    """Say what differs from the run as it was, and what that means.
+def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
+    """Print how this process differs from the one that began the run.
 
     Raises:
-        UsageError: the run's keys are of another random number generator.
+        UsageError: the run used another random number generator of JAX.
     """
     from jax_ttt.training import environment
 
@@ -390,11 +391,11 @@ def tell_changes(latest: LatestCheckpoint, plan: Plan) -> None:
         )
 
 
-def writer_of(args: Args, times: TimeSpans) -> RunWriter:
-    """Return what writes the run's files, whose folder is made and locked.
+def open_writer(args: Args, times: TimeSpans) -> RunWriter:
+    """Make and lock the run's folder, and return the writer of its files.
 
     Raises:
-        UsageError: it can't be made, or another process writes to it.
+        UsageError: the folder can't be made, or another process writes to it.
     """
     from jax_ttt.runtime import processes
 
@@ -424,7 +425,10 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
 
 
 def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
-    """Print the result, and return the exit code; `number` is that of a signal."""
+    """Print the result, and return the exit code.
+
+    `number` is the number of the signal that interrupted the run, or 0.
+    """
     from jax_ttt.text import console
 
     agent = recorder.agent
@@ -434,7 +438,7 @@ def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int
         run=run,
         preset=args.preset,
         agent=agent,
-        progress=recorder.progress,
+        progress=recorder.last_step,
         stopped=stopped,
         as_json=args.json,
         quiet=args.quiet,

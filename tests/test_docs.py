@@ -156,7 +156,7 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     probs = np.asarray(network_player.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
     decision_files.write_decisions_csv(
-        path, decision_files.decisions(agent, probs, host_tree), num_actions=9
+        path, decision_files.policy_decisions(agent, probs, host_tree), num_actions=9
     )
 
 
@@ -282,7 +282,7 @@ def test_the_address_stands_in_one_place():
         for page in ROOT.glob(pattern)
     }
     for page, text in texts.items():
-        assert set(make_links.named(text)) <= {ours}, page
+        assert set(make_links.repositories_in(text)) <= {ours}, page
         # No place is missed: none is left where the address is another one.
         assert ours not in make_links.with_address(text, "else/where"), page
     readme, notebook = texts[ROOT / "README.md"], texts[NOTEBOOK]

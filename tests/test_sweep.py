@@ -190,7 +190,7 @@ def test_the_settings_of_a_sweep_that_is_continued_are_its_own(flag, capsys):
 )
 def test_eval_every_is_taken_where_the_training_depends_on_it(flags):
     args = commands.parse(sweep, flags.split())
-    configs = [config for _, config in sweep.checked_points(args)]
+    configs = [config for _, config in sweep.points_to_train(args)]
     assert {config.evaluation.eval_every for config in configs} == {5}
 
 
@@ -256,7 +256,7 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
         config=config, preset="connect-4x4", grid=(), first_seed=7, num_seeds=2
     )
     sample = made.sampled((0.5,), (0.5,))
-    with contextlib.closing(sweep_file.new_file(finished)) as file:
+    with contextlib.closing(sweep_file.make_sweep_file(finished)) as file:
         file.add(0, made.agent(7, made.grade(made.searched(), sample)))
         file.add(0, made.agent(8, made.grade(made.searched(first=False), sample)))
     table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"

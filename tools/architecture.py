@@ -87,7 +87,7 @@ def architecture_picture(theme: Theme = "light") -> Picture:
     size = _WIDTH, uses_top + _height(USES) + _LEFT
 
     parts = [
-        _rectangle(0, 0, *size, fill=picture.background(theme), border="none"),
+        _rectangle(0, 0, *size, fill=picture.background_colour(theme), border="none"),
         *_row(START, _LEFT, start_top, theme),
         _arrow(_WIDTH / 2, frame_top - _ARROW, _WIDTH / 2, frame_top, theme),
         _rectangle(
@@ -128,7 +128,12 @@ def _row(row: Row, left: float, top: float, theme: Theme) -> list[str]:
         middle = x + width / 2
         parts.append(
             _rectangle(
-                x, top, width, _height(row), fill=picture.tile(theme), border=grey
+                x,
+                top,
+                width,
+                _height(row),
+                fill=picture.tile_colour(theme),
+                border=grey,
             )
         )
         base = top + _LINE + 2
@@ -192,7 +197,7 @@ def _arrow(x1: float, y1: float, x2: float, y2: float, theme: Theme) -> str:
 
 def _ink(theme: Theme) -> str:
     """Return the colour of texts and arrows."""
-    return picture.ink(picture.tile(theme))
+    return picture.text_colour(picture.tile_colour(theme))
 
 
 def _page(size: tuple[float, float], parts: list[str], theme: Theme) -> str:

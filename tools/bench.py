@@ -50,13 +50,13 @@ Part = Literal[
     "openspiel",
 ]
 OURS: tuple[Preset, ...] = ("table", "default")
-"""What is trained beside OpenSpiel's learners, with the same seeds."""
+"""The presets that are trained with the same seeds as OpenSpiel's learners."""
 SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
-"""What is measured only when it is asked for: it takes long."""
+"""The parts that are measured only with `--only`, since they take long."""
 NUM_SEEDS = {"default": 64, "table": 16}
-"""Agents that are trained where no number is asked for, by the preset."""
+"""The default numbers of agents, by preset."""
 FEW_SEEDS = 2
-"""The same of other presets and of OpenSpiel's learners, which train for longer."""
+"""The default for other presets and OpenSpiel's learners, which train for longer."""
 _DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in SWEEPS)
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16, optional=True)
@@ -103,10 +103,10 @@ class Args:
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = checked(args)
+    args = check_args(args)
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    machine = cli.MachineFlags(no_compile_cache=True)  # what is measured gets compiled
+    machine = cli.MachineFlags(no_compile_cache=True)  # compilation is measured too
     setup = {
         "jax_ttt": __version__,
         "device": cli.set_up_device(machine).name,
@@ -155,7 +155,7 @@ def write_figures(args: Args, results: dict[str, Any]) -> None:
         print(json.dumps(results))
 
 
-def checked(args: Args) -> Args:
+def check_args(args: Args) -> Args:
     """Return the arguments, with few rounds and seeds if `quick`.
 
     Raises:
@@ -165,7 +165,7 @@ def checked(args: Args) -> Args:
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
     cli.check_output_path("--out", args.out)
     cli.check_output_path("--svg", args.svg)
-    pictures.check_file("--svg", args.svg)
+    pictures.check_picture_file("--svg", args.svg)
     if "openspiel" in args.only:
         cli.require_package("open_spiel", "openspiel", "--only openspiel")
     if args.svg:
@@ -173,8 +173,10 @@ def checked(args: Args) -> Args:
         if "growth" not in args.only:
             raise UsageError("--svg draws growth, which --only leaves out")
     if args.quick:
-        few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds or 2, 2)}
-        return dataclasses.replace(args, **few)
+        num_seeds = min(args.num_seeds or 2, 2)
+        return dataclasses.replace(
+            args, rounds=min(args.rounds, 3), num_seeds=num_seeds
+        )
     return args
 
 

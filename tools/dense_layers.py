@@ -2,7 +2,7 @@
 
 python -m tools.dense_layers article --precision float32
 
-Each measurement has a process of its own, as JAX keeps what it traced with a layer.
+Each measurement runs in a new process, since JAX caches what it traced with a layer.
 
 Axes: `B` boards, `H W C` planes, `V` values of a board.
 """

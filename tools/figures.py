@@ -22,9 +22,9 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.files.rows import Row, searches
+from jax_ttt.files.rows import Row, searched_rows
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import Game, own_game
+from jax_ttt.games.game import Game, game_against_itself
 from jax_ttt.pictures import board_svg, curves
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import basic
@@ -71,8 +71,9 @@ class Args:
     random-games: nine random games; values: an agent's values of a board; learning:
     one run; seeds: several runs; growth: the published systems; rounds: a run that
     finds counterexamples; counterexamples: one of its rounds as a tree of moves;
-    lost-line, closed-line: a line that beat an agent of it, and the last agent's game
-    instead; web: the web page, which needs Playwright and chromium."""
+    lost-line, closed-line: a line that beat an agent of this run, and the last agent's
+    game against the same opponent; web: the web page, which needs Playwright and
+    chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; the game and the values are those of its agent."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
@@ -85,21 +86,21 @@ def main(args: Args) -> int:
     check_seeds(args.first_seed, args.num_seeds)
     if not args.out.is_dir():
         raise UsageError(f"--out {args.out}: no such folder")
-    cli.require("matplotlib", "plots", "figures")
+    cli.require_package("matplotlib", "plots", "figures")
     if "web" in args.only:
-        cli.require("playwright", "dev", "--only web")
-    cli.set_up(args.machine)
+        cli.require_package("playwright", "dev", "--only web")
+    cli.set_up_device(args.machine)
     for name in args.only:
         if name == "web":
             for path in screenshots.take(args.out):
-                streams.tell_written(path)
+                streams.print_written(path)
             continue
         draw = drawings(args)[name]
         themes: tuple[Theme, ...] = get_args(Theme)
         for theme in themes:
             path = args.out / f"{name}-{theme}.svg"
             draw(theme=theme).save(path)
-            streams.tell_written(path)
+            streams.print_written(path)
     return 0
 
 
@@ -194,33 +195,37 @@ def trained(preset: Preset, seed: int) -> tuple[SavedAgent, list[Row]]:
 
 @functools.cache
 def lost_line(seed: int) -> tuple[Game, Game]:
-    """Return a line that beat an agent of a round, and the last agent's game instead.
+    """Return a line that beat an earlier agent, and the last agent's game against it.
 
-    Of all shortest losing lines after the first round, the one that it leaves last.
+    Of the shortest losing lines after the first round, it is the one that the last
+    agent follows for the most moves.
 
     Raises:
         UsageError: there is no such line, or the run ended without a proof.
     """
     agent, rows = trained(_ROUNDS, seed)
     lines: list[tuple[Seat, tuple[int, ...]]] = [
-        (seat, found.losing_line)
-        for row in searches(rows)[1:-1]
-        for seat, found in row.grade.searched.items()
-        if found.losing_line is not None
+        (seat, result.losing_line)
+        for row in searched_rows(rows)[1:-1]
+        for seat, result in row.grade.searched.items()
+        if result.losing_line is not None
     ]
     if not (lines and agent.score.unbeatable):
-        why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
-        raise UsageError(why)
+        message = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
+        raise UsageError(message)
     env_id = agent.config.env_id
     pairs = [
-        (Game.start(env_id, line), own_game(env_id, agent.player, line, seat))
+        (
+            Game.start(env_id, line),
+            game_against_itself(env_id, agent.player, line, seat),
+        )
         for seat, line in lines
     ]
     return max(pairs, key=lambda pair: num_shared_moves(*pair))
 
 
 def num_shared_moves(one: Game, other: Game) -> int:
-    """Return the number of moves before two games part."""
+    """Return the number of equal moves at the beginning of two games."""
     pairs = zip(one.moves, other.moves, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 

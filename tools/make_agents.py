@@ -24,13 +24,13 @@ from jax_ttt.players import names, registry
 from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 
-_MOST = 10**6  # positions; the agent reaches fewer
+_MAX_POSITIONS = 10**6  # the agent reaches fewer
 HEAD = ("agent", "trained with", "size")
-REACHED = (
+SEARCH_HEAD = (
     *("agent", "seat", "positions", "losing ends"),
     *("vs. random: wins / draws / losses", "unbeatable"),
 )
-MARKS = ("agent", "all positions", "random ones", "tactical ones")
+EXAM_HEAD = ("agent", "all positions", "random ones", "tactical ones")
 PAGE = Path(__file__).parents[1] / "docs" / "shipped_agents.md"
 FLAGS = {
     "network": ("--preset", "default", "--seed", "1"),
@@ -76,7 +76,7 @@ opponent. A position and its mirror image count once.
 [An exam](large_searches.md#an-exam-of-connect-four) counts the share of its moves that
 keep the value of the position (in brackets: 95 % intervals):
 
-{marks}
+{exam}
 """
 
 
@@ -106,25 +106,25 @@ def certify() -> None:
 
 def page() -> str:
     """Return the text of the page: how the agents were made, proofs and grades."""
-    listed = list_of(SHIPPED)
+    agents = agent_rows(SHIPPED)
     certificates = [
         (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
         for name, path in CERTIFICATES.items()
     ]
-    columns = [shown(grade_of(f"shipped:{name}")) for name in SHIPPED]
+    columns = [grade_cells(grade_of(f"shipped:{name}")) for name in SHIPPED]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return TEXT.format(
-        agents=table(HEAD, listed),
+        agents=table(HEAD, agents),
         certificates=table(("agent", "certificate"), certificates),
         positions=trees.enumerated(DEFAULT_GAME).num_positions,
-        grades=table(("", *(name for name, *_ in listed)), rows),
-        boards=table(HEAD, list_of(CONNECT_FOUR)),
-        reached=table(REACHED, list(reached("connect-5x4"))),
-        marks=table(MARKS, [exam_marks("connect-7x6")]),
+        grades=table(("", *(name for name, *_ in agents)), rows),
+        boards=table(HEAD, agent_rows(CONNECT_FOUR)),
+        reached=table(SEARCH_HEAD, list(search_rows("connect-5x4"))),
+        exam=table(EXAM_HEAD, [exam_scores("connect-7x6")]),
     )
 
 
-def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
+def agent_rows(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
     """Return the rows of a table of agents: name, command, size."""
     return [
         (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
@@ -132,25 +132,30 @@ def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
     ]
 
 
-def reached(name: str) -> Iterator[tuple[str, ...]]:
-    """Yield for each seat what an agent of Connect Four reaches."""
+def search_rows(name: str) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each seat: what an agent of Connect Four reaches."""
     player = shipped_player(name)
-    grade = grader.follow_lines(player, _MOST)
-    for seat, of in grade.searched.items():
-        counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
-        about = f"`{player.name}`", f"as {seat_name(player.env_id, seat)}"
-        yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
+    grade = grader.follow_lines(player, _MAX_POSITIONS)
+    for seat, result in grade.searched.items():
+        yield (
+            f"`{player.name}`",
+            f"as {seat_name(player.env_id, seat)}",
+            f"{result.num_positions:,}",
+            f"{result.losing_ends:,}",
+            percent(result),
+            "proven" if result.unbeatable else "no",
+        )
 
 
-def exam_marks(name: str) -> tuple[str, ...]:
-    """Return the marks of an agent in the exam of Connect Four."""
+def exam_scores(name: str) -> tuple[str, ...]:
+    """Return the scores of an agent in the exam of Connect Four."""
     player = shipped_player(name)
     questions = exam.read_exam(player.env_id, None)
     exam_key = jax.random.key(0)
-    marks = exam.take_exam(player.env_id, player.choose, questions, exam_key)
+    scores = exam.take_exam(player.env_id, player.choose, questions, exam_key)
     cells = [
-        f"{mark.share:.1%} ({mark.interval[0]:.1%} to {mark.interval[1]:.1%})"
-        for mark in (marks.all, *marks.by_kind.values())
+        f"{score.share:.1%} ({score.interval[0]:.1%} to {score.interval[1]:.1%})"
+        for score in (scores.all, *scores.by_kind.values())
     ]
     return (f"`{player.name}`", *cells)
 
@@ -158,7 +163,7 @@ def exam_marks(name: str) -> tuple[str, ...]:
 def shipped_player(name: str) -> Player:
     """Return a shipped agent as a player."""
     full_name = f"shipped:{name}"
-    env_id = names.game_of([names.read_name(full_name, DEFAULT_GAME)], None)
+    env_id = names.game_of_players([names.read_name(full_name, DEFAULT_GAME)], None)
     spec = names.read_name(full_name, env_id)
     return registry.make_player(spec, env_id, jax.random.key(0))
 
@@ -175,7 +180,7 @@ def grade_of(player: str) -> Grade:
     return grader.follow_lines(registry.make_player(spec, DEFAULT_GAME, key))
 
 
-def shown(grade: Grade) -> dict[str, str]:
+def grade_cells(grade: Grade) -> dict[str, str]:
     """Return a grade as cells of a table, by the names of their rows."""
     cells = {"unbeatable, both seats": "proven" if grade.unbeatable else "no"}
     for seat, followed in grade.followed.items():

@@ -24,7 +24,7 @@ from jax_ttt.files.rows import AgentResult
 from jax_ttt.grading import agent_groups
 from jax_ttt.runtime import files, streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.text.tables import wrapped
+from jax_ttt.text.tables import wrapped_lines
 from jax_ttt.training import many_agents
 from tools.benchmarks.progress import Steps
 
@@ -161,7 +161,7 @@ def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str
         source = f"reproduced, {seeds}" if system.results else seeds
         for result in (*system.results, reproduced(name, rows, source)):
             lines += _rows(result)
-        notes += wrapped(f"{name}: {system.why}{_not_proven(rows)}")
+        notes += wrapped_lines(f"{name}: {system.why}{_not_proven(rows)}")
     return "\n".join([*lines, "", *notes])
 
 

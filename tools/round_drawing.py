@@ -1,8 +1,8 @@
 """Drawing of one round of counterexamples, on a small tree of moves.
 
 A node is named by the moves that lead to it: "" is the position at the top, where the
-opponent moves, "21" is what the agent's move 1 makes of the opponent's move 2. Lengths
-are pixels of the picture at its own size; `y` grows downwards.
+opponent moves; "21" is the position after the opponent's move 2 and the agent's move 1.
+Lengths are pixels of the picture at its own size; `y` grows downwards.
 """
 
 import html
@@ -19,7 +19,7 @@ LOSSES = frozenset({"211"})
 BEFORE = {"0": 0, "1": 1, "2": 1}
 """The agent's move in each of its positions, before the round."""
 AFTER = BEFORE | {"2": 0}
-"""The same after the round."""
+"""The agent's moves after the round."""
 SELF_PLAY_LINE = ("0", "00", "000")
 """The line that the agent plays against itself."""
 
@@ -76,7 +76,7 @@ def panels() -> list[Panel]:
         if end in LOSSES
         for level in range(1, len(end) + 1)
     }
-    begun: dict[str, Edge] = {
+    from_counterexamples: dict[str, Edge] = {
         node: "played"
         for node in nodes()
         for start in counterexamples(BEFORE)
@@ -100,7 +100,7 @@ def panels() -> list[Panel]:
         Panel(
             "3. Training",
             ("New games start where the agent", "had a choice, and try all its moves."),
-            begun,
+            from_counterexamples,
             counterexamples(BEFORE),
         ),
         Panel(
@@ -124,9 +124,8 @@ def round_picture(theme: Theme = "light") -> Picture:
     width = _PANEL * len(steps)
     tree_end = _TREE_TOP + _LEVEL * len(NUM_MOVES)
     height = tree_end + 64
-    parts = [
-        f'<rect width="{width}" height="{height}" fill="{picture.background(theme)}"/>'
-    ]
+    colour = picture.background_colour(theme)
+    parts = [f'<rect width="{width}" height="{height}" fill="{colour}"/>']
     for place, panel in enumerate(steps):
         parts += _panel(panel, _PANEL * place, theme)
     parts += _legend(width, tree_end + 44, theme)
@@ -204,7 +203,7 @@ def _node(node: str, place: tuple[float, float], theme: Theme) -> str:
         )
     return (
         f'<rect x="{x - _RADIUS:g}" y="{y - _RADIUS:g}" width="{2 * _RADIUS}" '
-        f'height="{2 * _RADIUS}" fill="{picture.tile(theme)}" {line}/>'
+        f'height="{2 * _RADIUS}" fill="{picture.tile_colour(theme)}" {line}/>'
     )
 
 
@@ -255,8 +254,8 @@ def _text(
 
 def _ink(theme: Theme) -> str:
     """Return the colour of texts and lines."""
-    return picture.ink(picture.tile(theme))
+    return picture.text_colour(picture.tile_colour(theme))
 
 
 def _hex_background(theme: Theme) -> str:
-    return "#ffffff" if theme == "light" else picture.background(theme)
+    return "#ffffff" if theme == "light" else picture.background_colour(theme)

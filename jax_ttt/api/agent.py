@@ -53,7 +53,7 @@ class Agent(saved_agents.SavedAgent):
             )
         return board_svg.animation(self.game_against_itself().states, theme)
 
-    def _about(self) -> JsonObject:
+    def _summary(self) -> JsonObject:
         settings = self.config.as_dict()
         return {
             "game": self.config.env_id,
@@ -64,19 +64,19 @@ class Agent(saved_agents.SavedAgent):
         }
 
     def __repr__(self) -> str:
-        about = self._about()
+        summary = self._summary()
         return (
-            f"<agent of {about['game']}: {about['network']}, seed {self.seed}, "
+            f"<agent of {summary['game']}: {summary['network']}, seed {self.seed}, "
             f"{counted(self.num_updates, 'update')}>"
         )
 
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
-        described = html.table_of("Agent", list(self._about().items()))
-        described += html.preformatted(grade_text.rates_table(self.score))
+        text = html.table_of("Agent", list(self._summary().items()))
+        text += html.preformatted(grade_text.rates_table(self.score))
         if not GAMES[env_id].enumerable:
-            return described
-        return html.with_picture(described, self.picture)
+            return text
+        return html.with_picture(text, self.picture)
 
 
 def load(path: str | os.PathLike[str]) -> Agent:
@@ -121,7 +121,10 @@ def save(agent: saved_agents.SavedAgent, path: str | os.PathLike[str]) -> None:
 
 
 def check_agent(function: str, agent: object) -> None:
-    """Raise `PlayerError` for `function`, a name, unless `agent` is a trained agent."""
+    """Raise `PlayerError` unless `agent` is a trained agent.
+
+    The message names `function`, which needs the agent.
+    """
     if not isinstance(agent, saved_agents.SavedAgent):
         rule = "needs an agent of train or load"
         raise PlayerError(f"{function} {rule}, got {in_words(agent)}")

@@ -54,12 +54,12 @@ class CrossTable(crosstable.CrossTable):
             for i, name in enumerate(self.names)
         ]
         title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
-        shown = html.table_of(
+        results = html.table_of(
             title, rows, ["", *(f"{n} as {second}" for n in self.names)]
         )
         ranks = [(r.player, f"{r.elo:+.0f}", f"{r.score:.2%}") for r in self.ranking]
         head = ["player", "Elo", "score against the others"]
-        return f"<div>{shown}\n{html.table_of('Order', ranks, head)}</div>"
+        return f"<div>{results}\n{html.table_of('Order', ranks, head)}</div>"
 
     def _cell(self, row: int, column: int) -> str:
         rates = "/".join(f"{100 * rate:.1f}" for rate in self.rates[row, column])
@@ -95,10 +95,10 @@ def cross_table(
     """
     NUM_GAMES_RANGE.check("num_games", num_games)
     SEED_RANGE.check("seed", seed)
-    several = list(players) if isinstance(players, Iterable) else []
-    if isinstance(players, str) or len(several) < 2:
+    player_list = list(players) if isinstance(players, Iterable) else []
+    if isinstance(players, str) or len(player_list) < 2:
         raise PlayerError("a cross table needs a list of at least two players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
-    game, entered = distinct_players(several, env_id, player_key)
-    table = crosstable.round_robin(entered, game, match_key, num_games)
+    game, named_players = distinct_players(player_list, env_id, player_key)
+    table = crosstable.round_robin(named_players, game, match_key, num_games)
     return CrossTable(table.names, table.pairs, env_id=game)

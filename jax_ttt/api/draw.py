@@ -8,9 +8,9 @@ from typing import Protocol, TypeAlias, get_args, runtime_checkable
 
 import pgx
 
-from jax_ttt.api.new_game import moves_of
+from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
-from jax_ttt.api.training_result import Runs, compared
+from jax_ttt.api.training_result import Runs, draw_groups
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.games.game import Game
 from jax_ttt.pictures import board_svg
@@ -39,35 +39,37 @@ def draw(
     theme: Theme = "light",
     env_id: str | None = None,
 ) -> Picture:
-    """Draw a result, and write the file if a path is given: as SVG, PNG or PDF.
+    """Draw a result; with a path, also write the picture as SVG, PNG or PDF.
 
-    A run or several are drawn as learning curves, one with counterexamples by round, a
-    game as its moves one by one, an agent as its likeliest game against itself, action
-    values on their board, a cross table as a heat map, a proof as the shortest line
-    that beats the player or as its likeliest game. Several groups of runs, by name, are
-    drawn in one picture. States of PGX are drawn as their boards, a list of them as a
-    game. Curves and tables need matplotlib, `pip install 'jax_ttt[plots]'`. Boards and
-    values on boards need nothing as SVG; as PNG or PDF they need cairosvg,
-    `pip install 'jax_ttt[png]'`.
+    The picture depends on the kind of result:
+
+    - runs: learning curves, or rounds for a run with counterexamples;
+    - several groups of runs, by name: their means and ranges in one picture;
+    - a game, or a list of PGX states: the boards, one after another;
+    - an agent: its likeliest game against itself;
+    - action values: the board with a value in each free cell;
+    - a cross table: a heat map;
+    - a proof: the shortest line that beats the player, else its likeliest game.
+
+    Curves and tables need matplotlib, `pip install 'jax_ttt[plots]'`. Boards need no
+    package as SVG; as PNG or PDF they need cairosvg, `pip install 'jax_ttt[png]'`.
 
     Args:
-        thing: What another function of this page returned; or the moves of a game, to
-            draw the board after the last one; or groups of runs by name, for instance
-            `{"few": runs, "many": other_runs}`; or a PGX state, a batch of them, or a
-            list of either.
+        thing: The result of another function of this package; or the moves of a game,
+            to draw the board after the last one; or groups of runs by name, for
+            instance `{"few": runs, "many": other_runs}`; or a PGX state, a batch of
+            them, or a list of either.
         path: The file to write; it ends in `.svg`, `.png` or `.pdf`. A game as PNG or
             PDF shows its last board.
         theme: `"light"` or `"dark"`.
-        env_id: The game of the moves, by default tic-tac-toe; only where `thing` is
-            moves.
+        env_id: The game if `thing` is moves, by default tic-tac-toe; else None.
 
     Returns:
         The picture: a notebook shows it, `svg` is its text.
 
     Raises:
-        Refused: a move is not legal, there is no picture of that, there is no such
-            theme, game or kind of file, or matplotlib or cairosvg is needed and not
-            installed.
+        Refused: `thing` cannot be drawn; a move is illegal; the theme, the game or the
+            kind of file is unknown; or matplotlib or cairosvg is not installed.
 
     Example:
         >>> picture = jax_ttt.draw([4, 0, 8], "board.svg")
@@ -81,20 +83,20 @@ def draw(
     if path is not None:
         pictures.file_ending(Path(path))
     try:
-        found = _picture(thing, theme, env_id)
+        picture = _draw_thing(thing, theme, env_id)
         if path is not None:
-            found.save(Path(path))
+            picture.save(Path(path))
     except ImportError:
         if importlib.util.find_spec("matplotlib") is not None:
             raise
-        needed = "this picture needs matplotlib: pip install 'jax_ttt[plots]'"
-        raise Refused(needed) from None
-    return found
+        message = "this picture needs matplotlib: pip install 'jax_ttt[plots]'"
+        raise Refused(message) from None
+    return picture
 
 
-def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
+def _draw_thing(thing: object, theme: Theme, env_id: str | None) -> Picture:
     game = common_game([], env_id)
-    moves = None if isinstance(thing, Drawable) else moves_of(thing)
+    moves = None if isinstance(thing, Drawable) else read_moves(thing)
     if moves is not None:
         return board_svg.position_picture(Game.start(game, moves).state, theme)
     if env_id is not None:
@@ -108,8 +110,8 @@ def _picture(thing: object, theme: Theme, env_id: str | None) -> Picture:
             [s for s in thing if isinstance(s, pgx.State)], theme
         )
     if isinstance(thing, Mapping) and all(isinstance(v, Runs) for v in thing.values()):
-        return compared(thing, theme)
+        return draw_groups(thing, theme)
     raise Refused(
-        f"there is no picture of {in_words(thing)}: draw an agent, a run, runs or "
+        f"cannot draw {in_words(thing)}: draw an agent, a run, runs or "
         "groups of them by name, a game, moves, action values, a proof or a cross table"
     )

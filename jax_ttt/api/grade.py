@@ -36,12 +36,12 @@ class PlayerGrade(grades.Grade):
         exact: The grade itself if the rates of both seats are exact, else None.
 
     Example:
-        >>> found = jax_ttt.grade("minimax")
-        >>> found.unbeatable, found.loss_rate
+        >>> grade = jax_ttt.grade("minimax")
+        >>> grade.unbeatable, found.loss_rate
         (True, 0.0)
-        >>> found.first.lines
+        >>> grade.first.lines
         Lines(won=27456, drawn=3584, lost=0)
-        >>> found.details.exploitability
+        >>> grade.details.exploitability
         0.0
     """
 
@@ -65,8 +65,8 @@ class PlayerGrade(grades.Grade):
     def verdict(self) -> str:
         """The result in words.
 
-        It says that the player is unbeatable, or a shortest line that beats it, or,
-        where nothing is proven, the sampled loss rate.
+        Either the player is unbeatable, or there is a shortest line that beats it. If
+        neither is proven, the text has the sampled loss rate.
         """
         return grade_text.verdict(self)
 
@@ -133,9 +133,9 @@ def grade(
 ) -> PlayerGrade:
     """Return a player's grade against random, minimax and the best response.
 
-    In an enumerable game it is exact. In the other games of stones, all positions are
-    searched that a player with one move in each position reaches, as `prove` does: this
-    can take minutes. Ctrl-C ends the search with what is known.
+    In an enumerable game the grade is exact. In the other games of stones, a
+    deterministic player is searched as by `prove`, which can take minutes. Ctrl-C ends
+    the search; the grade then has what was found so far.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
@@ -143,27 +143,27 @@ def grade(
         num_games: Games of a sampled match against random, up to 1,048,576; by default
             0 if the rates of both seats are exact, else 1,024.
         seed: The seed of all random numbers.
-        max_positions: Most positions in a seat of a search; by default as many as
-            memory holds. Beyond them nothing is claimed.
+        max_positions: Most positions that a search visits in a seat; by default as
+            many as memory holds. A search that reaches this limit proves nothing.
 
     Raises:
-        Refused: the player is unknown in this game; nothing is exact and `num_games` is
-            0; or `max_positions` has no effect.
+        Refused: the player is unknown in this game; no rate is exact and `num_games`
+            is 0; or `max_positions` has no effect.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
-        >>> found = jax_ttt.grade(agent)
-        >>> found.unbeatable, found.loss_rate
+        >>> grade = jax_ttt.grade(agent)
+        >>> grade.unbeatable, found.loss_rate
         (True, 0.0)
-        >>> round(found.win_rate, 3)
+        >>> round(grade.win_rate, 3)
         0.956
     """
     SEED_RANGE.check("seed", seed)
     if num_games is not None:
         NUM_GAMES_OR_NONE_RANGE.check("num_games", num_games)
-    graded = player(who, env_id=env_id, seed=seed)
-    check_max_positions(max_positions, graded)
-    followed = grader.follow_lines(graded, max_positions)
+    examined = player(who, env_id=env_id, seed=seed)
+    check_max_positions(max_positions, examined)
+    exact_grade = grader.follow_lines(examined, max_positions)
     match_key = jax.random.fold_in(jax.random.key(seed), 1)
-    result = grader.with_match(followed, graded, match_key, num_games)
-    return PlayerGrade.of(result, graded.name)
+    result = grader.with_match(exact_grade, examined, match_key, num_games)
+    return PlayerGrade.of(result, examined.name)

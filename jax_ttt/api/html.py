@@ -25,11 +25,14 @@ def preformatted(lines: str) -> str:
     return f"<pre>{html.escape(lines)}</pre>"
 
 
-def with_picture(described: str, picture: Callable[[], Picture]) -> str:
-    """Return the HTML `described` and a picture; no picture without `plots`."""
+def with_picture(text: str, picture: Callable[[], Picture]) -> str:
+    """Return the HTML `text` with a picture below it.
+
+    `picture` draws it. Without matplotlib, which is optional, there is only the text.
+    """
     try:
         svg = picture().svg
         # Without the XML prolog, which is not allowed within a page.
-        return f"<div>{described}\n{svg[svg.index('<svg') :]}</div>"
-    except ImportError:  # matplotlib is optional
-        return f"<div>{described}</div>"
+        return f"<div>{text}\n{svg[svg.index('<svg') :]}</div>"
+    except ImportError:
+        return f"<div>{text}</div>"

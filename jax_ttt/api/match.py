@@ -17,7 +17,7 @@ from jax_ttt.players.player import Player
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import outcomes
 from jax_ttt.text import grade_text
-from jax_ttt.text.tables import aligned
+from jax_ttt.text.tables import aligned_lines
 
 _HEAD = ["", "wins", "draws", "losses"]
 
@@ -52,19 +52,19 @@ class MatchResult(grade.Match):
         rows = []
         for seat in SEATS:
             cells = []
-            for value, low, high in self.seat(seat).rates:
-                span = f" ({100 * low:.1f} to {100 * high:.1f})"
-                cells.append(f"{value:.2%}{'' if self.is_exact else span}")
+            for rate, low, high in self.seat(seat).rates:
+                interval = f" ({100 * low:.1f} to {100 * high:.1f})"
+                cells.append(f"{rate:.2%}{'' if self.is_exact else interval}")
             rows.append([grade_text.seat_phrase(self.env_id, seat), *cells])
         return rows
 
     def _title(self) -> str:
-        played = f"{counted(self.num_games, 'game')}, with 95 % intervals"
-        how = "exact" if self.is_exact else played
-        return f"{self.player} against {self.opponent}: {how}"
+        sampled = f"{counted(self.num_games, 'game')}, with 95 % intervals"
+        method = "exact" if self.is_exact else sampled
+        return f"{self.player} against {self.opponent}: {method}"
 
     def __repr__(self) -> str:
-        return "\n".join([self._title(), *aligned([_HEAD, *self._rows()])])
+        return "\n".join([self._title(), *aligned_lines([_HEAD, *self._rows()])])
 
     def _repr_html_(self) -> str:
         return html.table_of(self._title(), self._rows(), _HEAD)

@@ -35,7 +35,7 @@ class GameAgainst:
 
     Attributes:
         game: The moves of both players, with the PGX states.
-        opponent: Whom you play against.
+        opponent: The player that you play against.
         seat: Your seat, `"first"` or `"second"`.
         key: The key of the opponent's next moves.
 
@@ -87,24 +87,23 @@ class GameAgainst:
         Raises:
             Refused: the move is illegal, or the game is over.
         """
-        moves = moves_of([move])
+        moves = read_moves([move])
         if moves is None:
             raise MoveError(f"a move is a whole number, not {in_words(move)}")
-        (played,) = moves
-        return replace(self, game=self.game.play(played))._after_replies()
+        return replace(self, game=self.game.play(moves[0]))._after_replies()
 
     def _after_replies(self) -> "GameAgainst":
         """Return the game after the opponent's replies: your turn, or the end."""
         game, key = self.game, self.key
         while not game.is_over and game.to_move != self.seat:
             key, move_key = jax.random.split(key)
-            game = game.play(game.chosen(self.opponent.choose, move_key))
+            game = game.play(game.move_of(self.opponent.choose, move_key))
         return replace(self, game=game, key=key)
 
     def undo(self) -> "GameAgainst":
         """Return the game before your latest move; the same game if there is none.
 
-        A player with random moves may reply differently after it.
+        If you then play the same move again, a random player may reply differently.
         """
         return replace(self, game=self.game.before_move_of(self.seat))
 
@@ -161,24 +160,24 @@ def new_game(
     """
     if seat not in SEATS:
         raise SettingError("seat", f"one of {', '.join(SEATS)}", seat)
-    entered = player(opponent, env_id=env_id, seed=seed)
-    started = GameAgainst(
-        game=Game.start(entered.env_id),
-        opponent=entered,
+    opponent_player = player(opponent, env_id=env_id, seed=seed)
+    game = GameAgainst(
+        game=Game.start(opponent_player.env_id),
+        opponent=opponent_player,
         seat=seat,
         key=jax.random.key(seed),
     )
-    return started._after_replies()
+    return game._after_replies()
 
 
-def game_on(board: Board, env_id: EnvId) -> Game:
+def game_of_board(board: Board, env_id: EnvId) -> Game:
     """Return the game that led to a board.
 
     Raises:
         Refused: a move is illegal, or `board` is not a board of `env_id`.
     """
     if not isinstance(board, GameAgainst):
-        moves = moves_of(board)
+        moves = read_moves(board)
         if moves is None:
             rule = "a board is a game or the moves from its start, e.g. [4, 0]"
             raise MoveError(f"{rule}; got {in_words(board)}")
@@ -188,7 +187,7 @@ def game_on(board: Board, env_id: EnvId) -> Game:
     return board.game
 
 
-def moves_of(thing: object) -> tuple[int, ...] | None:
+def read_moves(thing: object) -> tuple[int, ...] | None:
     """Return moves of any integer type as ints; None if `thing` is not moves."""
     if isinstance(thing, str | Mapping | Set) or not isinstance(thing, Iterable):
         return None

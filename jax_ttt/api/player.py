@@ -76,38 +76,38 @@ def distinct_players(
     """Return the players' game, and all players with different names."""
     game = common_game(players, env_id)
     result = [_make_player(who, game, key) for who in players]
-    taken, used = {player.name for player in result}, set()
+    all_names = {player.name for player in result}
+    used: set[str] = set()
     for i, player in enumerate(result):
         name = player.name
         if name in used:  # add a number that makes the name unique
             numbered = (f"{name} ({count})" for count in itertools.count(2))
-            name = next(other for other in numbered if other not in taken)
+            name = next(other for other in numbered if other not in all_names)
             result[i] = dataclasses.replace(player, name=name)
-        taken.add(name)
+        all_names.add(name)
         used.add(name)
     return game, result
 
 
-def common_game(several: Sequence[PlayerLike], asked: str | None) -> EnvId:
-    """Return the game: `asked` if given, else that of the players, else the default.
+def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
+    """Return the game: `env_id`, else the game of the players, else the default.
 
     Raises:
         Refused: the game is unknown, or a player is made for another game.
     """
-    if asked is not None and asked not in GAMES:
-        raise SettingError("env_id", f"one of {', '.join(GAMES)}", asked)
-    found = {} if asked is None else {asked: "env_id"}
-    for who in several:
-        own_game = _game(who)
-        if own_game is not None:
-            found.setdefault(own_game, _name(who))
-    if len(found) > 1:
-        (first, why), (second, other), *_ = found.items()
-        raise GameError(f"more than one game: {first} ({why}) and {second} ({other})")
-    return cast(EnvId, next(iter(found), game_facts.DEFAULT_GAME))
+    if env_id is not None and env_id not in GAMES:
+        raise SettingError("env_id", f"one of {', '.join(GAMES)}", env_id)
+    sources = {} if env_id is None else {env_id: "env_id"}  # by game
+    for who in players:
+        if game := _game_of_player(who):
+            sources.setdefault(game, _default_name(who))
+    if len(sources) > 1:
+        first, second = [f"{game} ({name})" for game, name in sources.items()][:2]
+        raise GameError(f"more than one game: {first} and {second}")
+    return cast(EnvId, next(iter(sources), game_facts.DEFAULT_GAME))
 
 
-def _game(who: PlayerLike) -> EnvId | None:
+def _game_of_player(who: PlayerLike) -> EnvId | None:
     """Return the game that a player is made for; None if it plays several games."""
     if isinstance(who, Player):
         return who.env_id
@@ -116,10 +116,10 @@ def _game(who: PlayerLike) -> EnvId | None:
     if not isinstance(who, str | os.PathLike):
         return None
     saved = names.read_name(os.fspath(who), game_facts.DEFAULT_GAME).saved
-    return None if saved is None else names.game_of([saved], None)
+    return None if saved is None else names.game_of_players([saved], None)
 
 
-def _name(who: PlayerLike) -> str:
+def _default_name(who: PlayerLike) -> str:
     if isinstance(who, Player):
         return who.name
     if isinstance(who, saved_agents.SavedAgent):
@@ -134,19 +134,19 @@ def _name(who: PlayerLike) -> str:
 def _make_player(
     who: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
 ) -> Player:
-    own_name = _name(who) if name is None else name
+    player_name = _default_name(who) if name is None else name
     if isinstance(who, Player):
-        return dataclasses.replace(who, name=own_name)
+        return dataclasses.replace(who, name=player_name)
     if isinstance(who, saved_agents.SavedAgent):
-        return registry.agent_player(own_name, who)
+        return registry.agent_player(player_name, who)
     if isinstance(who, str | os.PathLike):
         spec = names.read_name(os.fspath(who), env_id)
         player = registry.make_player(spec, env_id, key)
-        return dataclasses.replace(player, name=own_name)
+        return dataclasses.replace(player, name=player_name)
     if isinstance(who, np.ndarray):
-        return user_players.from_policy(own_name, who, env_id)
+        return user_players.from_policy(player_name, who, env_id)
     if not callable(who):
         raise PlayerError(
             f"a player is an agent, a name, a path, a function or a policy, not {who!r}"
         )
-    return user_players.from_function(own_name, who, env_id)
+    return user_players.from_function(player_name, who, env_id)

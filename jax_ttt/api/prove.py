@@ -11,7 +11,7 @@ from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.ranges import MAX_POSITIONS_RANGE
 from jax_ttt.games import tree as trees
-from jax_ttt.games.game import Game, own_game
+from jax_ttt.games.game import Game, game_against_itself
 from jax_ttt.grading import grader, search
 from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures.board_svg import position_picture
@@ -23,18 +23,18 @@ from jax_ttt.text import grade_text
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Proof:
-    """The proof result of a player, over a game's tree or the positions it reaches.
+    """The result of a proof: unbeatable, a line that beats the player, or undecided.
 
     Attributes:
         player: The player's name.
-        grade: Its grade in the seats that the proof covers: those that it learned.
+        grade: The player's grade in the seats that it learned, which the proof covers.
         likeliest_game: The moves of its likeliest game against itself.
 
     Example:
-        >>> found = jax_ttt.prove("minimax")
-        >>> found.unbeatable, found.losing_line
+        >>> proof = jax_ttt.prove("minimax")
+        >>> proof.unbeatable, proof.losing_line
         (True, None)
-        >>> found
+        >>> proof
         unbeatable: no line of play by any opponent wins against it, as X or as O \
 (5,478 positions)
     """
@@ -57,7 +57,7 @@ class Proof:
     def unbeatable(self) -> bool | None:
         """Whether no line of play by any opponent beats it in these seats.
 
-        None if the search was cut before that was decided.
+        None if the search ended before that was decided.
         """
         return self.grade.unbeatable
 
@@ -91,8 +91,8 @@ class Proof:
         return self.verdict
 
     def _repr_html_(self) -> str:
-        described = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
-        return html.with_picture(described, self.picture)
+        text = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
+        return html.with_picture(text, self.picture)
 
 
 def prove(
@@ -101,15 +101,15 @@ def prove(
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
     The proof checks every move that the player may make and every reply that an
-    opponent could choose: in an enumerable game over its tree, in the other games of
-    stones over the positions that a player with one move in each position reaches.
-    Ctrl-C ends such a search with what is known.
+    opponent could choose. In an enumerable game it uses the whole tree. In the other
+    games of stones it searches all positions that the player reaches, so the player
+    must be deterministic. Ctrl-C ends the search, which then proves nothing more.
 
     Args:
         who: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
-        max_positions: Most positions in a seat, in a game without a tree only; by
-            default as many as memory holds. Beyond them nothing is claimed.
+        max_positions: Most positions that a search visits in a seat; by default as
+            many as memory holds. A search that reaches this limit proves nothing.
 
     Raises:
         Refused: the player is unknown; positions of the game have no keys; the
@@ -134,7 +134,7 @@ def prove(
     if tree is not None and examined.policy is not None:
         likeliest = proof.self_play_line(tree, examined.policy)
     else:
-        likeliest = own_game(examined.env_id, examined.choose).moves
+        likeliest = game_against_itself(examined.env_id, examined.choose).moves
     return Proof(player=examined.name, grade=grade, likeliest_game=likeliest)
 
 

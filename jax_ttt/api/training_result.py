@@ -8,7 +8,7 @@ from jax_ttt.api import html
 from jax_ttt.api.agent import Agent
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import Row, evaluations
+from jax_ttt.files.rows import Row, evaluated_rows
 from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.pictures import curves
 from jax_ttt.pictures.picture import Picture, Theme
@@ -131,7 +131,7 @@ class Runs(Sequence[Run]):
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw wins by seat, mean and range of the runs, and the share of proofs."""
-        return compared({counted(len(self), "run"): self}, theme)
+        return draw_groups({counted(len(self), "run"): self}, theme)
 
     def __repr__(self) -> str:
         if self.config.run.can_be_proven:
@@ -149,27 +149,27 @@ class Runs(Sequence[Run]):
         return f"{text}; diverged: {noun} {seeds}" if seeds else text
 
     def _repr_html_(self) -> str:
-        described = html.preformatted("\n".join([repr(self), *self._by_seed()]))
-        return html.with_picture(described, self.picture) if self.runs else described
+        text = html.preformatted("\n".join([repr(self), *self._by_seed()]))
+        return html.with_picture(text, self.picture) if self.runs else text
 
     def _by_seed(self) -> list[str]:
         return [f"seed {run.seed}: {run!r}" for run in self.runs]
 
 
-def compared(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
+def draw_groups(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
     """Draw groups of runs in one picture, each as its mean and range.
 
     Raises:
         Refused: a group has no run, or the groups are of different games.
     """
-    every = [run for runs in groups.values() for run in runs]
-    if not every or not all(len(runs) for runs in groups.values()):
+    all_runs = [run for runs in groups.values() for run in runs]
+    if not all_runs or not all(len(runs) for runs in groups.values()):
         raise Refused("there is no run to draw")
-    if not all(evaluations(run.rows, run.config.seats) for run in every):
+    if not all(evaluated_rows(run.rows, run.config.seats) for run in all_runs):
         raise Refused("runs without rates against random (eval_games=0)")
-    games = {run.config.env_id for run in every}
+    games = {run.config.env_id for run in all_runs}
     if len(games) > 1:
         raise Refused(f"runs of different games: {', '.join(sorted(games))}")
     rows = {name: [run.rows for run in runs] for name, runs in groups.items()}
-    config = every[0].config
+    config = all_runs[0].config
     return curves.mean_curves(rows, config.env_id, config, theme)

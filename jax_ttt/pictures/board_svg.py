@@ -1,7 +1,7 @@
 """Boards as SVG: positions, games move by move, and the values of moves.
 
-Boards of stones are drawn as crosses and rings, those of other games by PGX. Lengths
-are pixels of a picture at its own size; `y` grows downwards.
+Stones are drawn as crosses and rings; PGX draws the boards of other games. Lengths are
+pixels of the picture at its own size; `y` grows downwards.
 
 Axes: `B` boards, `H` rows, `W` columns.
 """
@@ -30,19 +30,19 @@ from jax_ttt.players import network_player
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.solver import minimax
 from jax_ttt.text import grade_text
-from jax_ttt.text.board_text import FREE_SIGN, grid, tree_grid
+from jax_ttt.text.board_text import FREE_SIGN, board_cells, position_cells
 
 Number = int | float
 Size = tuple[Number, Number]
 """Width and height."""
 Boards = Shaped[np.ndarray, "B H W"]
 
-_LAST_STAYS = 3  # times as long as another frame
+_LAST_FRAME_STEPS = 3  # the last frame stays as long as this many others
 
 
 def position_picture(env_state: pgx.State, theme: Theme = "light") -> Picture:
     """Draw a state, or a batch of them in a square."""
-    return _picture([env_state], theme, 0.0, largest=180)
+    return _draw_states([env_state], theme, 0.0, largest=180)
 
 
 def animation(
@@ -50,18 +50,18 @@ def animation(
 ) -> Picture:
     """Draw states, or batches of them, one after another for `seconds` each.
 
-    It begins with the last one, which stays for three times as long and is what PNG,
-    PDF, print and viewers without animation show. Stones are numbered by the moves that
-    set them, and the last move has a border.
+    The last state comes first and stays three times as long: PNG, PDF, print and
+    viewers without animation show this frame. A stone has the number of its move, and
+    the last one a border.
     """
-    return _picture(env_states, theme, seconds, largest=360)
+    return _draw_states(env_states, theme, seconds, largest=360)
 
 
 def values_picture(agent: SavedAgent, position: int, theme: Theme = "light") -> Picture:
-    """Draw what each move of a position is worth to its mover: learned, and exact.
+    """Draw the value of each move to the player to move: learned, and exact (minimax).
 
-    `position` is one to decide of an enumerable game; exact is the minimax value. -1 is
-    a loss and 1 a win.
+    -1 is a loss and 1 a win. `position` is a position of an enumerable game in which
+    the game is not over.
     """
     env_id = agent.config.env_id
     tree = trees.enumerated(env_id)
@@ -69,39 +69,40 @@ def values_picture(agent: SavedAgent, position: int, theme: Theme = "light") -> 
     learned = network_player.decision_values(agent.network, agent.params, tree)[row]
     exact = minimax.to_mover(tree, minimax.values(tree))[position]
     moves = np.flatnonzero(tree.legal_action_mask[position]).tolist()
-    worth = {
+    values_by_board = {
         name: {move: float(values[move]) for move in moves}
         for name, values in (("learned", np.asarray(learned)), ("exact", exact))
     }
     title = mover_text(env_id, tree.to_move(position))
     if note := grade_text.learned_seat(env_id, agent.config.seats):
         title += f": the agent {note}"
-    return values_board(tree_grid(tree, position), worth, title, theme)
+    return values_board(position_cells(tree, position), values_by_board, title, theme)
 
 
 def mover_text(env_id: EnvId, seat: Seat) -> str:
-    """Return who is to move, for instance `O to move`."""
+    """Return the text that names the player to move, for instance `O to move`."""
     return f"{seat_name(env_id, seat)} to move"
 
 
 def values_board(
     cells: Shaped[np.ndarray, "H W"],
-    worth: Mapping[str, Mapping[int, float]],
+    values_by_board: Mapping[str, Mapping[int, float]],
     title: str,
     theme: Theme = "light",
 ) -> Picture:
-    """Draw boards side by side, whose cells show what a move there is worth.
+    """Draw boards side by side, with the value of a move on each free cell.
 
-    `cells` are those of `text.board.grid`. `worth` has a board's name and its values by
-    move, from -1 to 1; a move that is no cell, to pass, is not drawn.
+    `cells` come from `board_text.board_cells`. `values_by_board` has the name of each
+    board, and its values by move, from -1 to 1. A move that is not a cell, such as
+    passing, is not drawn.
     """
     cell = 80 if max(cells.shape) <= 4 else 48
     width, height = _board_size(cells.shape, cell)
-    size = (width * len(worth), height + 96)
+    size = (width * len(values_by_board), height + 96)
     grey = picture.colours(theme)[1]
     no_numbers = np.zeros(cells.shape, int)
-    parts = [_filled(size, theme), _text(size[0] / 2, 26, title, grey, 17)]
-    for place, (name, values) in enumerate(worth.items()):
+    parts = [_background(size, theme), _text(size[0] / 2, 26, title, grey, 17)]
+    for place, (name, values) in enumerate(values_by_board.items()):
         left = place * width
         parts.append(_text(left + width / 2, 54, name, grey, 15))
         parts += _board(cells, (left, 60), cell, theme, no_numbers, values)
@@ -110,17 +111,17 @@ def values_board(
     return Picture(_page(size, parts, title))
 
 
-def _picture(
+def _draw_states(
     env_states: Sequence[pgx.State], theme: Theme, seconds: float, largest: int
 ) -> Picture:
-    """Draw states of one game; a board has at most `largest` pixels, alone."""
+    """Draw states of one game; a single board is at most `largest` pixels wide."""
     name: str = env_states[0].env_id
     game = GAMES.get(name)
     title = f"{name}, move by move" if len(env_states) > 1 else name
     title = title.replace("_", " ")
     if game is None or not game.stones:
-        return _drawn_by_pgx(env_states, theme, seconds, title)
-    boards = [_cells(state) for state in env_states]
+        return _draw_with_pgx(env_states, theme, seconds, title)
+    boards = [_state_cells(state) for state in env_states]
     num_boards = len(boards[0])
     cell = max((largest if num_boards == 1 else 180) // max(3, *game.shape), 30)
     across = math.ceil(math.sqrt(num_boards))
@@ -128,7 +129,7 @@ def _picture(
     size = across * width, math.ceil(num_boards / across) * height
     frames = []
     for cells, numbers in zip(boards, move_numbers(boards), strict=True):
-        frame = [_filled(size, theme)]
+        frame = [_background(size, theme)]
         for place, board in enumerate(cells):
             corner = place % across * width, place // across * height
             frame += _board(board, corner, cell, theme, numbers[place])
@@ -136,25 +137,29 @@ def _picture(
     return Picture(_animated(frames, size, seconds, title))
 
 
-def _cells(env_state: pgx.State) -> Boards:
+def _state_cells(env_state: pgx.State) -> Boards:
     """Return the cells of a state, or of a batch of them, as letters."""
-    one = env_state.terminated.ndim == 0
-    env_state = jax.tree.map(lambda x: jnp.asarray(x)[None if one else ...], env_state)
+    env_state = jax.tree.map(jnp.asarray, env_state)
+    if env_state.terminated.ndim == 0:
+        env_state = jax.tree.map(lambda x: x[None], env_state)
     first = np.asarray(pgx_games.first_to_move(env_state))
     pairs = zip(np.asarray(env_state.observation), first, strict=True)
-    return np.stack([grid(obs, "first" if own else "second") for obs, own in pairs])
+    return np.stack(
+        [board_cells(obs, "first" if is_first else "second") for obs, is_first in pairs]
+    )
 
 
 def move_numbers(boards: Sequence[Boards]) -> list[Int[np.ndarray, "B H W"]]:
-    """Return for each of the boards in turn which move set each stone, from 1 on.
+    """Return for each board the number of the move that set each stone, from 1 on.
 
-    0 is a free cell, and a stone that was there before the first move.
+    The boards follow each other in a game. A free cell and a stone of the first board
+    have the number 0.
     """
     numbers = [np.zeros(boards[0].shape, int)]
     for before, after in itertools.pairwise(boards):
-        kept = np.where(after == FREE_SIGN, 0, numbers[-1])
+        old = np.where(after == FREE_SIGN, 0, numbers[-1])
         added = (before == FREE_SIGN) & (after != FREE_SIGN)
-        numbers.append(np.where(added, len(numbers), kept))
+        numbers.append(np.where(added, len(numbers), old))
     return numbers
 
 
@@ -172,11 +177,11 @@ def _board(
     numbers: Int[np.ndarray, "H W"],
     values: Mapping[int, float] | None = None,
 ) -> list[str]:
-    """Draw a board: a tile, and what lies on it, for each cell.
+    """Draw a board: for each cell a tile, with a stone, a number or a value on it.
 
-    The first player's stones are crosses, the second's are rings. A stone with a number
-    shows it, and the greatest number has a border: it is the last move. `values` are
-    written on their cells, in the colours of wins and losses.
+    The first player's stones are crosses, the second player's are rings. Numbers above
+    0 are written beside their stones, and the tile with the greatest number, the last
+    move, has a border. `values` stand on their cells, coloured as wins or losses.
     """
     blue, grey, orange = picture.colours(theme)
     last = max(int(numbers.max()), 1)
@@ -186,15 +191,21 @@ def _board(
         x = corner[0] + cell / 6 + column * cell
         y = corner[1] + cell / 6 + row * cell
         number = int(numbers[row, column])
-        fill, colour = picture.tile(theme), blue if stone == LETTERS[0] else orange
+        fill, colour = (
+            picture.tile_colour(theme),
+            blue if stone == LETTERS[0] else orange,
+        )
         if stone == FREE_SIGN and values is not None and place in values:
             value = values[place]
             share = min(abs(value), 1.0)
             fill = picture.mix_colours(fill, blue if value > 0 else orange, share)
-            ink = picture.ink(fill)
+            text_colour = picture.text_colour(fill)
             text = f"{round(value, 2) + 0.0:+.2f}"  # + 0.0: no minus before a zero
             middle, base = x + cell / 2, y + 0.58 * cell
-            parts += [_tile(x, y, cell, fill), _text(middle, base, text, ink, cell / 4)]
+            parts += [
+                _tile(x, y, cell, fill),
+                _text(middle, base, text, text_colour, cell / 4),
+            ]
             continue
         parts.append(_tile(x, y, cell, fill, colour if number == last else ""))
         if stone == LETTERS[0]:
@@ -237,7 +248,7 @@ def _ring(x: Number, y: Number, cell: int, colour: str) -> str:
 
 def _number(x: Number, y: Number, cell: int, number: int, colour: str) -> str:
     """Write the number of a move into the cell's corner."""
-    size = max(0.13 * cell, 8)  # that can still be read
+    size = max(0.13 * cell, 8)  # pixels: smaller text is hard to read
     return (
         f'<text x="{x + 0.12 * cell:g}" y="{y + 0.1 * cell + 0.85 * size:g}" '
         f'fill="{colour}" font-size="{size:g}" font-family="sans-serif">{number}</text>'
@@ -252,16 +263,16 @@ def _text(middle: Number, base: Number, text: str, colour: str, size: Number) ->
     )
 
 
-def _filled(size: Size, theme: Theme) -> str:
+def _background(size: Size, theme: Theme) -> str:
     """Fill a picture with its background."""
-    colour = picture.background(theme)
+    colour = picture.background_colour(theme)
     return f'<rect width="{size[0]:g}" height="{size[1]:g}" fill="{colour}"/>'
 
 
 def _page(size: Size, elements: Iterable[str], title: str) -> str:
     """Return a whole SVG file.
 
-    A viewer may show it larger or smaller; a screen reader says `title`.
+    A viewer may scale it; a screen reader reads `title`.
     """
     width, height = size
     return (
@@ -273,14 +284,14 @@ def _page(size: Size, elements: Iterable[str], title: str) -> str:
 
 
 def _animated(frames: Sequence[str], size: Size, seconds: Number, title: str) -> str:
-    """Return frames one after another, for `seconds` each, again and again.
+    """Return an SVG file that repeats frames, each for `seconds`.
 
-    Frames are elements of SVG; each has a background, since it lies upon those before
-    it. The animation begins with the last frame, which stays for three times as long. A
-    viewer that does not animate, a print and a reader who asks for less motion show
-    this frame.
+    A frame is SVG text and covers the frames before it, so it needs a background. The
+    last frame is the only one that is never hidden: it comes first, stays three times
+    as long, and is shown in print, by viewers without animation and to readers who
+    prefer reduced motion.
     """
-    # Names of our own: two animations may stand on one page.
+    # CSS names are global in a page, and a page may have two animations.
     tag = f"g{zlib.crc32(''.join(frames).encode()):08x}"
     groups = [
         f'<g class="{tag} {tag}-{number}">{frame}</g>'
@@ -293,12 +304,14 @@ def _animated(frames: Sequence[str], size: Size, seconds: Number, title: str) ->
 
 
 def _style(tag: str, num_frames: int, seconds: Number) -> str:
-    """Hide each frame from the end of the last one to the frame's own time."""
-    steps = num_frames - 1 + _LAST_STAYS
+    """Return the CSS that hides a frame from the end of the last one to its time."""
+    steps = num_frames - 1 + _LAST_FRAME_STEPS
     rules, key_frames = [], []
     for number in range(1, num_frames):
         name = f"{tag}-{number}"
-        begin, end = (100 * n / steps for n in (_LAST_STAYS, _LAST_STAYS + number))
+        begin, end = (
+            100 * n / steps for n in (_LAST_FRAME_STEPS, _LAST_FRAME_STEPS + number)
+        )
         rules.append(
             f".{name}{{animation:{name} {steps * seconds:g}s step-end infinite}}"
         )
@@ -306,14 +319,14 @@ def _style(tag: str, num_frames: int, seconds: Number) -> str:
             f"@keyframes {name}{{0%{{visibility:visible}}"
             f"{begin:.4f}%{{visibility:hidden}}{end:.4f}%{{visibility:visible}}}}"
         )
-    moving = "@media screen and (prefers-reduced-motion:no-preference)"
-    return f"{''.join(key_frames)}{moving}{{{''.join(rules)}}}"
+    media = "@media screen and (prefers-reduced-motion:no-preference)"
+    return f"{''.join(key_frames)}{media}{{{''.join(rules)}}}"
 
 
-def _drawn_by_pgx(
+def _draw_with_pgx(
     env_states: Sequence[pgx.State], theme: Theme, seconds: float, title: str
 ) -> Picture:
-    """Draw states of a game whose pieces only PGX can draw."""
+    """Draw states of a game without stones with PGX's own pictures."""
     frames, size = [], (0.0, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "board.svg"

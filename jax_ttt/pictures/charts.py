@@ -1,4 +1,4 @@
-"""Pictures of many agents and players; they need the extra `plots` (matplotlib)."""
+"""Charts of many agents and players; they need the extra `plots` (matplotlib)."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,13 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files.rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.grading.crosstable import CrossTable
-from jax_ttt.pictures import picture
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
-    heat_map,
-    legend_below,
+    add_legend_below,
+    break_name,
+    draw_heat_map,
     new_figure,
-    shortened,
-    whole_numbers,
+    set_whole_ticks,
 )
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import counted
@@ -29,27 +28,30 @@ def cross_table_chart(
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
     first, second = GAMES[env_id].seats
-    with picture.style(theme):
+    with pictures.theme_style(theme):
         figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
         texts = [
-            [_cell(rates, bool(known)) for rates, known in zip(*row, strict=True)]
-            for row in zip(table.rates, ~table.sampled, strict=True)
+            [
+                _cell_text(rates, bool(sampled))
+                for rates, sampled in zip(*row, strict=True)
+            ]
+            for row in zip(table.rates, table.sampled, strict=True)
         ]
         scale = f"{first}'s mean score"
-        axes = heat_map(figure, score, texts, table.names, table.names, scale)
+        axes = draw_heat_map(figure, score, texts, table.names, table.names, scale)
         axes.set_xlabel(f"plays {second}")
         axes.set_ylabel(f"plays {first}")
         figure.suptitle(f"% {first} wins, draws, {second} wins (~ sampled)")
         return pictures.figure_picture(figure, theme)
 
 
-def _cell(rates: np.ndarray, known: bool) -> str:
-    """Return wins, draws and losses in %, marked where they were sampled."""
-    return ("" if known else "~") + "\n".join(f"{100 * rate:.1f}" for rate in rates)
+def _cell_text(rates: np.ndarray, sampled: bool) -> str:
+    """Return wins, draws and losses in %, with `~` if they were sampled."""
+    return ("~" if sampled else "") + "\n".join(f"{100 * rate:.1f}" for rate in rates)
 
 
 def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
-    """Draw each agent's wins against random by seat, and who is not proven."""
+    """Draw each agent's wins against random by seat; crosses are not proven."""
     graded = {
         row.seed: row.grade.rates
         for row in rows
@@ -59,21 +61,21 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     proven = np.array([row.is_proven for row in rows if row.seed in graded], bool)
     provable = config.run.can_be_proven
     source = source_of_rates([row.grade for row in rows if row.grade], config.seats)
-    colours = dict(zip(SEATS, picture.colours("light")[::2], strict=True))
-    with picture.style("light"):
+    colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
+    with pictures.theme_style("light"):
         figure = new_figure(7, 4.4)
         axes = figure.subplots()
         for seat in config.seats:
             wins = np.array([100 * rates[seat].win_rate for rates in graded.values()])
-            for shown, marker, note in (
+            for selected, marker, note in (
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if provable else ""),
             ):
                 label = f"as {seat_name(config.env_id, seat)}{note}"
-                if shown.any():
+                if selected.any():
                     axes.scatter(
-                        seeds[shown],
-                        wins[shown],
+                        seeds[selected],
+                        wins[selected],
                         label=label,
                         s=18,
                         marker=marker,
@@ -81,15 +83,15 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                     )
         proofs = f"{proven.sum()} of {len(rows)} proven unbeatable"
         result = proofs if provable else counted(len(rows), "agent")
-        figure.suptitle(shortened(f"{title}: {result}", 60))
+        figure.suptitle(break_name(f"{title}: {result}", 60))
         axes.set_xlabel("seed")
         axes.set_ylabel(f"% wins against random, {source}")
         axes.grid(alpha=0.3)
-        every = [row.seed for row in rows]
-        axes.set_xlim(min(every) - 0.5, max(every) + 0.5)
-        whole_numbers(axes.xaxis, max(every), 6, "{x:.0f}")
+        all_seeds = [row.seed for row in rows]  # also those without a grade
+        axes.set_xlim(min(all_seeds) - 0.5, max(all_seeds) + 0.5)
+        set_whole_ticks(axes.xaxis, max(all_seeds), 6, "{x:.0f}")
         if graded:
-            legend_below(figure, axes)
+            add_legend_below(figure, axes)
         else:
             axes.set_ylim(0, 100)
         return pictures.figure_picture(figure, "light")
@@ -98,7 +100,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
 def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
     """Draw the share of proven agents over one or two settings, as a heat map.
 
-    Where some agents can't be proven, it shows the mean of the wins instead.
+    If agents of a group can't be proven, it shows the mean win rate instead.
     """
     points = [group.settings for group in groups]
     across, *down = list(points[0])[::-1]
@@ -117,16 +119,16 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
             wins = [rates.mean for rates in group.win_rates.values()]
             share[row, column] = np.mean(wins)
             texts[row][column] = f"{100 * share[row, column]:.0f} %"
-    with picture.style("light"):
+    with pictures.theme_style("light"):
         figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
         grades = [a.grade for group in groups for a in group.agents if a.grade]
         learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
         source = source_of_rates(grades, [*learned])
         scale = "share of the agents" if provable else source
-        axes = heat_map(figure, share, texts, downwards, sideways, scale)
+        axes = draw_heat_map(figure, share, texts, downwards, sideways, scale)
         axes.set_xlabel(across)
         axes.set_ylabel("".join(down))
-        what = "proven unbeatable" if provable else "mean wins against random"
-        figure.suptitle(shortened(f"{title}: {what}", 40))
+        measure = "proven unbeatable" if provable else "mean wins against random"
+        figure.suptitle(break_name(f"{title}: {measure}", 40))
         return pictures.figure_picture(figure, "light")

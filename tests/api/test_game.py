@@ -74,9 +74,9 @@ def test_a_game_is_drawn_move_by_move(game):
 
 
 def test_a_board_is_a_game_or_its_moves(game):
-    by_game = games.game_on(game.play(4), "tic_tac_toe")
-    assert by_game == games.game_on([4, 0], "tic_tac_toe")
+    by_game = games.game_of_board(game.play(4), "tic_tac_toe")
+    assert by_game == games.game_of_board([4, 0], "tic_tac_toe")
     with pytest.raises(jax_ttt.Refused, match=r"tic_tac_toe, but .* connect_four"):
-        games.game_on(game, "connect_four")
+        games.game_of_board(game, "connect_four")
     with pytest.raises(jax_ttt.Refused, match="4 is not a legal move"):
-        games.game_on([4, 4], "tic_tac_toe")
+        games.game_of_board([4, 4], "tic_tac_toe")

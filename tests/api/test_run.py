@@ -6,7 +6,7 @@ import made
 import pytest
 
 import jax_ttt
-from jax_ttt.api.training_result import Run, Runs, compared
+from jax_ttt.api.training_result import Run, Runs, draw_groups
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +60,13 @@ def test_runs_are_shown_and_drawn(runs):
     assert "mean and range of 2" in picture
 
 
-def test_groups_of_runs_are_compared(runs, run, drawn):
+def test_groups_of_runs_are_drawn_together(runs, run, drawn):
     groups = {"one": runs, "two": Runs(run.config, (run,))}
-    (legend,) = drawn(compared, groups).legends
+    (legend,) = drawn(draw_groups, groups).legends
     labels = legend.get_texts()
     assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
     with pytest.raises(jax_ttt.Refused, match="no run to draw"):
-        compared({"none": Runs(run.config, ())})
+        draw_groups({"none": Runs(run.config, ())})
 
 
 def test_runs_of_connect_four_count_their_proofs(beaten):

@@ -48,13 +48,13 @@ def test_it_is_the_agent_of_the_loop(tiny):
 )
 def test_the_preset_is_that_of_the_command(fields, preset):
     expected = jax_ttt.PRESETS[preset].replace(**fields)
-    assert train.config_of(None, fields) == expected
+    assert train.make_config(None, fields) == expected
 
 
 def test_a_config_is_used_unchanged():
     config = Config.of(tau=0.5)
-    assert train.config_of(config, {}) == config
-    assert train.config_of(config, {"gamma": 0.5}) == config.replace(gamma=0.5)
+    assert train.make_config(config, {}) == config
+    assert train.make_config(config, {"gamma": 0.5}) == config.replace(gamma=0.5)
 
 
 @pytest.mark.parametrize(

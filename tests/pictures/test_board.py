@@ -75,8 +75,8 @@ def test_the_colours_are_those_of_the_theme(states):
         assert {e.get("stroke") for e in elements(picture, "line")} == {blue}
         assert {e.get("stroke") for e in elements(picture, "circle")} == {orange}
         behind, *tiles = (e.get("fill") for e in elements(picture, "rect"))
-        assert behind == pictures.background(theme)
-        assert tiles == [pictures.tile(theme)] * 9
+        assert behind == pictures.background_colour(theme)
+        assert tiles == [pictures.tile_colour(theme)] * 9
 
 
 def test_a_batch_is_drawn_in_a_square():
@@ -246,10 +246,14 @@ def test_the_colour_of_a_value_is_that_of_its_result():
         blue, _, orange = pictures.colours(theme)
         drawn = board_svg.values_board(cells, {"learned": values}, "X to move", theme)
         fills = [shown[-1] for shown in values_of(drawn)]
-        assert (fills[0], fills[2], fills[4]) == (orange, pictures.tile(theme), blue)
+        assert (fills[0], fills[2], fills[4]) == (
+            orange,
+            pictures.tile_colour(theme),
+            blue,
+        )
         assert len(set(fills)) == 5
         for fill in fills:
-            assert contrast(pictures.ink(fill), fill) >= 3.5
+            assert contrast(pictures.text_colour(fill), fill) >= 3.5
 
 
 def contrast(name, colour):

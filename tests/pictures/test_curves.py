@@ -9,7 +9,7 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import evaluations
+from jax_ttt.files.rows import evaluated_rows
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.pictures import curves
 
@@ -29,7 +29,7 @@ def as_sampled(rows):
     """Return the evaluations with their results as those of a match."""
     return [
         made.evaluated(row.update, made.grade(sampled=match_of(row.grade)))
-        for row in evaluations(rows)
+        for row in evaluated_rows(rows)
     ]
 
 

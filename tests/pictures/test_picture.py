@@ -20,7 +20,7 @@ STARTS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF-", ".PNG": b"\x89
 
 def line(theme: Theme = "light"):
     """Return a picture of a line."""
-    with picture.style(theme):
+    with picture.theme_style(theme):
         figure = Figure()
         figure.subplots().plot([0, 1], label="line")
         return pictures.figure_picture(figure, theme)
@@ -55,7 +55,7 @@ def contrast(one, other):
 def test_colours_stand_out_from_what_is_behind_them(theme):
     found = picture.colours(theme)
     assert len(set(found)) == 3
-    for behind in (picture.background(theme), picture.tile(theme)):
+    for behind in (picture.background_colour(theme), picture.tile_colour(theme)):
         assert min(contrast(colour, behind) for colour in found) >= 3
 
 
@@ -73,10 +73,10 @@ def test_another_ending_is_refused(name, tmp_path):
     with pytest.raises(Refused, match=reason):
         line().save(path)
     with pytest.raises(UsageError, match=f"--svg {reason}"):
-        pictures.check_file("--svg", path)
+        pictures.check_picture_file("--svg", path)
     assert not path.exists()
     for allowed in (None, *(tmp_path / f"a{ending}" for ending in STARTS)):
-        pictures.check_file("--svg", allowed)
+        pictures.check_picture_file("--svg", allowed)
 
 
 def test_a_board_is_shown_and_saved_as_svg(tmp_path):

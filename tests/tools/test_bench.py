@@ -64,8 +64,8 @@ def smallest(monkeypatch):
         shorter = tiny.flags() if module == "jax_ttt.train" else []
         return processes.run_module(module, [*args, *shorter], *others, **more)
 
-    shortened = types.SimpleNamespace(Child=processes.Child, run_module=run_module)
-    monkeypatch.setattr(startup, "processes", shortened)
+    break_name = types.SimpleNamespace(Child=processes.Child, run_module=run_module)
+    monkeypatch.setattr(startup, "processes", break_name)
 
 
 @pytest.mark.slow

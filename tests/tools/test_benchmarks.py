@@ -44,7 +44,7 @@ def test_the_costs_are_those_at_the_first_and_the_lasting_proof(proofs, first, l
         for spent, proven in zip(costs, proofs, strict=True)
     ]
     evaluations = zip(costs, grades, strict=True)
-    assert proof_rows.proven_when(7, evaluations) == ProofRow(
+    assert proof_rows.train_until_end(7, evaluations) == ProofRow(
         seed=7,
         first_proven=None if first is None else costs[first],
         proven_from=None if lasting is None else costs[lasting],
@@ -54,7 +54,7 @@ def test_the_costs_are_those_at_the_first_and_the_lasting_proof(proofs, first, l
 
 
 def test_failing_seeds_are_named_and_the_pass_rate_has_its_interval(capsys):
-    figures = proof_rows.pass_rate("article", range(1, 11), [5, 8])
+    figures = proof_rows.show_pass_rate("article", range(1, 11), [5, 8])
     assert (figures["proven"], figures["not_proven"]) == (8, [5, 8])
     # The Wilson interval for 8 of 10 in textbooks.
     np.testing.assert_allclose(figures["interval"], [49.0, 94.3], atol=0.05)
@@ -73,7 +73,7 @@ def test_an_agent_at_the_ceiling_reaches_it_in_both_seats(capsys):
         4: made.exact(first, second, unbeatable=False),
         5: None,  # diverged
     }
-    figures = proof_rows.at_ceiling("default", exact)
+    figures = proof_rows.show_ceiling("default", exact)
     assert figures["ceiling"] == pytest.approx(95.5597, abs=1e-4)
     assert (figures["at_ceiling"], list(figures["below_ceiling"])) == (1, [2, 3, 4, 5])
     assert figures["wins"]["min"] == pytest.approx(95.4295, abs=1e-4)

@@ -473,5 +473,5 @@ def test_a_folder_that_another_process_continued_is_refused(killed):
     args = train.Args.resumed(killed)
     shutil.copy(args.latest.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(UsageError, match="another process has continued it"):
-        train.writer_of(args, TimeSpans())
+        train.open_writer(args, TimeSpans())
     assert not (killed / ".lock").exists()

@@ -24,7 +24,7 @@ from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies
 from tools.benchmarks import timing
 from tools.benchmarks.progress import Steps
-from tools.benchmarks.proof_rows import Spent, proven_when, show_agents
+from tools.benchmarks.proof_rows import Spent, show_agents, train_until_end
 from tools.benchmarks.timing import Figures, show
 
 NUM_EPISODES = 200_000
@@ -42,7 +42,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     name = f"OpenSpiel {version('open_spiel')}"
     with Steps(len(seeds), "pair") as bar:
         rows = [
-            bar.step(name, proven_when, seed, pair_evaluations(seed, num_episodes))
+            bar.step(name, train_until_end, seed, pair_evaluations(seed, num_episodes))
             for seed in seeds
         ]
     end = f"all {counted(num_episodes, 'episode')}"
@@ -101,22 +101,22 @@ def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]
     rows: list[dict[str, int]] = [{}, {}]
     for row, board in enumerate(boards(tree)):
         rows[seat[row]][board] = row
-    worth = np.where(tree.legal_action_mask, 0.0, -np.inf)[tree.decisions]
-    for table, own in zip(tables, rows, strict=True):
+    action_values = np.where(tree.legal_action_mask, 0.0, -np.inf)[tree.decisions]
+    for table, row_of_board in zip(tables, rows, strict=True):
         for board, values in table.items():
-            if board not in own:
+            if board not in row_of_board:
                 raise ValueError(f"not a board where this learner moves: {board}")
-            worth[own[board], list(values)] = list(values.values())
+            action_values[row_of_board[board], list(values)] = list(values.values())
     probs = np.zeros(tree.legal_action_mask.shape)
     probs[tree.decisions] = policies.share_equally(
-        worth == worth.max(axis=1, keepdims=True)
+        action_values == action_values.max(axis=1, keepdims=True)
     )
     return probs
 
 
 def boards(tree: Tree) -> list[str]:
     """Return OpenSpiel's strings of the boards to decide: planes of empty, O and X."""
-    mine = np.asarray(stones.cells(tree.obs))[tree.decisions]
-    cells = np.where(tree.first_to_move[tree.decisions, None], mine, -mine)
+    to_mover = np.asarray(stones.cells(tree.obs))[tree.decisions]
+    cells = np.where(tree.first_to_move[tree.decisions, None], to_mover, -to_mover)
     planes = np.concatenate([cells == stone for stone in (0, -1, 1)], axis=1)
     return [str(plane) for plane in planes.astype(float).tolist()]

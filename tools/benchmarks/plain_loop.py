@@ -134,7 +134,7 @@ def play_evaluation(
     init_key, key = jax.random.split(key)
     num_games = config.evaluation.num_games(is_exact=False)
     env_state = pgx_games.init(env, init_key, num_games)
-    agent = pgx_games.seated(env_state, "both")
+    agent = pgx_games.player_in_seat(env_state, "both")
     total = np.zeros(num_games)
     while not pgx_games.finished(env_state).all():
         key, move_key = jax.random.split(key)

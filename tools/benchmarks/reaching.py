@@ -31,7 +31,7 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     to find. So the difference is the player's share. What is left of the whole search
     is NumPy's: equal positions are merged, and results are counted.
     """
-    player = of_first_weights(env_id)
+    player = untrained_player(env_id)
     whole = Reach(player)
     reach.follow_all_lines(whole, _ALL)
     cheap = dataclasses.replace(player, choose=Partial(_first_legal))
@@ -42,13 +42,13 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
         functools.partial(_expand, cheap, whole, True),
         functools.partial(_expand, player, whole, False),
     ]
-    total, own, steps, others = in_turn(runs, rounds)
+    total, player_moves, steps, others = in_turn(runs, rounds)
     count = whole.num_positions
     parts = {
-        "player": [a - b for a, b in zip(own.wall, steps.wall, strict=True)],
+        "player": [a - b for a, b in zip(player_moves.wall, steps.wall, strict=True)],
         "game": [a + b for a, b in zip(steps.wall, others.wall, strict=True)],
     }
-    rows = zip(total.wall, own.wall, others.wall, strict=True)
+    rows = zip(total.wall, player_moves.wall, others.wall, strict=True)
     parts["merging"] = [a - b - c for a, b, c in rows]
     text = f"{env_id}, {WIDTH}-{WIDTH}, {count:,} positions"
     seconds = [1e6 * s / count for s in total.wall]
@@ -62,7 +62,7 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     return figures
 
 
-def of_first_weights(env_id: EnvId) -> SearchedPlayer:
+def untrained_player(env_id: EnvId) -> SearchedPlayer:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
     net = network_player.network_of(config.architecture)
@@ -82,9 +82,9 @@ def _first_legal(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
     return env_state.legal_action_mask.argmax(axis=1)
 
 
-def _expand(player: SearchedPlayer, found: Reach, own: bool) -> None:
+def _expand(player: SearchedPlayer, search: Reach, own_moves: bool) -> None:
     """Compute the moves at all levels where the player moves, or its opponent."""
-    for number, keys in enumerate(found.keys):
-        if player.moves_at(number) == own:
+    for number, keys in enumerate(search.keys):
+        if player.moves_at(number) == own_moves:
             for _ in successors.expand_level(player, number, keys):
                 pass

@@ -77,7 +77,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     state = device.start_program(learner, key, layout=Layout())
 
     def run() -> object:
-        return jax.block_until_ready(loop.grades(learner, state, key, tree))
+        return jax.block_until_ready(loop.grade_on_devices(learner, state, key, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}

@@ -1,4 +1,4 @@
-"""The time until agents are proven unbeatable, and the shares that end so."""
+"""The time until agents are proven unbeatable, and the share of proven agents."""
 
 import itertools
 import time
@@ -15,10 +15,10 @@ from jax_ttt.training.run_state import run_key
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import (
     Spent,
-    at_ceiling,
-    pass_rate,
-    proven_when,
     show_agents,
+    show_ceiling,
+    show_pass_rate,
+    train_until_end,
 )
 from tools.benchmarks.timing import Figures, show
 
@@ -29,17 +29,17 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 
 def measure_proof(seeds: Mapping[Preset, range]) -> Figures:
     """Train one agent per seed of each preset; return when each was proven."""
-    return {name: of_preset(name, numbers) for name, numbers in seeds.items()}
+    return {name: measure_preset(name, numbers) for name, numbers in seeds.items()}
 
 
-def of_preset(preset: Preset, seeds: range) -> Figures:
+def measure_preset(preset: Preset, seeds: range) -> Figures:
     """Train one agent per seed; print and return how many were proven, and when."""
     config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
     for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
         pass  # compile before timing
     with Steps(len(seeds), "agent") as bar:
         rows = [
-            bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
+            bar.step(preset, train_until_end, seed, agent_evaluations(config, seed))
             for seed in seeds
         ]
     end = f"all {counted(config.run.num_updates, 'update')}"
@@ -66,26 +66,26 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]
 
 def measure_ceiling(seeds: range) -> Figures:
     """Train one agent of the default preset per seed, in each precision."""
-    return {precision: of_precision(precision, seeds) for precision in PRECISIONS}
+    return {precision: measure_precision(precision, seeds) for precision in PRECISIONS}
 
 
-def of_precision(precision: Precision, seeds: range) -> Figures:
+def measure_precision(precision: Precision, seeds: range) -> Figures:
     """Train one agent per seed; print which are not proven or miss the ceiling."""
     name = f"default in {precision}"
     with Steps(len(seeds), "agent", name) as bar:
-        found = []
-        for row in agents_of(precision, seeds):
-            found.append(row)
-            bar.set_postfix(proven=sum(one.is_proven for one in found), refresh=False)
+        agents = []
+        for row in train_agents(precision, seeds):
+            agents.append(row)
+            bar.set_postfix(proven=sum(one.is_proven for one in agents), refresh=False)
             bar.update()
-    failed = [row.seed for row in found if not row.is_proven]
-    figures = pass_rate(name, list(seeds), failed)
-    figures |= at_ceiling(name, {row.seed: row.grade for row in found})
-    seconds = [row.seconds for row in found]
+    failed = [row.seed for row in agents if not row.is_proven]
+    figures = show_pass_rate(name, list(seeds), failed)
+    figures |= show_ceiling(name, {row.seed: row.grade for row in agents})
+    seconds = [row.seconds for row in agents]
     return figures | {"seconds": show(f"{name}, training one agent", seconds, "s")}
 
 
-def agents_of(precision: Precision, seeds: range) -> Iterator[AgentResult]:
+def train_agents(precision: Precision, seeds: range) -> Iterator[AgentResult]:
     """Train one agent per seed, graded at its end."""
     config = PRESETS["default"].replace(precision=precision)
     return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])

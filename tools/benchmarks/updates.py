@@ -90,7 +90,7 @@ def continued(
     `key` is that of the run, or those of many agents.
     """
     learner, key = layout.put_learner(learner, key)
-    advance = device.advance_program.jitted(quickly=loop.is_short(learner.config))
+    advance = device.advance_program.jitted(quickly=loop.is_short_run(learner.config))
     state = device.start_program(learner, key, layout=layout)
 
     def run() -> Metrics:
