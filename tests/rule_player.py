@@ -20,7 +20,7 @@ def column_order(num_columns):
 def has_row(stones):
     """Return in which boards, `(B, H, W)` bool, four stones are in a row."""
     height, width = stones.shape[1:]
-    found = jnp.zeros(len(stones), bool)
+    has = jnp.zeros(len(stones), bool)
     for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
         rows, columns = height - 3 * down, width - 3 * abs(right)
         left = 3 if right < 0 else 0
@@ -28,8 +28,8 @@ def has_row(stones):
             stones[:, n * down : n * down + rows, left + n * right :][:, :, :columns]
             for n in range(4)
         ]
-        found |= functools.reduce(jnp.logical_and, cells).any(axis=(1, 2))
-    return found
+        has |= functools.reduce(jnp.logical_and, cells).any(axis=(1, 2))
+    return has
 
 
 def rule_moves(key, env_state):
@@ -62,16 +62,17 @@ def rule_moves(key, env_state):
 RULE = Partial(rule_moves)
 
 
-def reached(env_id, player, seat, most=10**9, batch=2048, merged=False, sharding=None):
+def reached(env_id, player, seat, most=10**9, merged=False, batch=2048, **options):
     """Return all that a player reaches, with at most so many positions."""
-    subject = SearchedPlayer(
-        env_id=env_id,
-        choose=player,
-        seat=seat,
-        merge_symmetric=merged,
-        batch=batch,
-        sharding=sharding,
+    search = Reach(
+        SearchedPlayer(
+            env_id=env_id,
+            choose=player,
+            seat=seat,
+            merge_symmetric=merged,
+            batch=batch,
+            **options,
+        )
     )
-    found = Reach(subject)
-    reach.follow_all_lines(found, most)
-    return found
+    reach.follow_all_lines(search, most)
+    return search
