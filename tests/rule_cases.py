@@ -167,7 +167,7 @@ def signed_cells(game: Game) -> np.ndarray:
 
 def canonical_boards(env_id: str, obs) -> tuple[np.ndarray, np.ndarray]:
     """Return the stones of the canonical boards, and where each action is there."""
-    views = symmetry.views(env_id)
+    views = symmetry.symmetric_views(env_id)
     assert views is not None
     least = symmetry.least_views(stones.cells(obs), views)
     boards = symmetry.to_canonical(obs, views, least)

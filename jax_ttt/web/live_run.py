@@ -53,7 +53,7 @@ class LiveRun:
         """
         self._config, self._seed, self._stop = config, seed, stop
         self._key = run_key(seed)
-        self._grade = run_state.ungraded(config)
+        self._grade = run_state.initial_grade(config)
         self._shown_grade = self._grade
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
@@ -134,7 +134,7 @@ class LiveRun:
                 loss=None if self._chunk is None else self._chunk.loss,
                 seconds=row.seconds,
             )
-        tensors = saved_agents.tensors_of(progress.params)
+        tensors = saved_agents.params_as_tensors(progress.params)
         self.agent = AgentFile(
             config=self._config,
             seed=self._seed,

@@ -40,7 +40,7 @@ def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
     *_, last = loop.training_steps(loop.make_learner(config, 3), run_key(3))
-    expected = saved_agents.tensors_of(last.params)
+    expected = saved_agents.params_as_tensors(last.params)
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_array_equal(tensor, expected[name])
     assert run.agent.num_updates == run.update == config.run.num_updates
@@ -89,7 +89,7 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     for number in range(2):
         game = finished_game(config.env_id, X_WINS, number)
         learned = learn_from_game(learner, learned, game)
-    expected = saved_agents.tensors_of(learned.average_params)
+    expected = saved_agents.params_as_tensors(learned.average_params)
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_allclose(tensor, expected[name], atol=1e-6)
     assert run.figures["people_games"] == 2
