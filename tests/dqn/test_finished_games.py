@@ -34,7 +34,7 @@ MLP = Config.of(num_envs=4, hidden_size=8, num_updates=10, average_span=0.5)
 
 learner_of = functools.cache(learners.learner_of)
 _learn_game = jax.jit(finished_games.learn_from_game)
-_transitions = jax.jit(finished_games.transitions)
+_transitions = jax.jit(finished_games.game_transitions)
 _q_values = jax.jit(q_network.q_values)
 
 
@@ -137,7 +137,7 @@ def test_a_move_weighs_as_much_as_one_of_an_update():
     state = start(MLP)
     moves = _transitions(learner_of(MLP), state.new_game, jnp.array(DRAW, jnp.int32))
     last = jax.tree.map(lambda leaf: leaf[-1], jax.device_get(moves))
-    alone = jax.jit(finished_games.alone, static_argnums=1)
+    alone = jax.jit(finished_games.padded_batch, static_argnums=1)
     key, rate = jax.random.key(0), jnp.float32(0.1)
     single, wide = (
         learners.learn(learner_of(MLP), state, batch, key, rate)[1]

@@ -182,7 +182,7 @@ def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
     config = CONFIG.replace(**dict(zip(names, rewards, strict=True)))
     results = np.array([1, 0, -1, 0], np.float32)
     ended = np.array([True] * 3 + [False])
-    scored = jax.jit(learners.learner_of(config).scored)
+    scored = jax.jit(learners.learner_of(config).scored_reward)
     assert scored(results, ended).tolist() == [*rewards, 0]
 
 

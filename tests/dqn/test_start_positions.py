@@ -41,23 +41,23 @@ def array(numbers):
 def test_a_pool_keeps_all_rounds_once_in_their_order(rounds):
     pool, wanted = small(40), []
     for found in rounds:
-        pool = start_positions.with_positions(pool, array(found), generator())
+        pool = start_positions.add_positions(pool, array(found), generator())
         wanted += sorted(set(found) - set(wanted))
     assert numbers_of(pool) == array(wanted).tolist()
     assert pool.keys.shape == (40, 2)
 
 
 def test_the_oldest_leave_a_full_pool_first():
-    pool = start_positions.with_positions(small(3), array([9, 8]), generator())
-    pool = start_positions.with_positions(pool, array([1, 9, 2]), generator())
+    pool = start_positions.add_positions(small(3), array([9, 8]), generator())
+    pool = start_positions.add_positions(pool, array([1, 9, 2]), generator())
     assert numbers_of(pool) == array([9, 1, 2]).tolist()
 
 
 def test_of_more_than_it_holds_a_pool_gets_a_sample_of_all():
-    full = start_positions.with_positions(small(3), array([50, 51]), generator())
-    pool = start_positions.with_positions(full, array(range(40)), generator())
-    again = start_positions.with_positions(full, array(range(40)), generator())
-    other = start_positions.with_positions(full, array(range(40)), generator(1))
+    full = start_positions.add_positions(small(3), array([50, 51]), generator())
+    pool = start_positions.add_positions(full, array(range(40)), generator())
+    again = start_positions.add_positions(full, array(range(40)), generator())
+    other = start_positions.add_positions(full, array(range(40)), generator(1))
     assert len(set(numbers_of(pool)) & set(array(range(40)).tolist())) == 3
     assert numbers_of(pool) == numbers_of(again) != numbers_of(other)
     assert min(numbers_of(pool)) < array([37])[0], "not those of the highest keys"
@@ -87,7 +87,7 @@ def drawn():
     keys = [np.asarray(pack(games_after(*line)))[0] for line in LINES]
     padded = np.concatenate([np.stack(keys), np.zeros((3, 2), np.uint32)])
     settings = RunSettings(env_id=ENV, start_share=0.25, num_envs=20_000)
-    new_games = jax.jit(start_positions.new_games, static_argnums=0)
+    new_games = jax.jit(start_positions.start_in_pool, static_argnums=0)
     uniform = np.random.default_rng(1).random(settings.num_envs, np.float32)
     return functools.partial(new_games, settings, Pool(padded, np.int32(5))), uniform
 
