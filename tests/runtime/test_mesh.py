@@ -129,13 +129,14 @@ HALVES = CONFIG.replace(eval_every=3)
 def test_a_run_on_devices_continues_bit_for_bit(spread):
     mesh = spread(8)
     steps = [
-        (step.state, run_state.on_host(step.state)) for step in run_of(HALVES, 1, mesh)
+        (step.state, run_state.copy_to_host(step.state))
+        for step in run_of(HALVES, 1, mesh)
     ]
     like, half = steps[2]  # evaluated after update 3
     _, end = steps[-1]
     assert (half["evaluated"], end["evaluated"]) == (3, 6)
     *_, last = run_of(HALVES, 1, mesh, pytrees.with_leaves(like, half))
-    found = run_state.on_host(last.state)
+    found = run_state.copy_to_host(last.state)
     assert found.keys() == end.keys()
     for name in end.keys() - {"seconds"}:
         np.testing.assert_array_equal(found[name], end[name], err_msg=name)
@@ -144,7 +145,7 @@ def test_a_run_on_devices_continues_bit_for_bit(spread):
 @pytest.mark.slow
 def test_a_state_continues_on_another_number_of_devices(spread):
     half = next(step for step in run_of(HALVES, 1, spread(8)) if step.update == 3)
-    state = pytrees.with_leaves(half.state, run_state.on_host(half.state))
+    state = pytrees.with_leaves(half.state, run_state.copy_to_host(half.state))
     *_, last = run_of(HALVES, 1, spread(2), state)
     *_, whole = run_of(HALVES, 1)
     assert last.update == whole.update == 6
@@ -159,7 +160,7 @@ def test_a_state_continues_on_another_number_of_devices(spread):
 def test_a_run_over_eight_devices_finds_a_proof(seed, spread):
     config = Config.of()
     steps = run_of(config, seed, spread(8))
-    ungraded = run_state.ungraded(config)
+    ungraded = run_state.initial_grade(config)
     graded = run_state.with_grades(config, steps, ungraded)
     assert any(grade.unbeatable for _, grade in graded)
 
