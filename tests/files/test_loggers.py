@@ -170,7 +170,7 @@ def test_a_folder_is_not_a_package(tmp_path, monkeypatch):
     (tmp_path / "no_package").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(cli.UsageError, match="no_package, which is not installed"):
-        cli.require("no_package", "extra", "--flag")
+        cli.require_package("no_package", "extra", "--flag")
 
 
 PLAN = Plan(
