@@ -118,9 +118,9 @@ export class App {
     const left = readTab(`game.${envId}`);
     const isLeft = left && (!link || left.hash === location.hash);
     const isOpened = (isLeft && this.resume(left)) || (link && this.openLink(link));
-    if (!isOpened) {
+    if (!isOpened || this.isReplaceable) {
       this.newGame();
-      const isWrong = link && (link.moves.length > 0 || link.start);
+      const isWrong = !isOpened && link && (link.moves.length > 0 || link.start);
       if (isWrong) say("The link holds no position of this game.");
     }
     this.load();
@@ -237,7 +237,8 @@ export class App {
     this.demoSide = null;
     this.game = game;
     this.opponent = opponent;
-    game.proceed({ started: true });
+    if (this.isReplaceable) this.newGame();
+    else game.proceed({ started: true });
   }
 
   // Remember the person's game before something else is shown.
@@ -319,12 +320,27 @@ export class App {
     this.changed();
   }
 
+  // Whether another side or opponent is chosen than that of the game.
+  get isOtherChosen() {
+    const { game, choices, opponent } = this;
+    const isOtherSide = choices.side !== "random" && choices.side !== game.side;
+    // Before the list of agents is there, the opponent's own agent counts as the chosen one.
+    const agent = this.agent?.id ?? opponent.agent;
+    const update = this.agent ? this.update : opponent.update;
+    return isOtherSide || !opponent.matches(choices, agent, update);
+  }
+
   // Whether a choice holds from the next game on only.
   get isChoicePending() {
-    const { game, choices } = this;
-    if (game.side === null || !game.hasBegun || game.isOver) return false;
-    const isOtherSide = choices.side !== "random" && choices.side !== game.side;
-    return isOtherSide || !this.opponent.matches(choices, this.agent?.id, this.update);
+    const { game } = this;
+    return game.side !== null && game.hasBegun && !game.isOver && this.isOtherChosen;
+  }
+
+  // Whether the person has not moved yet, and has chosen another side or opponent meanwhile:
+  // a new game loses nothing, and this one would not be what is selected.
+  get isReplaceable() {
+    const { game } = this;
+    return game.side !== null && !game.hasBegun && !game.isOver && this.isOtherChosen;
   }
 
   // The selected agent of this game, or null if there is none.

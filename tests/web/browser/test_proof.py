@@ -138,10 +138,11 @@ def test_a_game_that_a_shown_line_interrupts_goes_on(page):
     page.wait_for_timeout(200)
     assert strong.is_checked()
     page.reload()
+    title = "Strong: Run weak (network)"
+    page.says(title)
     assert page.moves() == []
-    page.new_game()
     page.play(4)
-    line, title = page.moves(), "Strong: Run weak (network)"
+    line = page.moves()
     stones = page.board()
     for letter in ("O", "X"):  # one after the other, and back to the game once
         show_losing_line(page, letter)
