@@ -250,22 +250,30 @@ def test_the_theme_follows_the_system_until_it_is_chosen(open_page, served_url):
     assert background(page) == dark, "it is remembered"
 
 
-def test_the_selected_tab_is_seen_in_forced_colours(open_page, served_url):
+HIGHLIGHTED = """all => {
+    const colours = (element) => {
+        const { color, backgroundColor } = getComputedStyle(element);
+        return `${color} ${backgroundColor}`;
+    };
+    const sample = document.createElement("span");
+    sample.style.forcedColorAdjust = "none";
+    sample.style.color = "HighlightText";
+    sample.style.background = "Highlight";
+    document.body.append(sample);
+    return all.map((element) => colours(element) === colours(sample));
+}"""
+"""Whether elements have the system's colours of what is selected."""
+
+
+def test_what_is_selected_is_highlighted_in_forced_colours(open_page, served_url):
     page = open_page(served_url, forced_colors="active")
-    look = """all => all.map((one) => {
-        const style = getComputedStyle(one);
-        const after = getComputedStyle(one, "::after");
-        return JSON.stringify([style.borderBottomStyle, style.borderBottomWidth,
-            style.borderBottomColor, style.color, style.backgroundColor,
-            style.outlineStyle, style.fontWeight, style.textDecorationLine,
-            after.content, after.backgroundColor, after.borderBottomColor]);
-    })"""
     page.mouse.move(0, 0)
-    page.tab("Review")
-    page.evaluate("document.activeElement.blur()")
-    states = page.get_by_role("tab").evaluate_all(look)
-    assert len({one for i, one in enumerate(states) if i != 1}) == 1
-    assert states[1] != states[0]
+    links = page.get_by_role("navigation", name="Games").get_by_role("button")
+    sides = page.locator("label:has(input[name=side]) span")
+    for choices in (page.get_by_role("tab"), sides, links):
+        first, *others = choices.evaluate_all(HIGHLIGHTED)
+        assert first
+        assert not any(others)
 
 
 MOVING = """() => document.getAnimations().filter((one) => {
