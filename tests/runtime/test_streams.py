@@ -1,43 +1,36 @@
 """Commands whose stdin, stdout or stderr is closed or full."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
+import as_users
 import commands
 import pytest
+import tiny
 
-from jax_ttt import cli, play
+from jax_ttt import play
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import streams
 
-train = commands.module_of("train")
 
-TINY = "--num-envs 8 --hidden-size 8 --num-updates 4 --eval-every 2 --eval-games 8"
-
-
-def shell(command, redirections):
-    """Run a command in a process of its own, its streams redirected by the shell."""
+def run_redirected(command, redirections):
+    """Run a command in a process, its streams redirected by the shell."""
     return subprocess.run(
-        ["sh", "-c", f'exec "$0" -m jax_ttt.{command} {redirections}', sys.executable],
+        ["sh", "-c", f'exec "$0" {command} {redirections}', sys.executable],
         capture_output=True,
         text=True,
-        env=os.environ
-        | {
-            "PYTHONPATH": str(Path(str(train.__file__)).parents[1]),
-            "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-        },
+        env=as_users.environment(JAX_DISABLE_MOST_OPTIMIZATIONS=1),
     )
 
 
 @pytest.mark.fault
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
-def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
+def test_a_run_without_streams_trains_and_saves_its_agent(tmp_path):
     path = tmp_path / "run"
-    done = shell(f"train {TINY} --run-dir {path}", closed)
+    flags = " ".join([*tiny.flags(), "--run-dir", str(path)])
+    done = run_redirected(f"-m jax_ttt.train {flags}", ">&- 2>&- <&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert saved_agents.load_agent(path).num_updates == 4
     # No file got the descriptor of a closed stream, so all contents are correct.
@@ -48,7 +41,7 @@ def test_a_run_without_stdout_trains_and_saves_its_agent(closed, tmp_path):
 
 @pytest.mark.fault
 def test_an_error_without_stderr_is_not_printed_on_stdout():
-    done = shell("evaluate nobody", "2>&-")
+    done = run_redirected("-m jax_ttt.evaluate nobody", "2>&-")
     assert (done.returncode, done.stdout) == (2, "")
 
 
@@ -63,10 +56,10 @@ def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
 @pytest.mark.fault
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
 def test_a_full_stdout_or_stderr_gives_no_traceback():
-    done = shell("train --version", ">/dev/full")
+    done = run_redirected("-m jax_ttt.train --version", ">/dev/full")
     assert done.returncode == 1
     assert done.stderr == "error: cannot write: No space left on device\n"
-    assert shell("evaluate nobody", "2>/dev/full").returncode == 2
+    assert run_redirected("-m jax_ttt.evaluate nobody", "2>/dev/full").returncode == 2
 
 
 @pytest.mark.fault
@@ -80,20 +73,12 @@ def main(args):
     return 0 if file > 2 else 1
 sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
 """
-    done = subprocess.run(
-        ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, program],
-        env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])},
-    )
-    assert done.returncode == 0
+    command = ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, program]
+    assert subprocess.run(command, env=as_users.environment()).returncode == 0
 
 
 def test_a_written_file_is_named_on_stdout_or_beside_json_on_stderr(capsys):
     streams.print_written(Path("policy.csv"), "4,520 rows")
-    out, err = capsys.readouterr()
-    assert "policy.csv" in out
-    assert "4,520 rows" in out
-    assert err == ""
+    assert tuple(capsys.readouterr()) == ("wrote policy.csv: 4,520 rows\n", "")
     streams.print_written(Path("policy.csv"), as_json=True)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "policy.csv" in err
+    assert tuple(capsys.readouterr()) == ("", "wrote policy.csv\n")
