@@ -1,0 +1,231 @@
+"""Saved agents: what is loaded is what was saved; harmful files are refused.
+
+`tests/files/test_agent_file.py` has changed descriptions, and
+`tests/faults/test_damaged_files.py` has damaged files.
+"""
+
+import dataclasses
+import functools
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import jax
+import made
+import numpy as np
+import pytest
+import safetensors.numpy
+import tiny
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jax_ttt.config.settings import Config
+from jax_ttt.files import records, tensor_file
+from jax_ttt.networks import q_network
+from jax_ttt.players import saved_agents
+from jax_ttt.players.network_player import network_of
+from jax_ttt.players.saved_agents import AgentError, SavedAgent
+
+CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
+GRADE = made.exact((0.5,), (0.25,))
+AGENT = SavedAgent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
+WHOLE = saved_agents.agent_bytes(AGENT)
+HEADER = 8 + int.from_bytes(WHOLE[:8], "little")
+DESCRIPTION = json.loads(json.loads(WHOLE[8:HEADER])["__metadata__"]["jax_ttt"])
+TENSORS = safetensors.numpy.load(WHOLE)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"hidden_size": 8},
+        {"network": "table"},
+        {"network": "table", "table_key": "after-state", "double": False},
+        {"network": "table", "table_key": "hash"},
+    ],
+)
+def test_what_is_saved_comes_back(fields, tmp_path):
+    config = Config.of(**fields)
+    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    rng = np.random.default_rng(1)
+    params = jax.tree.map(
+        lambda x: jax.numpy.asarray(rng.uniform(-1, 1, x.shape), "float32"), params
+    )
+    agent = SavedAgent(config, params, 3, 17, GRADE)
+    saved_agents.save_agent(agent, tmp_path / "agent.safetensors")
+    loaded = saved_agents.load_agent(tmp_path)  # the folder
+    assert dataclasses.replace(loaded, params=params) == agent
+    for saved, leaf in zip(*map(jax.tree.leaves, (params, loaded.params)), strict=True):
+        np.testing.assert_array_equal(saved, leaf)
+    with pytest.raises(AgentError, match="made for tic_tac_toe, not for connect_four"):
+        saved_agents.load_agent(tmp_path, "connect_four")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Return the path of a file; no other file may appear beside it or in `here`."""
+    folder, before = tmp_path_factory.mktemp("hostile"), Path.cwd()
+    (folder / "here").mkdir()
+    os.chdir(folder / "here")
+    yield folder / "agent.safetensors"
+    os.chdir(before)
+    assert os.listdir(folder / "here") == []
+    assert set(os.listdir(folder)) <= {"here", "agent.safetensors"}
+
+
+def refusal(path, content):
+    """Return the line with which a file is refused; None if it is loaded."""
+    path.write_bytes(content)
+    try:
+        saved_agents.load_agent(path)
+    except AgentError as error:
+        message = str(error)
+    else:
+        return None
+    assert message.startswith(f"{path}: ")
+    assert message.isprintable()
+    assert len(message) < len(str(path)) + 400
+    return message
+
+
+def with_header(header):
+    """Return the file with another header, which its first bytes give the length of."""
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + WHOLE[HEADER:]
+
+
+def with_description(**changes):
+    """Return the file with another description and its checksum."""
+    description = {k: v for k, v in DESCRIPTION.items() if k != "sha256"} | changes
+    description["sha256"] = tensor_file._digest(description, TENSORS)
+    text = json.dumps(description, sort_keys=True)
+    return safetensors.numpy.save(TENSORS, {"jax_ttt": text})
+
+
+SETTINGS = DESCRIPTION["config"]
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"config": {"env_id": "tic_tac_toe"}}, "don't fit a network for tic_tac_toe"),
+        ({"config": SETTINGS | {"hidden_size": 16}}, "don't fit a network"),
+        ({"score": DESCRIPTION["score"] | {"seats": []}}, "seats must not be empty"),
+    ],
+)
+def test_a_description_that_does_not_belong_to_the_weights_is_refused(
+    changes, reason, path
+):
+    assert reason in (refusal(path, with_description(**changes)) or "")
+
+
+NASTY = (
+    *(None, True, False, 0, 1, -1, 2**31, 2**63, 10**30, 0.5, 1e308, -0.0, "", "x"),
+    *([], {}, [[]], ["x"] * 99, {"a": {}}, "\n\x1b[2J", "../../etc", "tic_tac_toe"),
+    *("jax_ttt.players", "__import__('os').system('touch sentinel')", "\ud800", "3"),
+)
+
+
+def places(value, above=()):
+    """Yield the place of each value in lists and objects."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in pairs:
+        yield (*above, key)
+        if isinstance(part, dict | list):
+            yield from places(part, (*above, key))
+
+
+def edited(value, draw):
+    """Return a copy of an object with a value replaced, removed or added."""
+    value = json.loads(json.dumps(value))
+    *above, key = draw.choice([*places(value)])
+    parent = functools.reduce(lambda part, name: part[name], above, value)
+    old, how = parent[key], draw.randrange(4)
+    if how == 0:
+        del parent[key]
+    elif how == 1 and type(old) is int:
+        parent[key] = old + draw.choice((-1, 1, 8, 2**20, 2**40))
+    elif how == 2 and isinstance(parent, dict):
+        parent[draw.choice(("more", "", "__metadata__"))] = draw.choice(NASTY)
+    else:
+        parent[key] = draw.choice(NASTY)
+    return value
+
+
+@pytest.mark.fault
+@settings(max_examples=60)
+@given(draw=st.randoms(use_true_random=False))
+def test_a_right_checksum_proves_nothing(draw, path):
+    """Anybody can compute it: a wrong description is refused, or is a valid one."""
+    description = edited(DESCRIPTION, draw)
+    refusal(
+        path,
+        with_description(**description | {"format_version": records.FORMAT_VERSION}),
+    )
+
+
+def bombs():
+    """Yield files of a few bytes that claim to be large."""
+    header = json.loads(WHOLE[8:HEADER])
+    name = next(name for name in header if name.startswith("layers"))
+    tensor = header[name]
+    yield (10**12).to_bytes(8, "little") + WHOLE[8:]
+    for change in (
+        *({"shape": [2**30, 2**30]}, {"shape": [2**30] * 31}, {"shape": [-1]}),
+        *({"shape": [True]}, {"dtype": "F99"}),
+        *({"data_offsets": [0, 2**62]}, {"data_offsets": [0, 4]}),
+    ):
+        yield with_header(header | {name: tensor | change})
+    yield with_header(header | {"more": tensor})
+    empty = {"dtype": "F32", "shape": [0, 2**30, 2**30], "data_offsets": [0, 0]}
+    yield with_header(header | {"empty": empty})
+    large = {"hidden_size": 2**14, "hidden_layers": 16}
+    yield with_description(config=SETTINGS | large)
+    yield with_description(config=SETTINGS | {"replay_capacity": 10**18})
+    yield with_description(score=json.loads("[" * 40 + "]" * 40))
+    for text in ("[" * 10**6, "{" * 10**6, " " * 2**21):
+        yield len(text).to_bytes(8, "little") + text.encode()
+    for value in ("NaN", "1e999", "9" * 4000, '7, "seed": 8'):
+        text = json.dumps(DESCRIPTION).replace('"seed": 7', f'"seed": {value}')
+        yield with_header(header | {"__metadata__": {"jax_ttt": text}})
+
+
+@pytest.mark.fault
+def test_a_bomb_is_refused_before_anything_large_is_made(path):
+    for content in bombs():
+        tracemalloc.start()
+        try:
+            assert refusal(path, content), content[:200]
+            assert tracemalloc.get_traced_memory()[1] < 200 * 2**20, content[:200]
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.fault
+def test_a_file_names_no_code(path):
+    """The reader of the file imports and runs nothing that it names."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from jax_ttt.files import agent_file\n"
+        "seen = []; on = []\n"
+        "sys.addaudithook(lambda name, args: on and seen.append(name))\n"
+        "on.append(1)\n"
+        "try: agent_file.read_agent(Path(sys.argv[1]))\n"
+        "except agent_file.AgentError: pass\n"
+        "on.clear(); print(*sorted(set(seen)))\n"
+    )
+    path.write_bytes(
+        with_description(network="os.system", config={"env_id": "__import__('os')"})
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(Path(saved_agents.__file__).parents[2])},
+    )
+    assert set(done.stdout.split()) <= {"open", "object.__getattr__", "os.fspath"}
