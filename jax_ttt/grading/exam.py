@@ -59,7 +59,9 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
         kinds = tuple(row["kind"] for row in rows)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"--exam {path}: no exam of {env_id} ({reason})") from None
+        raise UsageError(
+            f"--exam {path}: not an exam of {env_id} ({reason})"
+        ) from None
     if not rows:
         raise UsageError(f"--exam {path}: no questions")
     worth = np.sign(np.array(scores))
