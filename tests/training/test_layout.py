@@ -1,4 +1,4 @@
-"""The random number streams of a run, and how its arrays lie on the devices."""
+"""The keys of a run's random number streams."""
 
 import jax
 import numpy as np
@@ -17,25 +17,11 @@ def test_the_random_number_streams_of_a_run_differ():
 
 
 @pytest.mark.parametrize("algorithm", ["threefry2x32", "rbg"])
-@pytest.mark.parametrize("seed", [0, 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("seed", [0, 2**32 - 1])
 def test_a_runs_key_is_the_data_of_its_seeds_key(algorithm, seed):
     with jax.default_prng_impl(algorithm):
         data = run_key(seed)
         assert isinstance(data, np.ndarray)
         assert data.dtype == np.uint32
-        assert (data == jax.random.key_data(jax.random.key(seed))).all()
         typed = jax.random.wrap_key_data(jax.numpy.array(data))
         assert jax.random.bits(typed) == jax.random.bits(jax.random.key(seed))
-
-
-@pytest.fixture
-def offset():
-    """Add 5 to all seeds."""
-    jax.config.update("jax_random_seed_offset", 5)
-    yield
-    jax.config.update("jax_random_seed_offset", 0)
-
-
-@pytest.mark.usefixtures("offset")
-def test_an_offset_of_all_seeds_counts():
-    assert run_key(1).tolist() == [0, 6]
