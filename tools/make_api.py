@@ -92,6 +92,7 @@ Each function is on one of four pages:
 | a player | a function or a policy: [example]({{own_player}}) |
 | a JAX program with a trained network | [example]({{own_program}}) |
 | a game | [adding_a_game.md](adding_a_game.md) |
+| a learner, a backup, a network | [change_it.md](change_it.md) |
 
 ## Settings and errors
 
