@@ -34,7 +34,6 @@ from jax_ttt.players import names
 from jax_ttt.runtime import files, interrupts, streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import summary_tables
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -318,6 +317,8 @@ def write_results(
     elif not groups:
         print("no agent was finished")
     else:
+        from jax_ttt.text import summary_tables
+
         sweep = f"preset {args.preset}, seeds from {args.first_seed}"
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
         print(summary_tables.groups_table(summaries, args.config.env_id, args.preset))
