@@ -1,17 +1,15 @@
 """Runs over many devices: how arrays lie, and that the results are those of one."""
 
-import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
+import as_users
 import commands
 import jax
 import numpy as np
 import pytest
 
-import jax_ttt
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -30,7 +28,7 @@ REPLAY = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
 TABLE = CONFIG.replace(network="table", learning_rate=0.5)
 
 
-def begun(config, layout):
+def run_start(config, layout):
     """Return the arguments of the start of a run: a learner and the run's key."""
     learner, key = loop.make_learner(config, 3), run_key(3)
     if layout.many:
@@ -39,16 +37,16 @@ def begun(config, layout):
     return layout.put_learner(learner, key)
 
 
-def prepared(config, layout):
+def first_chunk(config, layout):
     """Return the arguments of the first chunk: a learner and its state."""
-    learner, key = begun(config, layout)
+    learner, key = run_start(config, layout)
     return learner, device.start_program(learner, key, layout=layout)
 
 
-def after(config, num_updates, mesh=None):
+def train(config, num_updates, mesh=None):
     """Return the state and the metrics after some updates."""
     layout = Layout(mesh=mesh)
-    learner, state = prepared(config, layout)
+    learner, state = first_chunk(config, layout)
     return device.advance_program(
         learner, state, num_updates=num_updates, layout=layout
     )
@@ -60,8 +58,8 @@ def run_of(config, seed, mesh=None, state=None):
     return loop.training_steps(learner, run_key(seed), state, layout=Layout(mesh=mesh))
 
 
-def leaves(state):
-    """Return the leaves by name on this machine."""
+def host_leaves(state):
+    """Return the leaves by name as NumPy arrays."""
     return jax.device_get(pytrees.leaves_by_name(state))
 
 
@@ -73,48 +71,43 @@ def leaves(state):
         pytest.param(TABLE, id="table", marks=pytest.mark.slow),
     ],
 )
-def test_an_update_is_that_of_one_device(config, spread):
-    alone, alone_metrics = after(config, 1)
-    state, metrics = after(config, 1, spread(8))
-    assert metrics.games == alone_metrics.games
-    np.testing.assert_allclose(metrics.loss, alone_metrics.loss, rtol=1e-5)
-    np.testing.assert_allclose(metrics.grad_norm, alone_metrics.grad_norm, rtol=1e-5)
-    found, expected = leaves(state), leaves(alone)
-    assert found.keys() == expected.keys()
-    for name, leaf in found.items():
-        np.testing.assert_allclose(leaf, expected[name], atol=1e-5, err_msg=name)
-
-
-def test_games_are_split_and_all_else_is_on_each_device(spread):
-    state, _ = after(REPLAY, 2, spread(8))
+def test_games_are_split_and_an_update_is_that_of_one_device(config, spread):
+    expected_state, expected_metrics = train(config, 1)
+    state, metrics = train(config, 1, spread(8))
+    assert metrics.games == expected_metrics.games
+    np.testing.assert_allclose(metrics.loss, expected_metrics.loss, rtol=1e-5)
+    np.testing.assert_allclose(metrics.grad_norm, expected_metrics.grad_norm, rtol=1e-5)
+    expected = host_leaves(expected_state)
     for name, leaf in pytrees.leaves_by_name(state).items():
-        rows = leaf.shape[0] if leaf.ndim else 0
-        is_split = name.startswith(("env_state.", "buffer.moves."))
-        own = (rows // 8, *leaf.shape[1:]) if is_split else leaf.shape
         assert isinstance(leaf, jax.Array)
-        assert {shard.data.shape for shard in leaf.addressable_shards} == {own}, name
+        is_split = name.startswith(("env_state.", "buffer.moves."))
+        shape = (leaf.shape[0] // 8, *leaf.shape[1:]) if is_split else leaf.shape
+        assert {shard.data.shape for shard in leaf.addressable_shards} == {shape}, name
+        np.testing.assert_allclose(
+            jax.device_get(leaf), expected.pop(name), atol=1e-5, err_msg=name
+        )
+    assert not expected
     assert state.env_state.observation.shape[0] == 64
 
 
 @pytest.mark.slow
-def test_agents_are_trained_in_batches_and_named_in_order(spread):
-    jobs = [Job(CONFIG, seed) for seed in range(5)]
-    alone = list(many_agents.train_jobs(jobs))
-    # The second batch has one agent, and three that only fill it.
+def test_a_sweep_over_devices_has_the_results_of_one(spread):
+    """The second batch has one agent, and three that only fill it.
+
+    The agents are split, and each may have any number of games.
+    """
+    config = PRESETS["table"].replace(num_envs=250, num_updates=100)
+    jobs = [Job(config, seed) for seed in range(1000, 1005)]
+    expected = list(many_agents.train_jobs(jobs))
     rows = list(many_agents.train_jobs(jobs, mesh=spread(4)))
-    assert [row.seed for row in rows] == [0, 1, 2, 3, 4]
-    for row, other in zip(rows, alone, strict=True):
-        assert (row.games, row.env_steps) == (other.games, other.env_steps)
-        assert row.is_proven == other.is_proven
+    for row, expected_row in zip(rows, expected, strict=True):
+        for name in ("seed", "games", "env_steps", "is_proven"):
+            assert getattr(row, name) == getattr(expected_row, name)
 
 
-@pytest.mark.parametrize(("num_envs", "sizes"), [(1001, "1,000 or 1,008"), (5, "8")])
-def test_games_that_can_not_be_split_evenly_are_refused(num_envs, sizes, spread):
-    mesh, config = spread(8), CONFIG.replace(num_envs=num_envs)
-    with pytest.raises(Refused) as found:
-        next(run_of(config, 1, mesh))
-    said = f"num_envs must be a multiple of the 8 devices, such as {sizes}, got"
-    assert str(found.value) == f"{said} {num_envs}"
+def test_games_that_can_not_be_split_evenly_are_refused(spread):
+    with pytest.raises(Refused, match="num_envs must be a multiple of the 8 devices"):
+        next(run_of(CONFIG.replace(num_envs=1001), 1, spread(8)))
 
 
 def test_more_devices_than_there_are_are_refused(spread):
@@ -149,51 +142,24 @@ def test_a_state_continues_on_another_number_of_devices(spread):
     *_, last = run_of(HALVES, 1, spread(2), state)
     *_, whole = run_of(HALVES, 1)
     assert last.update == whole.update == 6
-    found = leaves(last.params)
-    for name, leaf in leaves(whole.params).items():
-        np.testing.assert_allclose(found[name], leaf, atol=1e-5, err_msg=name)
+    leaves = host_leaves(last.params)
+    for name, leaf in host_leaves(whole.params).items():
+        np.testing.assert_allclose(leaves[name], leaf, atol=1e-5, err_msg=name)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("seed", [1000, 1001])
-def test_a_run_over_eight_devices_finds_a_proof(seed, spread):
-    config = Config.of()
-    steps = run_of(config, seed, spread(8))
-    ungraded = run_state.initial_grade(config)
-    graded = run_state.with_grades(config, steps, ungraded)
-    assert any(grade.unbeatable for _, grade in graded)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-def test_a_sweep_over_eight_devices_has_the_verdicts_of_one(spread):
-    config = PRESETS["table"].replace(num_updates=100)  # too few for some seeds
-    jobs = [Job(config, seed) for seed in range(1000, 1016)]
-    alone = list(many_agents.train_jobs(jobs))
-    rows = list(many_agents.train_jobs(jobs, mesh=spread(8)))
-    verdicts = [[(row.seed, row.is_proven) for row in found] for found in (rows, alone)]
-    assert verdicts[0] == verdicts[1]
-    assert 0 < sum(row.is_proven for row in rows) < 16
-
-
-@pytest.mark.parametrize("number", ["8", "all"])
 @pytest.mark.parametrize(
     "words",
     [
-        "train --num-envs 100",
-        "train --num-envs 64 --replay-capacity 100 --replay-batch 8 --replay-start 0",
-        "sweep --env-id connect_4x4 --start-share 0.5 --num-envs 100 --num-seeds 1",
+        "train --num-envs 100 --devices all",
+        "train --replay-capacity 1001 --replay-batch 8 --replay-start 0 --devices 8",
+        "sweep --env-id connect_4x4 --start-share 0.5 --num-envs 100 --devices all",
     ],
 )
-def test_a_command_refuses_what_the_devices_cannot_share(
-    number, words, tmp_path, monkeypatch, capsys
-):
+def test_a_command_refuses_what_the_devices_cannot_share(words, tmp_path, capsys):
     """The tests' process has eight devices."""
-    monkeypatch.chdir(tmp_path)
     name, *flags = words.split()
-    command = commands.module_of(name)
-    assert commands.run(command, [*flags, "--devices", number]) == 2
+    flags += ["--run-dir", str(tmp_path / "run")] if name == "train" else []
+    assert commands.run(commands.module_of(name), flags) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.count("\n") == 1
@@ -201,26 +167,17 @@ def test_a_command_refuses_what_the_devices_cannot_share(
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-def test_a_sweep_over_devices_may_have_any_number_of_games(spread):
-    """Its agents are split, not their games."""
-    job = Job(CONFIG.replace(num_envs=10, num_updates=1), seed=1)
-    (row,) = many_agents.train_jobs([job], mesh=spread(8))
-    assert row.update == 1
-
-
-@pytest.mark.parametrize("name", ["train", "sweep"])
-def test_sizes_are_refused_before_jax_is_loaded(name, tmp_path):
+def test_sizes_are_refused_before_jax_is_loaded(tmp_path):
     words = "--env-id connect_4x4 --start-share 0.5 --num-envs 100 --devices 8"
     code = (
         "import importlib, sys; from jax_ttt.__main__ import run_command; "
-        f"command = importlib.import_module('jax_ttt.{name}').COMMAND; "
+        f"command = importlib.import_module('jax_ttt.sweep').COMMAND; "
         f"print(run_command(command, {words!r}.split()), 'jax' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(jax_ttt.__file__).parents[1])},
+        env=as_users.environment(),
         capture_output=True,
         text=True,
     )
@@ -229,7 +186,7 @@ def test_sizes_are_refused_before_jax_is_loaded(name, tmp_path):
 
 def compiled(config, layout):
     """Return the program of one update."""
-    learner, state = prepared(config, layout)
+    learner, state = first_chunk(config, layout)
     advance = device.advance_program.jitted()
     return advance.lower(learner, state, num_updates=1, layout=layout).compile()
 
@@ -243,22 +200,25 @@ def collectives(program):
 @pytest.mark.slow
 def test_each_device_has_its_share_of_the_work(spread):
     config = CONFIG.replace(num_envs=1024)
-    alone, program = (compiled(config, Layout(mesh=mesh)) for mesh in (None, spread(8)))
-    whole, share = (found.cost_analysis() or {} for found in (alone, program))
+    single = compiled(config, Layout())
+    program = compiled(config, Layout(mesh=spread(8)))
+    whole, share = single.cost_analysis() or {}, program.cost_analysis() or {}
     # Of what an update computes, only the optimizer's step is done on each device.
     assert 1 / 8 <= share["flops"] / whole["flops"] < 1.25 / 8
     assert set(collectives(program)) == {"all-reduce"}
-    assert not collectives(alone)
+    assert not collectives(single)
 
 
 @pytest.mark.slow
 def test_agents_at_once_exchange_nothing_but_their_results(spread):
     layout = Layout(many=True, mesh=spread(4))
-    start = device.start_program.jitted().lower(*begun(CONFIG, layout), layout=layout)
+    start = device.start_program.jitted().lower(
+        *run_start(CONFIG, layout), layout=layout
+    )
     assert not collectives(start.compile())
     program = compiled(CONFIG, layout)
     assert set(collectives(program)) <= {"all-gather", "all-reduce"}
-    _, state = prepared(CONFIG, layout)
+    _, state = first_chunk(CONFIG, layout)
     for name, leaf in pytrees.leaves_by_name(state).items():
         assert isinstance(leaf, jax.Array)
         shapes = {shard.data.shape for shard in leaf.addressable_shards}

@@ -1,4 +1,4 @@
-"""The example jobs of docs/scaling.md: their commands are ones that we accept."""
+"""The example jobs of `docs/scaling.md` have commands that are accepted."""
 
 import importlib
 import shlex
@@ -14,8 +14,8 @@ SLURM = EXAMPLES / "train.sbatch"
 JOBSET = EXAMPLES / "jobset.yaml"
 
 
-def parsed(words):
-    """Return the arguments of a command, after the checks of its flags."""
+def parse(words):
+    """Return the arguments of a command, whose flags are checked."""
     assert words[:2] == ["python", "-m"]
     command = importlib.import_module(words[2])
     return cli.parse(command.COMMAND, words[3:])
@@ -23,24 +23,24 @@ def parsed(words):
 
 def test_slurm_starts_a_process_for_each_gpu():
     lines = SLURM.read_text("utf-8").splitlines()
-    asked = dict(
+    resources = dict(
         line.removeprefix("#SBATCH --").split("=", 1)
         for line in lines
         if line.startswith("#SBATCH")
     )
-    assert asked["ntasks-per-node"] == asked["gpus-per-node"]
+    assert resources["ntasks-per-node"] == resources["gpus-per-node"]
     (command,) = [line for line in lines if line.startswith("srun ")]
-    args = parsed(shlex.split(command)[1:])
+    args = parse(shlex.split(command)[1:])
     assert args.spread.distributed
     assert args.spread.coordinator is None  # JAX finds the others
-    number = int(asked["nodes"]) * int(asked["gpus-per-node"])
+    number = int(resources["nodes"]) * int(resources["gpus-per-node"])
     assert args.config.run.num_envs % number == 0
 
 
 @pytest.mark.parametrize("index", [0, 1])
 def test_each_pod_of_the_jobset_is_a_process(index):
-    about = yaml.safe_load(JOBSET.read_text("utf-8"))
-    (jobs,) = about["spec"]["replicatedJobs"]
+    job_set = yaml.safe_load(JOBSET.read_text("utf-8"))
+    (jobs,) = job_set["spec"]["replicatedJobs"]
     job = jobs["template"]["spec"]
     assert job["completions"] == job["parallelism"] == 2
     (container,) = job["template"]["spec"]["containers"]
@@ -48,10 +48,10 @@ def test_each_pod_of_the_jobset_is_a_process(index):
         word.replace("$(JOB_COMPLETION_INDEX)", str(index))
         for word in container["command"]
     ]
-    args = parsed(words)
+    args = parse(words)
     assert args.spread.num_processes == job["completions"]
     assert args.spread.process_id == index
-    name = about["metadata"]["name"]
+    name = job_set["metadata"]["name"]
     assert args.spread.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
     (mount,) = container["volumeMounts"]
     assert mount["mountPath"] == container["workingDir"]
