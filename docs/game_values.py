@@ -75,13 +75,13 @@ class Search:
 
     def completing(self, own: int, taken: int) -> int:
         """Return the free cells, reachable or not, in which a stone makes a row."""
-        found = (own << 1) & (own << 2) & (own << 3)  # on top of three
+        cells = (own << 1) & (own << 2) & (own << 3)  # on top of three
         for step in (self.high - 1, self.high, self.high + 1):
             up, down = own << step, own >> step
             two_up, two_down = up & (up << step), down & (down >> step)
-            found |= two_up & (own << 3 * step) | two_down & (own >> 3 * step)
-            found |= two_up & down | up & two_down
-        return found & self.cells & ~taken
+            cells |= two_up & (own << 3 * step) | two_down & (own >> 3 * step)
+            cells |= two_up & down | up & two_down
+        return cells & self.cells & ~taken
 
 
 def row(board: str) -> str:

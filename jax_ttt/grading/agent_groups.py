@@ -33,11 +33,11 @@ class GroupResult:
     settings: dict[str, object]
     """One combination of the grid; empty without a grid."""
     num_agents: int
-    """Agents that were trained."""
+    """The number of trained agents."""
     proven: int | None = None
-    """Of these, agents that are proven unbeatable."""
+    """The number of agents that are proven unbeatable."""
     interval: Interval | None = None
-    """95 % interval of the rate of proven agents."""
+    """95 % interval of the share of proven agents."""
     not_proven: tuple[int, ...] | None = None
     """Seeds of the agents that are not proven."""
     diverged: tuple[int, ...]
@@ -45,7 +45,7 @@ class GroupResult:
     win_rates: dict[Seat, MeanAndRange]
     """Win rates against random by learned seat, of the agents that did not diverge."""
     seconds: float
-    """Time spent training one agent, the median."""
+    """Median time spent training one agent."""
     agents: tuple[AgentResult, ...]
     """The agents."""
 
@@ -59,9 +59,9 @@ def group_summary(
 
     `settings` are those of a grid. Agents that diverged have no win rates.
     """
-    graded = [row.grade.rates for row in rows if row.grade is not None]
-    wins: dict[Seat, list[float]] = {
-        seat: [rates[seat].win_rate for rates in graded if seat in rates]
+    all_rates = [row.grade.rates for row in rows if row.grade is not None]
+    win_rates: dict[Seat, list[float]] = {
+        seat: [rates[seat].win_rate for rates in all_rates if seat in rates]
         for seat in config.seats
     }
     summary = GroupResult(
@@ -69,7 +69,7 @@ def group_summary(
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={
-            seat: win_rate_spread(rates) for seat, rates in wins.items() if rates
+            seat: win_rate_spread(rates) for seat, rates in win_rates.items() if rates
         },
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
@@ -92,7 +92,7 @@ def win_rate_spread(rates: Sequence[float]) -> MeanAndRange:
 
 
 def csv_row(row: AgentResult) -> JsonObject:
-    """Return a row as one level of columns, for CSV."""
+    """Return a row as the cells of a line in a CSV file, by column."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
     if row.grade is None:

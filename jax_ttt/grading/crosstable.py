@@ -69,10 +69,10 @@ class CrossTable:
         others = ~np.eye(size, dtype=bool)
         score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
         score = score if size > 1 else np.array([0.5])
-        rating = ratings(self.scores)
+        elo = ratings(self.scores)
         return tuple(
-            Ranked(player=self.names[i], elo=float(rating[i]), score=float(score[i]))
-            for i in np.argsort(-rating, kind="stable")
+            Ranked(player=self.names[i], elo=float(elo[i]), score=float(score[i]))
+            for i in np.argsort(-elo, kind="stable")
         )
 
 
@@ -100,7 +100,7 @@ def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
 
 
 Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
-"""Takes the pairs to sample and yields them one by one, e.g. with a progress bar."""
+"""A function that yields the pairs to sample one by one, e.g. with a progress bar."""
 
 
 def round_robin(
@@ -116,19 +116,21 @@ def round_robin(
     `key` is consumed.
     """
     size = len(players)
-    known = [i for i, player in enumerate(players) if player.policy is not None]
+    policy_of = {
+        place: player.policy
+        for place, player in enumerate(players)
+        if player.policy is not None
+    }
     pairs: dict[tuple[int, int], SeatGrade] = {}
-    if known:
-        probs = np.stack(
-            [player.policy for player in players if player.policy is not None]
-        )
+    if policy_of:
+        probs = np.stack([*policy_of.values()])
         table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
-        for row, column in np.ndindex(len(known), len(known)):
-            pairs[known[row], known[column]] = exact_rates(
-                Outcome(*(rates[row, column] for rates in table))
-            )
-    # All known policies share one compiled match.
-    all_players = [
+        for row, first in enumerate(policy_of):
+            for column, second in enumerate(policy_of):
+                outcome = Outcome(*(rates[row, column] for rates in table))
+                pairs[first, second] = exact_rates(outcome)
+    # As policies, all players with a known policy share one compiled match.
+    choose_fns = [
         player.choose
         if player.policy is None
         else basic.policy_player(positions.position_index(env_id), player.policy)
@@ -139,8 +141,8 @@ def round_robin(
         counts, _ = match.play_seats(
             env=pgx_games.make_env(env_id),
             key=jax.random.fold_in(key, row * size + column),
-            first=all_players[row],
-            second=all_players[column],
+            first=choose_fns[row],
+            second=choose_fns[column],
             num_games=num_games,
         )
         pairs[row, column] = sampled_seat(counts)

@@ -35,7 +35,7 @@ class Evaluation(NamedTuple):
 
     exact: Exact | None
     sampled: MatchCounts | None  # against random
-    searched: dict[Seat, SeatGrade] | None = None  # without a tree; {}: interrupted
+    searched: dict[Seat, SeatGrade] | None = None  # {} if the search was interrupted
 
 
 def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> Exact:
@@ -57,7 +57,7 @@ def play_random(
 
 
 def grade_of(config: Config, evaluation: Evaluation) -> Grade:
-    """Return an evaluation of an agent with these settings as its grade.
+    """Return the grade of an agent with these settings.
 
     Raises:
         FloatingPointError: an action value is not finite.

@@ -1,9 +1,10 @@
 """Exact grades of a policy, computed from the game's tree. NumPy, float64.
 
-Axes: `P` positions, `A` actions, `D` positions to decide.
+Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose), `N`
+opponents.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from jaxtyping import Float
@@ -34,16 +35,11 @@ def grade_policy(
         "best response": best_response.best_response(tree, probs),
         "worst case": best_response.best_response(tree, probs, draw=-1.0),
     }
-    others = np.stack([*opponents.values()])
-    matches = _matches(
-        opponents=[*opponents],
-        firsts=outcomes.pairwise_outcomes(tree, probs[None], others),
-        seconds=outcomes.pairwise_outcomes(tree, others, probs[None]),
-    )
+    matches = _exact_matches(tree, probs, opponents)
     worst = matches.pop("worst case")
-    good = minimax.optimal_moves(tree, probs)
-    decided = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
-    reachable = decided["first"] | decided["second"]
+    optimal_rate = minimax.optimal_moves(tree, probs)
+    decisions = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
+    is_reached = decisions["first"] | decisions["second"]
     response = matches["best response"]
     gain = (response.second.loss_rate - response.second.win_rate) + (
         response.first.loss_rate - response.first.win_rate
@@ -51,13 +47,17 @@ def grade_policy(
     details = Details(
         opponents=matches,
         exploitability=gain / 2,
-        optimal_move_rate=float(good[~tree.terminal].mean()),
-        reachable_optimal_move_rate=float(good[reachable].mean()),
-        num_reachable=int(reachable.sum()),
+        optimal_move_rate=float(optimal_rate[~tree.terminal].mean()),
+        reachable_optimal_move_rate=float(optimal_rate[is_reached].mean()),
+        num_reachable=int(is_reached.sum()),
         mean_abs_q_error=mean_abs_q_error,
     )
-    first, second = _followed(
-        tree=tree, probs=probs, random=matches["random"], worst=worst, good=good
+    first, second = _seat_grades(
+        tree=tree,
+        probs=probs,
+        random=matches["random"],
+        worst=worst,
+        optimal_rate=optimal_rate,
     )
     return Grade(
         env_id=env_id, seats=seats, first=first, second=second, details=details
@@ -74,58 +74,57 @@ def grade_seats(
 
     It takes about half the time.
     """
-    worst = best_response.best_response(tree, probs, draw=-1.0)
-    others = np.stack([policies.uniform(tree), worst])
-    matches = _matches(
-        opponents=["random", "worst case"],
-        firsts=outcomes.pairwise_outcomes(tree, probs[None], others),
-        seconds=outcomes.pairwise_outcomes(tree, others, probs[None]),
-    )
-    first, second = _followed(
+    opponents = {
+        "random": policies.uniform(tree),
+        "worst case": best_response.best_response(tree, probs, draw=-1.0),
+    }
+    matches = _exact_matches(tree, probs, opponents)
+    first, second = _seat_grades(
         tree=tree,
         probs=probs,
         random=matches["random"],
         worst=matches["worst case"],
-        good=minimax.optimal_moves(tree, probs),
+        optimal_rate=minimax.optimal_moves(tree, probs),
     )
     return Grade(env_id=env_id, seats=seats, first=first, second=second)
 
 
-def _matches(
-    opponents: Sequence[str], firsts: Outcome, seconds: Outcome
+def _exact_matches(
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    opponents: Mapping[str, Float[np.ndarray, "P A"]],
 ) -> dict[str, Match]:
-    """Return a policy's results against each of the opponents.
-
-    `firsts` are its rates as the first player, `(1, N)`, `seconds` those of the
-    opponents as the first player, `(N, 1)`.
-    """
+    """Return a policy's results against each of the opponents, by their names."""
+    others = np.stack([*opponents.values()])
+    as_first = outcomes.pairwise_outcomes(tree, probs[None], others)  # (1, N)
+    opponent_first = outcomes.pairwise_outcomes(tree, others, probs[None])  # (N, 1)
     matches = {}
     for place, name in enumerate(opponents):
-        as_first = Outcome(*(rates[0, place] for rates in firsts))
-        of_opponent = Outcome(*(rates[place, 0] for rates in seconds))
+        own_rates = Outcome(*(rates[0, place] for rates in as_first))
+        other_rates = Outcome(*(rates[place, 0] for rates in opponent_first))
         matches[name] = Match(
-            first=exact_rates(as_first), second=exact_rates(of_opponent).reversed()
+            first=exact_rates(own_rates), second=exact_rates(other_rates).reversed()
         )
     return matches
 
 
-def _followed(
+def _seat_grades(
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
     random: Match,
     worst: Match,
-    good: Float[np.ndarray, " P"],
+    optimal_rate: Float[np.ndarray, " P"],
 ) -> list[SeatGrade]:
-    """Return what is known of a policy in each seat.
+    """Return the grade of a policy in each seat.
 
     `random` and `worst` are its results against a random opponent and in the worst
-    case, `good` are its chances of a best move.
+    case, `optimal_rate` are its chances of a best move in each position.
     """
     beaten = proof.beaten(tree, probs)
     grades = []
     for place, seat in enumerate(SEATS):
         rates = random.seat(seat)
-        line = proof.losing_line(tree, probs, seat) if beaten[place] else None
+        losing_line = proof.losing_line(tree, probs, seat) if beaten[place] else None
         decisions = tree.moves_of(seat) & ~tree.terminal
         grades.append(
             SeatGrade(
@@ -135,9 +134,9 @@ def _followed(
                 worst_loss_rate=worst.seat(seat).loss_rate,
                 complete=True,
                 beaten=bool(beaten[place]),
-                losing_line=line,
+                losing_line=losing_line,
                 lines=proof.count_lines(tree, probs, seat),
-                optimal_move_rate=float(good[decisions].mean()),
+                optimal_move_rate=float(optimal_rate[decisions].mean()),
             )
         )
     return grades

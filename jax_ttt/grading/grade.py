@@ -1,9 +1,9 @@
 """The grade of a player: how strong it is, and whether it can be beaten.
 
-A grade is the same record whatever the method: exact over a game's tree, exact over
-all positions that the player reaches, or measured in games. Rates are fractions, 0 to
-1, of the player's games against a random opponent unless another one is named. Imports
-no JAX, so that files, the solver and the page share it.
+A grade is one record for every method: exact over a game's tree, exact over all
+positions that the player reaches, or sampled in games. Rates are fractions, 0 to 1, of
+the player's games against a random opponent unless another one is named. The module
+imports no JAX, so that files, the page and the list of runs can read grades at once.
 """
 
 import dataclasses
@@ -55,8 +55,8 @@ class Lines:
 class SeatGrade:
     """What is known of a player in one seat.
 
-    The three rates add up to 1, or with `open_rate` where lines were not followed to
-    their ends. An interval is None where the rate is exact.
+    The three rates add up to 1; where lines were not followed to their ends, they and
+    `open_rate` do. An interval is None where the rate is exact.
     """
 
     win_rate: float
@@ -66,47 +66,48 @@ class SeatGrade:
     loss_rate: float
     """Games lost."""
     win_rate_interval: Interval | None = None
-    """95 % where games were sampled; what is possible where a search was cut."""
+    """Bounds of the rate: 95 % where games were sampled, certain where a search ended
+    early."""
     draw_rate_interval: Interval | None = None
-    """The same of the draws."""
+    """Bounds of the draws, in the same way."""
     loss_rate_interval: Interval | None = None
-    """The same of the losses."""
+    """Bounds of the losses, in the same way."""
     num_games: int = 0
     """Sampled games; 0 where none were."""
     worst_loss_rate: float | None = None
-    """Against the opponent that beats the player most often."""
+    """Games lost against the opponent that beats the player most often."""
     complete: bool | None = None
     """Whether every line of play was followed to its end; None if none was followed."""
     beaten: bool | None = None
-    """Whether a line of play that beats the player was found; None as above."""
+    """Whether some line of play beats the player; None if none was followed."""
     losing_line: tuple[int, ...] | None = None
-    """The actions of a shortest line that beats the player, if it was looked for."""
+    """The actions of a shortest line that beats the player, if one is known."""
     lines: Lines | None = None
     """Lines of play against any opponent, over a game's tree."""
     optimal_move_rate: float | None = None
-    """How often its move is optimal by minimax, over all positions of the seat."""
+    """How often the move is optimal by minimax, over all positions of the seat."""
     num_positions: int | None = None
-    """Positions that it reaches in which nobody has won."""
+    """Positions that the player reaches and in which nobody has won."""
     positions: tuple[int, ...] | None = None
-    """Of these, those in which games go on, by the moves made."""
+    """Those of them in which the game goes on, by the number of moves made."""
     merged: bool | None = None
     """Whether symmetric boards count as one position."""
     num_moves: int | None = None
-    """Moves that all lines were followed for."""
+    """The number of moves up to which all lines were followed."""
     open_rate: float | None = None
-    """Rate of the games that go on then; 0 where all are decided."""
+    """Games that go on after these moves; 0 where all are decided."""
     losing_ends: int | None = None
-    """Pairs of a position and the move by which the player loses."""
+    """The number of pairs of a position and a move by which the player loses."""
     losing_choices: int | None = None
-    """Positions on losing lines in which the player has a choice."""
+    """The number of positions on losing lines in which the player has a choice."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player; None: not known."""
 
     def __post_init__(self) -> None:
         unbeatable = None
-        if self.beaten:
+        if self.beaten:  # one losing line is enough
             unbeatable = False
-        elif self.complete:
+        elif self.complete:  # no line loses, and all were followed
             unbeatable = True
         object.__setattr__(self, "unbeatable", unbeatable)
 
@@ -158,9 +159,10 @@ def _bounded(value: float, interval: Interval | None) -> Rate:
 
 
 def sampled_seat(counts: Sequence[SupportsInt]) -> SeatGrade:
-    """Return the rates of games that were played; they are 0 without any.
+    """Return the rates of sampled games, with 95 % intervals.
 
-    `counts` are the numbers of games won, drawn and lost.
+    `counts` are the numbers of games won, drawn and lost. Without games the rates are 0
+    and the intervals 0 to 1.
     """
     won, drawn, lost = map(int, counts)
     num_games = won + drawn + lost
@@ -184,7 +186,7 @@ class Match:
     second: SeatGrade
     """Results when it moves second."""
     both: SeatGrade = dataclasses.field(init=False)
-    """Of all games; where the seats are exact, their mean."""
+    """Results of all games; where the seats are exact, their mean."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "both", _both(self.first, self.second))
@@ -220,24 +222,24 @@ def _both(first: SeatGrade, second: SeatGrade) -> SeatGrade:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Details:
-    """What is known of a player besides, where a game's whole tree is known."""
+    """What is known only of a policy over a game's whole tree."""
 
     opponents: dict[str, Match]
     """Exact results against other opponents, by their names."""
     exploitability: float
-    """Gain of a best response, mean of both seats: 0 to 1.
+    """The best opponent's rate of wins minus its rate of losses, mean of both seats: 0
+    to 1.
 
-    The gain is the rate of wins minus that of losses. Source: Lanctot et al. 2017,
-    NashConv divided by the number of players.
+    Source: Lanctot et al. 2017, NashConv divided by the number of players.
     """
     optimal_move_rate: float
     """How often the player's move is optimal by minimax, over all positions."""
     reachable_optimal_move_rate: float
-    """The same over the positions that can occur against some opponent."""
+    """How often it is optimal in the positions that occur against some opponent."""
     num_reachable: int
     """The number of these positions."""
     mean_abs_q_error: float | None = None
-    """Mean of |Q - minimax| over all legal moves; of saved agents only."""
+    """Mean of |Q - minimax| over all legal moves; only for saved agents."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -266,22 +268,23 @@ class Exam:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Grade:
-    """The grade of a player; a part is None where it is not known or not wanted."""
+    """The grade of a player; a part is None where it is unknown or not requested."""
 
     env_id: EnvId
     """The game."""
     seats: tuple[Seat, ...] = SEATS
     """The seats that the player learned; both if it does not learn."""
     first: SeatGrade | None = None
-    """From the tree, or from all positions that the player reaches."""
+    """Results moving first, from the tree or from all positions that the player
+    reaches."""
     second: SeatGrade | None = None
-    """The same of the player moving second."""
+    """Results moving second, in the same way."""
     sampled: Match | None = None
     """A match against random."""
     details: Details | None = None
-    """What else is known over the tree of an enumerable game."""
+    """What is known only over the tree of an enumerable game."""
     exam: Exam | None = None
-    """Marks in an exam, if one was asked for."""
+    """Marks in an exam, if one was requested."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in the seats that it
     learned; None: not known."""
@@ -291,11 +294,11 @@ class Grade:
     def __post_init__(self) -> None:
         if not self.seats:
             raise ValueError("seats must not be empty")
-        known = {self.unbeatable_in(seat) for seat in self.seats}
+        verdicts = {self.unbeatable_in(seat) for seat in self.seats}
         unbeatable = None
-        if False in known:
+        if False in verdicts:
             unbeatable = False
-        elif known == {True}:
+        elif verdicts == {True}:
             unbeatable = True
         object.__setattr__(self, "unbeatable", unbeatable)
         mean = self.mean_rates(self.seats)
@@ -353,7 +356,8 @@ class Grade:
         rates = [self.rates[seat] for seat in seats if seat in self.rates]
         if len(rates) < len(seats):
             return None
-        if len(seats) > 1 and self.sampled is not None and not _any_exact(rates):
+        are_sampled = not any(rate.is_exact for rate in rates)
+        if len(seats) > 1 and self.sampled is not None and are_sampled:
             rates = [self.sampled.both]
         wins = sum(seat.win_rate for seat in rates) / len(rates)
         draws = sum(seat.draw_rate for seat in rates) / len(rates)
@@ -386,7 +390,3 @@ class Ranked:
     """Rating on Elo's scale; the mean of all players is 0."""
     score: float
     """Mean score against all others: a win counts 1, a draw 0.5."""
-
-
-def _any_exact(rates: Sequence[SeatGrade]) -> bool:
-    return any(seat.is_exact for seat in rates)

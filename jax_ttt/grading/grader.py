@@ -26,13 +26,13 @@ def follow_lines(
     player: Player,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda found, level, done: None,
+    on_batch: OnBatch = lambda reached, level, done: None,
 ) -> Grade:
-    """Return what following the player's lines of play tells, without any sampling.
+    """Return the exact part of a player's grade: what its lines of play show.
 
     In an enumerable game the whole tree is known. Elsewhere all positions that the
     player reaches are enumerated, at most `max_positions` in a seat; None means as many
-    as memory and disk hold. Nothing is known of a player whose policy is unknown.
+    as memory and disk hold. A random player whose policy is unknown has no such part.
 
     Raises:
         PlayerError: the player plays an illegal move.
@@ -49,13 +49,13 @@ def follow_lines(
         )
     seats: dict[Seat, SeatGrade] = {}
     if tree is None and not search.reason_not_searchable(player):
-        searched = search.search_by_seat(
+        results = search.search_by_seat(
             player=player,
             max_positions=max_positions,
             sharding=sharding,
             on_batch=on_batch,
         )
-        seats = {seat: results.grade for seat, results in searched.items()}
+        seats = {seat: result.grade for seat, result in results.items()}
     return Grade(
         env_id=env_id,
         seats=player.seats,
@@ -73,7 +73,7 @@ def with_match(
     `key` is consumed.
 
     Raises:
-        GameError: nothing is known of the player and `num_games` is 0.
+        GameError: `num_games` is 0, and the grade has no exact part either.
     """
     if num_games is None:
         num_games = DEFAULT_NUM_GAMES if grade.mean_rates() is None else 0

@@ -33,7 +33,7 @@ class MatchCounts(NamedTuple):
 
 
 class _Games(NamedTuple):
-    """The state of unfinished games."""
+    """Games while they are played."""
 
     key: jax.Array
     env_state: pgx.State
@@ -93,41 +93,49 @@ def _play(
     all games.
     """
 
-    def going(carry: _Games) -> jax.Array:
-        return ~pgx_games.finished(carry.env_state).all()
+    def is_going(games: _Games) -> jax.Array:
+        return ~pgx_games.finished(games.env_state).all()
 
-    def ply(carry: _Games) -> _Games:
-        key, env_state, total, moves = carry
+    def ply(games: _Games) -> _Games:
+        key, env_state, total, moves = games
         key, player_key, opponent_key = jax.random.split(key, 3)
-        ours = pgx_games.is_turn(env_state, seated)
+        is_ours = pgx_games.is_turn(env_state, seated)
         action = jnp.where(
-            ours,
-            _asked(ours, players[0], player_key, env_state),
-            _asked(~ours, players[1], opponent_key, env_state),
+            is_ours,
+            _moves_where(is_ours, players[0], player_key, env_state),
+            _moves_where(~is_ours, players[1], opponent_key, env_state),
         )
         env_state, move = pgx_games.step(env, env_state, action, 1.0)
-        total += jnp.where(ours, move.reward, -move.reward)
+        total += jnp.where(is_ours, move.reward, -move.reward)
         return _Games(key, env_state, total, moves + move.live.sum())
 
     # Rewards are summed over all steps: a step of a finished game gives 0.
-    begin = _Games(key, start, jnp.zeros(len(seated)), jnp.int32(0))
-    end = jax.lax.while_loop(going, ply, begin)
+    begin = _Games(
+        key=key, env_state=start, total=jnp.zeros(len(seated)), moves=jnp.int32(0)
+    )
+    end = jax.lax.while_loop(is_going, ply, begin)
     return end.total, end.moves
 
 
-def _asked(
-    turn: Bool[Array, " B"], player: ChooseFn, key: Key[Array, ""], env_state: pgx.State
+def _moves_where(
+    is_turn: Bool[Array, " B"],
+    player: ChooseFn,
+    key: Key[Array, ""],
+    env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    """Return the player's moves; zeros, without a call, if it is never its turn."""
-    return jax.lax.cond(
-        turn.any(), player, lambda *_: jnp.zeros(len(turn), jnp.int32), key, env_state
-    )
+    """Return the player's moves; zeros, without a call, if it is nowhere its turn."""
+
+    def no_moves(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
+        del key, env_state
+        return jnp.zeros(len(is_turn), jnp.int32)
+
+    return jax.lax.cond(is_turn.any(), player, no_moves, key, env_state)
 
 
-def _count(total: Float[Array, " B"], counted: Bool[Array, " B"]) -> SeatCounts:
-    """Count the wins, draws and losses of the games where `counted` is True."""
+def _count(total: Float[Array, " B"], is_counted: Bool[Array, " B"]) -> SeatCounts:
+    """Count the wins, draws and losses of the games where `is_counted` is True."""
     return SeatCounts(
-        *(jnp.sum(counted & (jnp.sign(total) == end)) for end in (1, 0, -1))
+        *(jnp.sum(is_counted & (jnp.sign(total) == end)) for end in (1, 0, -1))
     )
 
 

@@ -63,7 +63,7 @@ def search_by_seat(
     player: Player,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda found, level, done: None,
+    on_batch: OnBatch = lambda reached, level, done: None,
     rng: np.random.Generator | None = None,
 ) -> dict[Seat, SearchResult]:
     """Return the player's results against every opponent, by the seat that it learned.
