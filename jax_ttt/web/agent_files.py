@@ -1,6 +1,6 @@
-"""The agents in files: of the package, of runs, and kept when a server ended.
+"""Agents in files: those of the package, those of runs, and those that servers kept.
 
-Imports no JAX: the page itself reads the files.
+The page itself reads the files and computes with them, so nothing here imports JAX.
 """
 
 import functools
@@ -23,11 +23,11 @@ from jax_ttt.runtime import files
 
 Source = Literal["shipped", "run", "kept"]
 MOST_AGENT_BYTES = 16 * 2**20
-"""The largest file that is offered; the largest shipped agent has 0.8 MB."""
+"""Largest file that is sent to the page; the largest shipped agent has 0.8 MB."""
 
 
-class Listed(NamedTuple):
-    """A file of an agent, and where the rest of its training is."""
+class ListedAgent(NamedTuple):
+    """An agent's file, its snapshots by update, and its run if it has one."""
 
     id: str
     name: str
@@ -38,22 +38,22 @@ class Listed(NamedTuple):
 
 
 class AgentFiles:
-    """The agents in files, which are looked up anew for each request."""
+    """The agents in files; each call looks again, since runs come and go."""
 
     def __init__(self, runs: Path, data: Path | None = None) -> None:
-        """Look for runs below `runs`; agents are kept in the user's folder `data`."""
+        """Use the runs in the folder `runs`, and keep agents in the folder `data`."""
         self._runs = runs
-        self._kept = None if data is None else data / "agents"
+        self._kept_folder = None if data is None else data / "agents"
 
-    def as_json(self) -> tuple[list[JsonObject], list[JsonObject]]:
-        """Return the agents, and the files that can't be used with the reasons."""
+    def list_agents(self) -> tuple[list[JsonObject], list[JsonObject]]:
+        """Return the usable agents, and the refused files with the reasons, as JSON."""
         agents: list[JsonObject] = []
         refused: list[JsonObject] = []
-        for listed in self._listed():
+        for agent in self._all_agents():
             try:
-                agents.append(agent_entry(listed))
+                agents.append(agent_entry(agent))
             except AgentError as error:
-                refused.append({"name": listed.name, "reason": str(error)[:300]})
+                refused.append({"name": agent.name, "reason": str(error)[:300]})
         return agents, refused
 
     def content(self, agent_id: str, update: int | None = None) -> bytes:
@@ -63,11 +63,11 @@ class AgentFiles:
             KeyError: there is no such agent.
             ValueError: the file can't be read.
         """
-        listed = self._find(agent_id)
-        path = listed.path
-        if update is not None and update != loaded(path).num_updates:
-            path = listed.snapshots[update]
-        loaded(path)  # nothing else is sent
+        agent = self._find(agent_id)
+        path = agent.path
+        if update is not None and update != read_without_weights(path).num_updates:
+            path = agent.snapshots[update]
+        read_without_weights(path)  # nothing else is sent
         return files.read_bounded(path, MOST_AGENT_BYTES)
 
     def history(self, agent_id: str) -> list[JsonObject]:
@@ -77,21 +77,21 @@ class AgentFiles:
             KeyError: there is no such agent.
         """
         run = self._find(agent_id).run
-        return [] if run is None else _history_of_run(run)
+        return [] if run is None else _run_history(run)
 
     def keep(self, name: str, content: bytes) -> Path | None:
         """Write an agent's file to the user's folder, and return its path.
 
-        No file is replaced, not even by another server at the same time: a name that
-        another file has gets a number. Without a folder nothing is kept.
+        No file is replaced, not even one that another server writes at the same time:
+        a name that another file has gets a number. Without a folder, return None.
 
         Raises:
             OSError: the file can't be written.
         """
-        if self._kept is None:
+        if self._kept_folder is None:
             return None
-        self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = _new_file(self._kept, name)
+        self._kept_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = _make_empty_file(self._kept_folder, name)
         try:
             files.write_atomic(path, content)
         except OSError:
@@ -100,34 +100,37 @@ class AgentFiles:
         return path
 
     def remove(self, agent_id: str) -> None:
-        """Delete an agent that was kept.
+        """Delete a kept agent.
 
         Raises:
-            KeyError: there is no such agent, or it is not one that was kept.
+            KeyError: there is no such agent, or it is not a kept one.
             OSError: the file can't be deleted.
         """
-        listed = self._find(agent_id)
-        if listed.source != "kept":
+        agent = self._find(agent_id)
+        if agent.source != "kept":
             raise KeyError(agent_id)
-        listed.path.unlink(missing_ok=True)
+        agent.path.unlink(missing_ok=True)
 
-    def _find(self, agent_id: str) -> Listed:
-        return {listed.id: listed for listed in self._listed()}[agent_id]
+    def _find(self, agent_id: str) -> ListedAgent:
+        return {agent.id: agent for agent in self._all_agents()}[agent_id]
 
-    def _listed(self) -> Iterator[Listed]:
+    def _all_agents(self) -> Iterator[ListedAgent]:
         yield from shipped_agents()
         for run in run_folder.runs_in(self._runs):
             if run.agent.exists():  # a run that trains has none yet
                 name = run.path.name
                 snapshots = run_folder.snapshots_in(run.snapshots)
-                yield Listed(f"run/{name}", name, "run", run.agent, snapshots, run)
-        if self._kept is not None:
-            for path in sorted(self._kept.glob("*.safetensors")):
-                yield Listed(f"kept/{path.stem}", path.stem, "kept", path, {})
+                yield ListedAgent(f"run/{name}", name, "run", run.agent, snapshots, run)
+        if self._kept_folder is not None:
+            for path in sorted(self._kept_folder.glob("*.safetensors")):
+                yield ListedAgent(f"kept/{path.stem}", path.stem, "kept", path, {})
 
 
-def _new_file(folder: Path, name: str) -> Path:
-    """Make an empty file of a name that no file has."""
+def _make_empty_file(folder: Path, name: str) -> Path:
+    """Make an empty file with this name, or with a number after it; return its path.
+
+    The file reserves its name: two servers that make it at once get different ones.
+    """
     for number in itertools.count(1):
         end = "" if number == 1 else f"-{number}"
         path = folder / f"{name}{end}.safetensors"
@@ -139,11 +142,11 @@ def _new_file(folder: Path, name: str) -> Path:
     raise AssertionError  # the numbers do not end
 
 
-def shipped_agents() -> list[Listed]:
+def shipped_agents() -> list[ListedAgent]:
     """Return the agents that come with the package."""
     folders = shipped.SNAPSHOTS
     return [
-        Listed(
+        ListedAgent(
             id=f"shipped/{name}",
             name=name,
             source="shipped",
@@ -154,59 +157,59 @@ def shipped_agents() -> list[Listed]:
     ]
 
 
-def agent_entry(listed: Listed) -> JsonObject:
-    """Return what the list of agents says about one.
+def agent_entry(agent: ListedAgent) -> JsonObject:
+    """Return an agent as an entry of the list, as JSON.
 
-    Its `stamp` is another one once the file is replaced.
+    Its `stamp` changes when the file does, so the page knows when to load it again.
 
     Raises:
-        AgentError: the file is damaged or too large, or of a game that the page has
-            no rules of.
+        AgentError: the file is damaged or too large, or the page lacks the rules of
+            its game.
     """
-    agent = loaded(listed.path)
-    env_id = agent.config.env_id
+    description = read_without_weights(agent.path)
+    env_id = description.config.env_id
     if GAMES[env_id].packing is None:
-        raise AgentError(f"{listed.path.name}: the page has no rules of {env_id}")
+        raise AgentError(f"{agent.path.name}: the page has no rules of {env_id}")
     return {
-        "id": listed.id,
-        "name": listed.name,
-        "source": listed.source,
+        "id": agent.id,
+        "name": agent.name,
+        "source": agent.source,
         "env_id": env_id,
-        "kind": kind_of(agent.config),
-        "updates": agent.num_updates,
-        "stamp": "-".join(map(str, _stamp(listed.path))),
-        "snapshots": [*listed.snapshots],
+        "kind": agent_kind(description.config),
+        "updates": description.num_updates,
+        "stamp": "-".join(map(str, _file_stamp(agent.path))),
+        "snapshots": [*agent.snapshots],
     }
 
 
-def kind_of(config: Config) -> Literal["network", "table"]:
-    """Return what the page calls an agent's kind."""
+def agent_kind(config: Config) -> Literal["network", "table"]:
+    """Return the page's name for the kind of an agent."""
     return "table" if config.network.is_table else "network"
 
 
-def loaded(path: Path) -> AgentFile:
-    """Return a file's agent without its weights; it is read again only after a change.
+def read_without_weights(path: Path) -> AgentFile:
+    """Return a file's agent without its weights; a file is read once, until it changes.
 
     Raises:
         AgentError: the file is damaged or too large.
     """
-    stamp = _stamp(path)
+    stamp = _file_stamp(path)
     if stamp.size > MOST_AGENT_BYTES:
         raise AgentError(f"{path.name}: larger than {MOST_AGENT_BYTES:,} bytes")
     try:
-        return _read(path, stamp)
+        return _read_cached(path, stamp)
     except AgentError as error:
         raise AgentError(str(error).replace(str(path), path.name)) from None
 
 
 class _Stamp(NamedTuple):
-    """Of the version of a file."""
+    """What changes when a file is replaced."""
 
     time: int  # ns
     size: int  # bytes
 
 
-def _stamp(path: Path) -> _Stamp:
+def _file_stamp(path: Path) -> _Stamp:
     try:
         status = path.stat()
     except OSError as error:
@@ -215,9 +218,9 @@ def _stamp(path: Path) -> _Stamp:
 
 
 @functools.lru_cache(maxsize=1000)
-def _read(path: Path, stamp: _Stamp) -> AgentFile:
-    del stamp  # of the key
-    agent = agent_file.read_agent(path)  # with its weights, which are checked
+def _read_cached(path: Path, stamp: _Stamp) -> AgentFile:
+    del stamp  # part of the cache's key: a changed file is read again
+    agent = agent_file.read_agent(path)  # this also checks the weights
     agent.tensors.clear()
     return agent
 
@@ -230,10 +233,10 @@ def history_row(
     loss: float | None = None,
     seconds: float | None = None,
 ) -> JsonObject:
-    """Return an evaluation of a training as JSON data; what is unknown is None.
+    """Return an evaluation of a training as JSON; None is unknown.
 
-    `games` are those of training so far, `loss` is that of the last chunk of updates,
-    `seconds` were spent training.
+    `games` is the number of training games so far, `loss` the loss of the last chunk
+    of updates, and `seconds` the time spent in training.
     """
     return {
         "update": update,
@@ -244,8 +247,8 @@ def history_row(
     }
 
 
-def _history_of_run(run: RunFolder) -> list[JsonObject]:
-    """Return the evaluations in a run's metrics; none if they can't be read."""
+def _run_history(run: RunFolder) -> list[JsonObject]:
+    """Return the evaluations in a run's metrics; none if the file is damaged."""
     try:
         rows = run.rows()
     except ValueError:
@@ -256,7 +259,7 @@ def _history_of_run(run: RunFolder) -> list[JsonObject]:
         if isinstance(row, Chunk):
             loss = row.loss
             continue
-        # A search at the end of a run adds a row with the same update.
+        # A search at the end of a run adds a row for the same update: the later counts.
         history[row.update] = history_row(
             row.update, row.grade, games=row.games, loss=loss, seconds=row.seconds
         )

@@ -1,13 +1,13 @@
-"""Training that can be watched and changed: one thread, and what is shown of it.
+"""Training that a person watches and changes: one thread, and the state that it shows.
 
-Imports no JAX: the thread does, once a training is started.
+The thread imports JAX once a training starts; this module does not, so that the page
+opens at once.
 """
 
 import asyncio
 import collections
 import contextlib
 import dataclasses
-import math
 import secrets
 import sys
 import threading
@@ -28,29 +28,29 @@ from jax_ttt.web.agent_files import AgentFiles
 from jax_ttt.web.sliders import LEARNERS, LEARNING, LearnerName
 
 LIVE = "live/"
-"""How the id of an agent in training begins; each run's is another one."""
+"""Begin of the id of an agent in training; each run has an id of its own."""
 MOST_GAMES = 100
-"""Most finished games that wait to be learned from; the oldest is dropped."""
+"""Most finished games that wait for the agent to learn them; the oldest is dropped."""
 END_SECONDS = 1.0
-"""How long the end waits for what is being computed or compiled."""
+"""Most time that the end of the server waits for a computation to finish."""
 
-NOTHING: JsonObject = {
+INITIAL_FIGURES: JsonObject = {
     "update": 0,
     "games": 0,
     "wins": {"x": 0, "o": 0},
     "draws": 0,
     "loss": None,
     "positions_learned": None,  # None for a network
-    "unbeatable": None,  # by side, once that is known
+    "unbeatable": None,  # by side, after the first evaluation
     "people_games": 0,
     "proven_at": None,
 }
-"""What is shown of a run before its first step."""
+"""The figures of a run before its first step."""
 
 
 @runtime_checkable  # the tests check types at run time
 class WatchedRun(Protocol):
-    """What is shown of a run in training; `live_run.LiveRun` is one."""
+    """A run in training, as `live_run.LiveRun`, which can't be imported without JAX."""
 
     @property
     def agent(self) -> AgentFile:
@@ -79,7 +79,7 @@ class WatchedRun(Protocol):
 
     @property
     def figures(self) -> JsonObject:
-        """The figures that the page shows; the keys are those of `NOTHING`."""
+        """The figures that the page shows; the keys are those of `INITIAL_FIGURES`."""
         ...
 
     def step(self, config: Config) -> None:
@@ -92,26 +92,26 @@ class WatchedRun(Protocol):
 
 
 OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], WatchedRun]
-"""A function of settings, a seed and a test whether to stop, that opens a run.
+"""A function that opens a run with settings, a seed and a function `stop`.
 
-It is given by the command, because it loads JAX.
+The command passes it, because it loads JAX.
 """
 
 
 @dataclasses.dataclass(eq=False)
 class StartedRun:
-    """A training from its start to a reset; the lock of its owner protects it."""
+    """A training from its start to its reset; the lock of `Training` protects it."""
 
     learner: LearnerName
-    number: int  # of all runs; also the seed
+    number: int  # counted from 1 since the server's start; also the seed
     phase: Literal["idle", "compiling", "running", "finished", "failed"] = "compiling"
     paused: bool = False
     begun: bool = False
     error: str | None = None
-    figures: JsonObject = dataclasses.field(default_factory=NOTHING.copy)
+    figures: JsonObject = dataclasses.field(default_factory=INITIAL_FIGURES.copy)
     scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
     rows: list[JsonObject] = dataclasses.field(default_factory=list)
-    """Of all evaluations; the last one of an update counts."""
+    """The rows of all evaluations; the last one of an update counts."""
     snapshots: dict[int, AgentFile] = dataclasses.field(default_factory=dict)
     latest: AgentFile | None = None
     games: collections.deque[Sequence[int]] = dataclasses.field(
@@ -138,11 +138,11 @@ class Training:
         open_run: OpenRun,
         speed: float = 1.0,
     ) -> None:
-        """Make it idle; the thread begins with the first start.
+        """Make an idle training; the first start also starts the thread.
 
-        `files` keeps the agent at the end. `open_run` is called in the thread.
-        `speed` multiplies the pace at which learners of tic-tac-toe are shown; at
-        infinity they learn as fast as they can.
+        `files` keeps the agent at the end. The thread calls `open_run`. Learners of
+        tic-tac-toe train slowly enough to watch; `speed` multiplies their pace, and
+        infinity removes the limit.
         """
         self._files, self._open_run, self._speed = files, open_run, speed
         self._changed = threading.Condition()
@@ -155,10 +155,10 @@ class Training:
         self._listeners: list[Callable[[], None]] = []
         self._token = secrets.token_hex(4)
         self._version = 0
-        self.is_closed, self._end = False, math.inf
+        self.is_closed = False
 
     def command(self, name: object, learner: object = None) -> None:
-        """Start, pause, continue or reset; `learner` is for a start or a reset.
+        """Start, pause, continue or reset; a start or a reset may name a learner.
 
         Raises:
             SettingError: there is no such command, or no such learner.
@@ -183,15 +183,15 @@ class Training:
             if name in ("start", "reset"):
                 self._learner = cast("LearnerName", learner or self._learner)
             commands[name]()
-            self._tell()
+            self._notify()
 
     def _start(self) -> None:
         self._num_runs += 1
         self._run = StartedRun(self._learner, self._num_runs)
         if self._thread is None:
-            # A daemon, since a program that is being compiled can't be stopped.
+            # A daemon thread, since compiling can't be stopped at the process's end.
             self._thread = threading.Thread(
-                target=self._work, name="live training", daemon=True
+                target=self._run_thread, name="live training", daemon=True
             )
             self._thread.start()
 
@@ -212,8 +212,8 @@ class Training:
     def change(self, settings: Mapping[str, object]) -> None:
         """Move sliders, or switch learning from people on or off.
 
-        A slider applies from the next chunk of updates on; None moves it back to its
-        schedule. If one of the settings is refused, none is changed.
+        A slider takes effect at the next chunk of updates; None moves it back to its
+        schedule. If one of the settings is wrong, none is changed.
 
         Raises:
             SettingError: a name is unknown, or a value is outside its range.
@@ -228,14 +228,14 @@ class Training:
                 self._moved[self._learner].pop(name, None)
                 if value is not None:
                     self._moved[self._learner][name] = cast("float", value)
-            self._tell()
+            self._notify()
 
     def learn(self, moves: Sequence[int]) -> None:
-        """Let the agent learn from a finished game: from the moves of both players.
+        """Let the agent learn from a finished game, the moves of both players.
 
         Raises:
-            UsageError: that is switched off, or there is no agent that can.
-            MoveError: the moves are no finished game of the agent's.
+            UsageError: learning from people is off, or no agent in training can learn.
+            MoveError: a move is illegal, or the game is not over.
         """
         with self._changed:
             run = self._run
@@ -255,10 +255,10 @@ class Training:
             self._changed.notify_all()
 
     def status(self) -> JsonObject:
-        """Return what is shown, without the rows of evaluations.
+        """Return the training's state as JSON, without the rows of evaluations.
 
-        `version` grows with each change, as long as the process `server` lives. `run`
-        is 0 while there is none, and `agent` is None before its first step.
+        `version` grows with each change of this server process, which `server` names.
+        `run` is 0 without a run, and `agent` is None before the run's first step.
         """
         with self._changed:
             run = self._run or StartedRun(self._learner, 0, phase="idle")
@@ -275,16 +275,16 @@ class Training:
                 "num_updates": learning.config.run.num_updates,
                 **run.figures,
                 "evaluations": len(run.rows),
-                "settings": sliders.shown(run.learner, moved, run.scheduled),
+                "settings": sliders.sliders_as_json(run.learner, moved, run.scheduled),
                 "snapshots": sorted(run.snapshots),
                 "error": run.error,
                 "learn_from_people": self._from_people,
             }
 
     def status_with_rows(self) -> tuple[JsonObject, list[JsonObject]]:
-        """Return what is shown, and the rows of all evaluations so far.
+        """Return the training's state, and the rows of all evaluations so far.
 
-        The rows of a run are only appended to.
+        Rows are only appended, so a reader needs those after the ones that it has.
         """
         with self._changed:
             return self.status(), [] if self._run is None else [*self._run.rows]
@@ -292,8 +292,8 @@ class Training:
     def _agent_id(self, run: StartedRun) -> str:
         return f"{LIVE}{self._token}-{run.number}"
 
-    def as_agent(self) -> JsonObject | None:
-        """Return what the list of agents says about the agent; None without one."""
+    def agent_entry(self) -> JsonObject | None:
+        """Return the agent in training as an entry of the list; None without one."""
         with self._changed:
             run = self._run
             if run is None or run.latest is None:
@@ -304,7 +304,7 @@ class Training:
                 "name": run.learner,
                 "source": "live",
                 "env_id": config.env_id,
-                "kind": agent_files.kind_of(config),
+                "kind": agent_files.agent_kind(config),
                 "updates": run.latest.num_updates,
                 "snapshots": sorted(run.snapshots),
             }
@@ -313,7 +313,7 @@ class Training:
         """Return the agent as a file: now, or at the evaluation after `update`.
 
         Raises:
-            KeyError: there is no such agent, or it is that of an earlier run.
+            KeyError: there is no such agent; that of an earlier run is gone.
         """
         with self._changed:
             run = self._run
@@ -326,9 +326,9 @@ class Training:
 
     @contextlib.contextmanager
     def listener(self) -> Iterator[asyncio.Queue[None]]:
-        """Yield a queue of this thread's loop that gets an item after a change.
+        """Yield a queue that gets an item after each change, in the current event loop.
 
-        It holds one item at most: who takes it reads the newest status.
+        It holds one item at most, since a reader takes the newest status anyway.
         """
         loop = asyncio.get_running_loop()
         changes: asyncio.Queue[None] = asyncio.Queue(maxsize=1)
@@ -337,37 +337,36 @@ class Training:
             with contextlib.suppress(asyncio.QueueFull):
                 changes.put_nowait(None)
 
-        def tell() -> None:
+        def notify() -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(put)
 
         with self._changed:
-            self._listeners.append(tell)
+            self._listeners.append(notify)
         try:
             yield changes
         finally:
             with self._changed:
-                self._listeners.remove(tell)
+                self._listeners.remove(notify)
 
     def close(self) -> bool:
         """End training and keep the agent; return whether the thread has ended.
 
-        What is being computed or compiled is waited for, but not for long, and not by a
-        second call.
+        The first call waits `END_SECONDS` for it, later calls do not wait.
         """
         with self._changed:
             seconds = 0.0 if self.is_closed else END_SECONDS
             run, self._run = self._run, None
             self.is_closed = True
-            self._tell()
+            self._notify()
         if run is not None and run.latest is not None and run.latest.num_updates:
-            self._keep(run, run.latest)
+            self._keep_agent(run, run.latest)
         if self._thread is None:
             return True
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _keep(self, run: StartedRun, agent: AgentFile) -> None:
+    def _keep_agent(self, run: StartedRun, agent: AgentFile) -> None:
         name = f"{run.learner}-{run.number}-{agent.num_updates}"
         try:
             path = self._files.keep(name, agent_file.encode_agent(agent))
@@ -378,23 +377,23 @@ class Training:
                 f"warning: the agent in training was not kept: {error}"
             )
 
-    def _tell(self) -> None:
-        """Wake the thread and all listeners, after a change."""
+    def _notify(self) -> None:
+        """Count a change, and wake the thread and all listeners."""
         self._version += 1
         self._changed.notify_all()
-        for tell in self._listeners:
-            tell()
+        for notify in self._listeners:
+            notify()
 
-    def _work(self) -> None:
-        """Train one agent after another, in the thread."""
+    def _run_thread(self) -> None:
+        """Train one agent after another, until the end of the server."""
         while (run := self._next_run()) is not None:
             try:
                 self._train(run)
             except Exception as error:
-                self._fail(run, error)
+                self._publish_error(run, error)
 
     def _next_run(self) -> StartedRun | None:
-        """Wait for a run that has not begun; None at the end."""
+        """Wait for a run that has not begun, and return it; None at the end."""
         with self._changed:
             while not self.is_closed:
                 if self._run is not None and not self._run.begun:
@@ -405,22 +404,22 @@ class Training:
 
     def _train(self, run: StartedRun) -> None:
         live = self._open_run(
-            self._config(run), run.number, lambda: self._run is not run
+            self._current_config(run), run.number, lambda: self._run is not run
         )
         pace, due = LEARNING[run.learner].pace(self._speed), 0.0
         while (games := self._next_task(run, live.is_over, due)) is not None:
             if games:
-                live.learn(games, self._config(run))
+                live.learn(games, self._current_config(run))
             else:
                 begin, before = time.monotonic(), live.update
-                live.step(self._config(run))
+                live.step(self._current_config(run))
                 due = begin + (live.update - before) / pace if pace else 0.0
             with self._changed:
                 if self._run is run:
-                    self._note(run, live)
+                    self._publish_step(run, live)
 
-    def _note(self, run: StartedRun, live: WatchedRun) -> None:
-        """Take over what is shown after a step."""
+    def _publish_step(self, run: StartedRun, live: WatchedRun) -> None:
+        """Copy a step's results from the live run, and notify the listeners."""
         run.phase = "finished" if live.is_over else "running"
         run.paused = run.paused and not live.is_over
         run.figures, run.scheduled = live.figures, live.scheduled
@@ -428,18 +427,18 @@ class Training:
         if live.row is not None:
             run.rows.append(live.row)
             run.snapshots[live.update] = live.agent
-        self._tell()
+        self._notify()
 
-    def _config(self, run: StartedRun) -> Config:
+    def _current_config(self, run: StartedRun) -> Config:
         with self._changed:
             return sliders.config_with(run.learner, self._moved[run.learner])
 
     def _next_task(
         self, run: StartedRun, is_over: bool, due: float
     ) -> list[Sequence[int]] | None:
-        """Wait until a step is due, or games of people arrive, which are returned.
+        """Wait for the next step, or for games of people; return the games.
 
-        No games mean a step; None means that the run has ended.
+        An empty list stands for a step, None for the end of the run.
         """
         with self._changed:
             while self._run is run:
@@ -447,19 +446,19 @@ class Training:
                     games = [*run.games]
                     run.games.clear()
                     return games
-                rest = due - time.monotonic()
+                seconds_left = due - time.monotonic()
                 waits = run.paused or is_over
-                if not waits and rest <= 0:
+                if not waits and seconds_left <= 0:
                     return []
-                self._changed.wait(None if waits else rest)
+                self._changed.wait(None if waits else seconds_left)
         return None
 
-    def _fail(self, run: StartedRun, error: Exception) -> None:
-        """Show why a run failed; the terminal has the traceback of a fault of ours."""
+    def _publish_error(self, run: StartedRun, error: Exception) -> None:
+        """Show why a run failed, and print the traceback of an unexpected error."""
         if not isinstance(error, Refused | FloatingPointError):
             traceback.print_exception(error, file=sys.stderr)
         with self._changed:
             run.phase, run.paused = "failed", False
             run.error = str(error) or type(error).__name__
             if self._run is run:
-                self._tell()
+                self._notify()

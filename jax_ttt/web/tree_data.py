@@ -1,4 +1,4 @@
-"""The positions of the rows of tables as JSON: the page finds a board's row by it.
+"""The positions of a table's rows as JSON, by which the page finds a board's row.
 
 Axes: `P` positions, `F` cells.
 """
@@ -16,7 +16,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 
 PATH = Path(__file__).parent / "static" / f"{DEFAULT_GAME}.json"
-"""The file of the page; `python -m jax_ttt.web.tree_data` writes it again."""
+"""The page's copy; `python -m jax_ttt.web.tree_data` writes it again."""
 
 
 def tree_json(env_id: EnvId) -> bytes:

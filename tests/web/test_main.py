@@ -68,7 +68,7 @@ assert run_command(COMMAND, ["--export", {str(tmp_path)!r}]) == 0
 from jax_ttt.web import agent_files, app, live_training
 files = agent_files.AgentFiles(Path({str(tmp_path)!r}))
 app.make_app(files, live_training.Training(files, None), ["localhost"])
-assert files.as_json()[0]
+assert files.list_agents()[0]
 assert not {{"jax", "flax", "pgx"}} & sys.modules.keys()
 """
     env = os.environ | {"PYTHONPATH": str(served.ROOT)}

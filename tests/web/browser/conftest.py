@@ -121,7 +121,7 @@ def exported_url(weak, tmp_path_factory):
     """Return the address of the exported page: the shipped agents, and two to beat."""
     browsing.chromium()
     runs = [
-        agent_files.Listed(f"run/{path.stem}", path.stem, "run", path, {})
+        agent_files.ListedAgent(f"run/{path.stem}", path.stem, "run", path, {})
         for path in weak.values()
     ]
     listed = [*agent_files.shipped_agents(), *runs]

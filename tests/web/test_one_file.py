@@ -9,7 +9,7 @@ import pytest
 
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_files, one_file
-from jax_ttt.web.agent_files import Listed
+from jax_ttt.web.agent_files import ListedAgent
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def written(tmp_path_factory):
     """Return the exported page of an agent with a hostile name, and of a snapshot."""
     folder = tmp_path_factory.mktemp("export") / "made" / "here"
     snapshots = {0: SNAPSHOTS["table"] / "00000.safetensors"}
-    listed = Listed("run/a", "</script><b>", "run", SHIPPED["table"], snapshots)
+    listed = ListedAgent("run/a", "</script><b>", "run", SHIPPED["table"], snapshots)
     path = one_file.write_page(folder, [listed])
     assert [*folder.iterdir()] == [path]
     return path.read_text("utf-8")
@@ -71,7 +71,7 @@ def test_by_default_the_shipped_agents_are_exported_with_their_trainings(tmp_pat
     path = one_file.write_page(tmp_path)
     data = data_of(path.read_text("utf-8"))
     assert [agent["id"] for agent in data["agents"]] == [f"shipped/{n}" for n in ALL]
-    listed, _ = agent_files.AgentFiles(tmp_path / "runs").as_json()
+    listed, _ = agent_files.AgentFiles(tmp_path / "runs").list_agents()
     assert data["agents"] == listed, "as a server lists them"
     for agent in data["agents"]:
         for update in {*agent["snapshots"], agent["updates"]}:

@@ -11,7 +11,7 @@ from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
-from jax_ttt.web.live_training import NOTHING, Training
+from jax_ttt.web.live_training import INITIAL_FIGURES, Training
 from jax_ttt.web.sliders import LEARNING, Slider
 
 WAIT = 120.0
@@ -55,7 +55,7 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert status["draws"] + sum(status["wins"].values()) == status["games"] > 0
     assert status["loss"] > 0
     assert (status["positions_learned"] is None) == (learner != "table")
-    assert status.keys() > NOTHING.keys()
+    assert status.keys() > INITIAL_FIGURES.keys()
     assert not any(slider["moved"] for slider in status["settings"].values())
     rate = status["settings"]["learning_rate"]
     assert rate["value"] < rate["default"] or learner != "network", "its schedule"
@@ -72,7 +72,7 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert status["from_people"] == LEARNING[learner].from_people
     with pytest.raises(KeyError):
         training.content(status["agent"], 7)
-    listed = training.as_agent()
+    listed = training.agent_entry()
     assert listed["id"] == status["agent"]
     assert (listed["env_id"], listed["updates"]) == (config.env_id, 20)
     assert listed["kind"] == ("table" if learner == "table" else "network")
@@ -118,7 +118,7 @@ def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
         **{"value": 1.0, "min": 0.5, "max": 1},
         **{"default": 1.0, "moved": False},
     }
-    assert training.as_agent() is None
+    assert training.agent_entry() is None
     training.command("start")
     status = until(training, "finished")
     assert (status["run"], agent().seed) == (2, 2)
