@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, positions, stones
@@ -15,42 +14,18 @@ from jax_ttt.players.network_player import network_of
 ENV = pgx_games.make_env("tic_tac_toe")
 
 
-@pytest.fixture(scope="module")
-def some(tree):
-    """Return some positions in which a move must be chosen, and their states."""
-    rows = np.asarray(tree.decisions)[::8]
-    return rows, jax.tree.map(lambda x: np.asarray(x)[rows], tree.env_state)
-
-
-def test_exact_values_are_the_fixed_point_of_every_depth(q_star, some):
+def test_exact_values_are_the_fixed_point_of_every_depth(q_star, tree):
     index = jnp.asarray(positions.position_index("tic_tac_toe"))
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):
         return exact_values[stones.locate(index, env_state.observation)]
 
-    rows, states = some
+    rows = np.asarray(tree.decisions)[::8]
+    states = jax.tree.map(lambda x: np.asarray(x)[rows], tree.env_state)
     legal = states.legal_action_mask
     values = jax.jit(lambda state: lookahead.negamax(ENV, q_fn, state, 2))(states)
     np.testing.assert_array_equal(np.asarray(values)[legal], q_star[rows][legal])
-
-
-def test_two_moves_ahead_see_a_win_and_a_threat(some, tree):
-    """With values of 0 everywhere, results are those of the tree's successors."""
-    legal, successor = (np.asarray(x) for x in (tree.legal_action_mask, tree.successor))
-    won = np.asarray(tree.outcome) * np.where(tree.first_to_move, 1, -1)
-    expected = np.where(legal, -won[successor], 0)  # depth 1
-    best = np.where(legal, expected, -np.inf).max(axis=1)
-    reply = np.where(np.asarray(tree.terminal), won, best)
-    expected = np.where(legal, -reply[successor], 0)
-    rows, states = some
-
-    def q_fn(env_state):
-        return jnp.zeros(env_state.legal_action_mask.shape)
-
-    values = jax.jit(lambda state: lookahead.negamax(ENV, q_fn, state, 2))(states)
-    mask = legal[rows]
-    np.testing.assert_array_equal(np.asarray(values)[mask], expected[rows][mask])
 
 
 def test_boards_that_do_not_fit_are_searched_in_parts(undecided, monkeypatch):
