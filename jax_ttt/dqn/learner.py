@@ -178,11 +178,11 @@ class Learner:
             visited=None,
         )
         if config.replay.replay_capacity:
+            # Only the shapes of a transition are used, so nothing is played.
             turn = random_numbers.draw_random_numbers(config, key, 0).first
-            _, example = jax.eval_shape(self.play, params, env_state, turn, 0.0)
-            buffer = replay.init_buffer(
-                example.transition, config.replay.replay_capacity
-            )
+            _, played = jax.eval_shape(self.play, params, env_state, turn, 0.0)
+            capacity = config.replay.replay_capacity
+            buffer = replay.init_buffer(played.transition, capacity)
             state = dataclasses.replace(state, buffer=buffer)
         if self.network.is_table:
             visited = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
@@ -216,8 +216,8 @@ class Learner:
                 drawn.turns,
             )
             learned, steps = jax.lax.scan(
-                lambda learned, move: self.learn(
-                    learned, batch=move[0], key=move[1], learning_rate=learning_rate
+                lambda learned, turn: self.learn(
+                    learned, batch=turn[0], key=turn[1], learning_rate=learning_rate
                 ),
                 state,
                 (played.transition, drawn.turns.learn_key),

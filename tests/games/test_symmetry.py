@@ -107,12 +107,22 @@ def test_the_canonical_board_has_the_least_key_of_its_views(host_tree):
     assert (keys[boards, 0] == keys[boards].min(axis=1)).all()
 
 
-def test_boards_that_are_equal_in_their_last_cells_are_compared_by_the_first_ones():
-    """Connect Four's 42 cells have four parts; here only the lowest part differs."""
-    cells = np.zeros((2, 42), np.float32)
-    cells[:, 0] = 1, -1
-    least = symmetry.least_views(jnp.asarray(cells), views("connect_four"))
-    assert least.tolist() == [[True, False], [False, True]]
+def test_keys_of_many_cells_are_compared_exactly():
+    """Connect Four's keys have 84 bits; here they are integers of Python."""
+    board_views = views("connect_four").cells
+    mirror, rows, rng = board_views[1], np.arange(500), np.random.default_rng(0)
+    cells = rng.integers(-1, 2, (500, 42))
+    # Symmetric boards but for two cells, so that any part of a key may decide.
+    cells = np.where(np.arange(42) < mirror, cells, cells[:, mirror])
+    for _ in range(2):
+        cells[rows, rng.integers(0, 42, 500)] = rng.integers(-1, 2, 500)
+
+    def key(board):
+        return int("".join(str(cell + 1) for cell in board[::-1]), base=4)
+
+    keys = [[key(board[view]) for view in board_views] for board in cells]
+    least = symmetry.least_views(jnp.asarray(cells, jnp.float32), views("connect_four"))
+    assert least.tolist() == [[k == min(row) for k in row] for row in keys]
 
 
 def test_a_packed_board_of_cells_is_its_key(host_tree):
