@@ -176,6 +176,18 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     assert int(new.visited.sum()) == 2
 
 
+def test_both_heads_of_a_two_ply_table_learn_from_each_move():
+    """The errors of the first head are 0.5 and 0, those of the second 0 and -3."""
+    config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
+    learner = learner_of(config)
+    params = q_network.init_params(learner.network, jax.random.key(0))
+    target = np.array([[0.5, 0.0], [0.0, -3.0]], np.float32)
+    moves = [transition([0] * 9, action, 0.0) for action in (0, 1)]
+    batch = jax.tree.map(lambda *leaves: np.concatenate(leaves), *moves)
+    gradient = learners.gradient(learner, params, target, batch, jax.random.key(0))
+    assert float(gradient.loss) == pytest.approx(0.125 / 2 + 4.5 / 2)
+
+
 DOUBLE = CONFIG.replace(double=True, canonical=False, gamma=0.5)
 
 

@@ -1,4 +1,4 @@
-"""The opponent in training: seats, replies, forced openings and results."""
+"""The opponent in training: the agent's seat, and whose turn it is."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,6 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import opponents, pgx_games
-from jax_ttt.games.opponents import SelfPlay
 from jax_ttt.players import basic
 
 CONFIG = Config.of(opponent="random", seat="first", num_envs=8)
@@ -29,15 +28,6 @@ await_turn = jax.jit(opponents.await_turn, static_argnums=0)
 @jax.jit
 def start(opponent, key):
     return opponent.start(key)
-
-
-@jax.jit
-def played(opponent, before, action, gamma=0.5):
-    """Return the games after a move and the reply, the move, its count and result."""
-    after, move = pgx_games.step(ENV, before, action, gamma)
-    after, move = opponent.reply(jax.random.key(2), before, after, move)
-    made = opponent.moves_made(before, after)
-    return after, move, made, opponent.result(before, move.reward)
 
 
 def games_after(*moves):
@@ -90,52 +80,6 @@ def test_a_game_in_which_nobody_waits_stays_while_others_go_on():
     after, reward = await_turn(ENV, jax.random.key(1), mixed, first, LAST_CELL.player)
     assert after._step_count.tolist() == np.where(waits, 2, 4).tolist()
     assert not reward.any()
-
-
-def test_the_movers_reward_includes_the_effect_of_the_reply():
-    """X leaves cell 8 to O, who completes 6, 7, 8."""
-    before, _ = games_after(0, 6, 1, 7)
-    after, move, _, result = played(LAST_CELL, before, np.full(8, 4))
-    assert after.terminated.all()
-    assert (move.reward == -1).all()
-    assert (result == -1).all()
-    assert (move.discount == 0).all()
-    assert move.live.all()
-    before, first = games_after(0, 6)
-    after, move, _, _ = played(LAST_CELL, before, np.full(8, 1))
-    assert pgx_games.is_turn(after, first).all()
-    assert (move.reward == 0).all()
-    assert (move.discount == 0.5).all()  # the mover decides next
-
-
-def test_a_step_counts_the_moves_of_both_sides_and_the_opening():
-    itself = SelfPlay(CONFIG.env_id, 8)
-    for opponent, seat, num_moves in (
-        (itself, "first", 1),
-        (LAST_CELL, "first", 2),
-        (LAST_CELL, "second", 3),
-    ):
-        before, _ = games_after(*[8] * (seat == "second"))
-        after, _, made, _ = played(opponent, before, np.full(8, 4))
-        assert int(made) == 8 * num_moves
-        assert (after._step_count == num_moves).all()
-
-
-def test_a_result_in_self_play_is_the_first_players():
-    itself = SelfPlay(CONFIG.env_id, 8)
-    reward = np.array([1, -1] * 4, np.float32)
-    for num_moves, sign in ((0, 1), (1, -1), (2, 1)):
-        state, _ = games_after(*range(num_moves))
-        result = jax.jit(itself.result)(state, reward)
-        np.testing.assert_array_equal(result, sign * reward)
-
-
-def test_only_the_first_move_of_a_game_is_forced():
-    action = jnp.full(8, 8)
-    for num_moves, forced in ((0, 4), (1, 8)):
-        env_state, _ = games_after(*range(num_moves))
-        assert (opponents.force_first_move(env_state, action, 4) == forced).all()
-        assert (opponents.force_first_move(env_state, action, None) == 8).all()
 
 
 @pytest.mark.parametrize(
