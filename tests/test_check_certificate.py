@@ -137,19 +137,37 @@ def with_move(certificate, seat, board, move):
     return other
 
 
+def replayed(game):
+    """Return the board after a game such as `X0 O4`."""
+    board = "-" * 9
+    for move in () if game == "no move" else game.split():
+        assert rules.mover(board) == move[0]
+        assert int(move[1:]) in rules.moves(board)
+        board = rules.after(board, int(move[1:]))
+    return board
+
+
 @pytest.mark.fault
 def test_another_legal_move_is_refused_unless_it_is_as_good(certificates, check):
     """Another move leads to other boards, except shortly before the end of a game."""
-    reasons, num_accepted = [], 0
+    reasons, num_accepted = set(), 0
     for certificate, seat, board in places(certificates, 1)[:20]:
         for move in set(rules.moves(board)) - {certificate["moves"][seat][board]}:
             other = with_move(certificate, seat, board, move)
             code, line = check(other)
             assert (code == 0) == is_true(other)
-            num_accepted += code == 0
-            reasons += [line.partition(" as ")[0]] * code
-    assert set(reasons) == {"it has lost", "it has no legal move"}
-    assert num_accepted < len(reasons) / 2
+            if code == 0:
+                num_accepted += 1
+                continue
+            pattern = rf"(it has .*) as {STONES[seat]} on (\S+) after (.*)"
+            match = re.fullmatch(pattern, line)
+            assert match
+            assert replayed(match[3]) == match[2]
+            reasons.add(match[1])
+            if match[1] == "it has lost":
+                assert rules.winner(match[2]) not in (STONES[seat], None)
+    assert reasons == {"it has lost", "it has no legal move"}
+    assert num_accepted
 
 
 WRONG_MOVES = (None, True, False, 4.0, "4", [4], {}, -1, 9, 10**40, float("nan"))
@@ -167,16 +185,6 @@ def test_a_missing_or_illegal_move_is_refused_with_the_game(certificates, check)
         assert replayed(line.removeprefix(start)) == board
 
 
-def replayed(game):
-    """Return the board after a game such as `X0 O4`."""
-    board = "-" * 9
-    for move in () if game == "no move" else game.split():
-        assert rules.mover(board) == move[0]
-        assert int(move[1:]) in rules.moves(board)
-        board = rules.after(board, int(move[1:]))
-    return board
-
-
 @pytest.mark.fault
 def test_a_position_that_never_comes_up_is_refused(certificates, check):
     certificate, seat, board = places(certificates, 5)[0]
@@ -186,47 +194,6 @@ def test_a_position_that_never_comes_up_is_refused(certificates, check):
         code, line = check(with_move(certificate, seat, never, 8))
         refusal = f"it never has to move as {STONES[seat]} on {never[:9]!r}"
         assert (code, line) == (1, refusal)
-
-
-@pytest.mark.fault
-@pytest.mark.parametrize("seat", STONES)
-def test_a_complete_certificate_of_a_beatable_player_is_refused(seat, check):
-    """The player is perfect but for one move; the game that it loses is shown."""
-    own, num_refused = STONES[seat], 0
-    boards = rules.reached(rules.first_best, own)
-    random.Random(4).shuffle(boards)
-    for bad in boards:
-        for cell in set(rules.moves(bad)) - {*rules.best_moves(bad)}:
-            certificate = rules_certificate(seat, {bad: [cell]})
-            code, line = check(certificate)
-            assert code == (0 if is_true(certificate) else 1)
-            if code:
-                match = re.fullmatch(rf"it has lost as {own} on (\S+) after (.*)", line)
-                assert match
-                assert replayed(match[2]) == match[1]
-                assert rules.winner(match[1]) not in (own, None)
-                num_refused += 1
-        if num_refused > 5:
-            break
-    assert num_refused > 5
-
-
-def rules_certificate(seat, moves):
-    """Return the certificate of the first best moves, except on some boards."""
-
-    def player(board):
-        return moves.get(board) or rules.first_best(board)
-
-    boards = rules.reached(player, STONES[seat])
-    return {
-        "format_version": 1,
-        "env_id": "tic_tac_toe",
-        "player": "player",
-        "sha256": "",
-        "result": "never loses",
-        "num_positions": len(boards),
-        "moves": {seat: {board: player(board)[0] for board in boards}},
-    }
 
 
 FALSE_CLAIMS = [

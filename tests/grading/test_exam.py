@@ -9,7 +9,6 @@ from jax.tree_util import Partial
 from jax_ttt.config.errors import UsageError
 from jax_ttt.games.game import Game
 from jax_ttt.grading import exam as exams
-from jax_ttt.players import basic
 
 ENV = "connect_four"
 HEAD = "moves,score,s1,s2,s3,s4,s5,s6,s7,kind,can_win_now\n"
@@ -138,10 +137,3 @@ def test_the_first_legal_column_has_the_share_that_is_counted_here(exam, states)
     assert marks.by_kind["random"].share == keeps[~tactical].mean()
     assert marks.by_ply["9"].share == keeps[exam.plies == 9].mean()
     assert 0.2 < keeps.mean() < 0.6
-
-
-def test_a_random_player_keeps_the_mean_share_of_the_legal_moves(exam, states):
-    num_legal = np.asarray(states.legal_action_mask).sum(axis=1)
-    expected = (exam.keeps.sum(axis=1) / num_legal).mean()
-    low, high = take(exam, basic.random_player).all.interval
-    assert low - 0.02 < expected < high + 0.02

@@ -91,13 +91,6 @@ def test_a_file_that_claims_a_proof_is_not_believed():
     assert records.from_dict(Grade, written) == grade_of(WON, BEATEN)
 
 
-def test_a_grade_without_a_rate_is_refused():
-    value = json.loads(records.to_json(TREE))
-    del value["second"]["loss_rate"]
-    with pytest.raises(ValueError, match=r"`loss_rate` - at `\$\.second`"):
-        records.from_dict(Grade, value)
-
-
 def test_bounds_are_equal_where_a_rate_is_exact():
     assert WON.is_exact
     assert WON.rates == ((0.75, 0.75, 0.75), (0.25, 0.25, 0.25), (0, 0, 0))

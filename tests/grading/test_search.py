@@ -14,10 +14,7 @@ from jax.tree_util import Partial
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import pgx_games
-from jax_ttt.grading import match as matches
 from jax_ttt.grading import search
-from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.networks import q_network
 from jax_ttt.players import basic
 from jax_ttt.players.network_player import greedy_player, network_of
@@ -160,33 +157,3 @@ def test_the_memory_limits_the_positions(monkeypatch):
     assert 10**7 < search.most_positions() < 10**8
     monkeypatch.setattr(search.position_levels, "free_disk_bytes", lambda: 12_000_000)
     assert search.most_positions() == 10**6
-
-
-def noisy(weights, key, env_state):
-    """Play a fixed move that looks random: it depends on the board alone."""
-    del key
-    board = env_state.observation.reshape(-1, 40).astype(np.float32)
-    score = jnp.sin(50 * board @ weights)
-    legal = env_state.legal_action_mask
-    return jnp.where(legal, score, -2).argmax(axis=1).astype(np.int32)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-def test_exact_rates_are_inside_the_intervals_of_20000_games():
-    env_id = "connect_5x4"
-    weights = np.random.default_rng(0).normal(size=(2 * 20, 5)).astype(np.float32)
-    choose = Partial(noisy, weights)
-    exact = grade_by_seat(dataclasses.replace(RULE, env_id=env_id, choose=choose))
-    match = matches.play_match(
-        env=pgx_games.make_env(env_id),
-        key=jax.random.key(0),
-        player=choose,
-        opponent=basic.random_player,
-        num_games=20_000,
-    )
-    for seat, counts in zip(SEATS, match, strict=True):
-        num_games = sum(map(int, counts))
-        for rate, count in zip(exact[seat].rates, counts, strict=True):
-            low, high = wilson_interval(int(count), num_games, z=3.29)  # 99.9 %
-            assert low <= rate.value <= high

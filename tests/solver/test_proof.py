@@ -139,28 +139,6 @@ def test_the_losing_line_is_the_shortest(host_tree):
         assert len(line) == length
 
 
-@pytest.mark.parametrize("seed", [0, 5, 11])
-def test_the_worst_case_equals_that_of_the_rules(
-    seed, tree, host_tree, perfect, position
-):
-    """The player is perfect except for moves in a few random positions."""
-    rng = np.random.default_rng(seed)
-    legal = host_tree.legal_action_mask
-    other = np.eye(9)[(rng.random(legal.shape) * legal).argmax(axis=1)] * legal
-    is_other = rng.random((len(legal), 1)) < 0.002 * 2**seed
-    probs = np.where(is_other, (perfect + other) / 2, perfect)
-    moves_of = {b: np.flatnonzero(probs[p]).tolist() for b, p in position.items()}.get
-    whole, trained = (
-        exact.grade_policy(ENV, host_tree, probs),
-        training_grade(tree, probs),
-    )
-    for own, seat in SEAT.items():
-        worst = float(rules.worst_case(moves_of, own))
-        assert whole.seat(seat).worst_loss_rate == pytest.approx(worst, abs=1e-9)
-        assert whole.seat(seat).unbeatable == (worst == 0)
-        assert trained.seat(seat).worst_loss_rate == pytest.approx(worst, rel=1e-5)
-
-
 @pytest.mark.parametrize("own", ["X", "O"])
 @pytest.mark.parametrize("step", [40, pytest.param(3, marks=pytest.mark.slow)])
 def test_every_lost_position_counts(step, own, tree, host_tree, boards, position):

@@ -6,9 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.tree_util import Partial
-from rule_player import RULE, reached
 
 from jax_ttt.games import packing
 from jax_ttt.games.game import Game
@@ -113,13 +111,3 @@ def test_the_key_of_merged_images_is_the_least_of_all_eight(env_id, cells):
         np.testing.assert_array_equal(
             numbers(pack_least(env_id, image)), np.min(keys, axis=0)
         )
-
-
-@pytest.mark.slow
-def test_eight_devices_find_the_same():
-    mesh = Mesh(np.array(jax.devices()[:8]), ("devices",))
-    over_all = NamedSharding(mesh, PartitionSpec("devices"))
-    one, eight = (reached(ENV, RULE, "first", sharding=x) for x in (None, over_all))
-    assert eight.losing_line == one.losing_line
-    assert all(map(np.array_equal, eight.keys, one.keys))
-    assert eight.ends == one.ends
