@@ -1,4 +1,4 @@
-"""The record of a player: what chooses the moves, and what is known of them.
+"""The record of a player: the function that chooses its moves, and its policy.
 
 Axes: `B` games, `P` positions, `A` actions.
 """

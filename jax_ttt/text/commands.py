@@ -38,17 +38,17 @@ def read_command(text: str, legal: Sequence[int]) -> int | TypedCommand | None:
 
     The first letters of a word suffice.
     """
-    word, *rest = text.lower().split() or [""]
-    if not rest and word in map(str, legal):
+    word, *other_words = text.lower().split() or [""]
+    if not other_words and word in map(str, legal):
         return int(word)
-    if word == "?" and not rest:
+    if word == "?" and not other_words:
         return TypedCommand("help")
     names: list[CommandName] = [
         name for name in COMMAND_TEXTS if word and name.startswith(word)
     ]
-    if not names or not rest:
+    if not names or not other_words:
         return TypedCommand(names[0]) if names else None
-    side_word = " ".join(rest)
+    side_word = " ".join(other_words)
     sides: list[SideName] = [side for side in SIDE_NAMES if side.startswith(side_word)]
     return TypedCommand("new", sides[0]) if sides and names[0] == "new" else None
 

@@ -240,12 +240,18 @@ def prove_agent(
             config.env_id, "the agent", status.set_description_str
         )
         searched = counterexamples.prove_within(
-            config, params, seconds, stop, show, mesh
+            config=config,
+            params=params,
+            seconds=seconds,
+            stop=stop,
+            show=show,
+            mesh=mesh,
         )
     run.add_proof(counterexamples.merge_searches(run.grade.searched, searched))
 
 
 def end_text(
+    *,
     run: RunFolder,
     preset: str,
     agent: SavedAgent,
@@ -267,7 +273,9 @@ def end_text(
     verdict = grade_text.verdict(_with_losing_lines(agent, progress))
     if quiet:
         return verdict
-    text = end_report(run, agent, progress, verdict, stopped)
+    text = end_report(
+        run=run, agent=agent, progress=progress, verdict=verdict, stopped=stopped
+    )
     if details and GAMES[agent.config.env_id].enumerable:
         boards = board_text.game_boards(agent.game_against_itself())
         text += f"\n\nan example game\n{boards}"

@@ -119,7 +119,7 @@ class RoundTable:
 
 def coloured_verdict(verdict: str) -> str:
     """Return a verdict with a colour for `unbeatable` or `beatable`, for a terminal."""
-    word, colon, rest = verdict.partition(":")
+    word, colon, explanation = verdict.partition(":")
     if word in _COLOURS:
         word = screen.styled_text(word, f"bold {_COLOURS[word]}")
-    return word + colon + rest
+    return word + colon + explanation

@@ -23,16 +23,13 @@ def frequencies(player, states):
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["random", "minimax", "mcts:50", "AGENT", "blend:0.1:AGENT"]
-)
-@pytest.mark.usefixtures("optimized")  # it plays 452,000 moves
+@pytest.mark.parametrize("name", ["random", "minimax", "AGENT", "blend:0.1:AGENT"])
 def test_function_and_matrix_agree(player_of, name, agent_path, tree, undecided):
     player = player_of(name.replace("AGENT", str(agent_path)))
-    probs = player.policy[np.asarray(tree.decisions)]
+    probs = player.policy[np.asarray(tree.decisions)[::10]]
     np.testing.assert_allclose(probs.sum(axis=1), 1, atol=1e-12)
-    counts = np.asarray(frequencies(player.choose, undecided))
+    few = jax.tree.map(lambda x: x[::10], undecided)
+    counts = np.asarray(frequencies(player.choose, few))
     assert counts[probs == 0].sum() == 0
     expected = NUM_KEYS * probs
     certain = probs.max(axis=1) == 1

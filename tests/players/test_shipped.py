@@ -8,7 +8,6 @@ import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.grading import search
 from jax_ttt.players import names, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
@@ -41,11 +40,3 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert isinstance(player, registry.AgentPlayer)
     assert player.is_deterministic
     assert player.seats == SEATS
-
-
-@pytest.mark.slow
-def test_the_agent_of_five_columns_is_proven_again(player_of):
-    player = player_of("shipped:connect-5x4", "connect_5x4")
-    results = search.search_by_seat(player, 10**6)
-    assert results.keys() == set(SEATS)
-    assert all(result.grade.unbeatable for result in results.values())

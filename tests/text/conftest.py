@@ -4,10 +4,12 @@ import jax
 import numpy as np
 import pytest
 
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import positions
 from jax_ttt.players import basic, names, registry
 from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
+from jax_ttt.text.commands import SideName
 from jax_ttt.text.screen import Screen
 
 
@@ -38,7 +40,13 @@ def talk():
     An exception in the input is raised at that place.
     """
 
-    def play(opponent, words, side="x", env_id="tic_tac_toe", coloured=False):
+    def play(
+        opponent,
+        words,
+        side: SideName = "x",
+        env_id: EnvId = "tic_tac_toe",
+        coloured=False,
+    ):
         if isinstance(opponent, str):
             spec = names.read_name(opponent, env_id)
             opponent = registry.make_player(spec, env_id, jax.random.key(0))

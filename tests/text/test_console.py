@@ -1,27 +1,16 @@
-"""The output of `train` before a run, beside its bar, and of the first move."""
+"""The output of `train` beside its bar and of the first move.
 
-from pathlib import Path
+`tests/test_train.py` has the whole output of a run.
+"""
 
 import made
 import pytest
 import tiny
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.rows import TrainingCounts
 from jax_ttt.text import console
 from jax_ttt.text.console import LatestGames
-
-
-def test_the_banner_names_the_game_and_the_sizes():
-    config = Config.of(opponent="random", num_updates=1500, num_envs=1)
-    plan = Plan(config=config, preset="plain", seed=7)
-    text = console.banner(plan, "cpu (cpu)", Path("runs/one"))
-    for part in (
-        *("tic_tac_toe", "preset plain", "seed 7", "cpu (cpu)", "runs/one", "random"),
-        "1,500 updates of 1 game at once",
-    ):
-        assert part in text
 
 
 @pytest.mark.parametrize(
