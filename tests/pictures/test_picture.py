@@ -3,14 +3,12 @@
 import itertools
 import re
 
-import commands
 import matplotlib as mpl
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from jax_ttt import arena, cli, plot, sweep
 from jax_ttt.config.errors import Refused
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Theme
@@ -80,14 +78,3 @@ def test_another_ending_is_refused(name, tmp_path):
     with pytest.raises(Refused, match=reason):
         pictures.Picture("<svg/>").save(path)
     assert not path.exists()
-
-
-@pytest.mark.parametrize("command", [arena, sweep, plot])
-def test_commands_refuse_another_ending_before_any_work(
-    command, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
-    path = tmp_path / "picture.gif"
-    words = [str(tmp_path)] if command is plot else []
-    assert commands.run(command, [*words, "--svg", str(path)]) == 2
-    assert capsys.readouterr().err.startswith(f"error: --svg {path}: ")
