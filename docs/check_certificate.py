@@ -36,8 +36,8 @@ def rows_of(width: int, height: int, length: int) -> list[list[int]]:
     return rows
 
 
-def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
-    """Play all games against the player of the stones `own`, the shortest first.
+def check_games(env_id: str, stone: str, moves: dict[str, object]) -> None:
+    """Play all games against the player of the stones `stone`, the shortest first.
 
     A board is its cells: X, O, or - if free. A lost game, a missing or illegal move,
     and a move for a board that never comes up raise ValueError.
@@ -50,15 +50,15 @@ def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
         if board in seen:
             continue
         seen.add(board)
-        where = f"as {own} on {board} after{line or ' no move'}"
+        where = f"as {stone} on {board} after{line or ' no move'}"
         mover, other = "XO" if board.count("X") == board.count("O") else "OX"
         if any(all(board[cell] == other for cell in row) for row in rows):
-            if other != own:
+            if other != stone:
                 raise ValueError(f"it has lost {where}")
             continue  # it has won
         free = [cell for cell in range(size) if board[cell] == "-"]
         cells = {cell % width if falls else cell: cell for cell in free}  # the lowest
-        if mover == own and cells:
+        if mover == stone and cells:
             move = moves.get(board)
             if type(move) is not int or move not in cells:
                 raise ValueError(f"it has no legal move {where}")
@@ -69,7 +69,7 @@ def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
             games.append((after, f"{line} {mover}{move}"))
     for board in moves:
         if board not in decided:
-            raise ValueError(f"it never has to move as {own} on {board[:size]!r}")
+            raise ValueError(f"it never has to move as {stone} on {board[:size]!r}")
 
 
 def check(certificate: object) -> str:

@@ -47,12 +47,12 @@ def rule_moves(key, env_state):
     is_column = np.eye(width, dtype=bool)[None, :, None]
     row = (height - 1 - (mine | yours).sum(axis=1))[:, :, None, None]
     cell, above = ((rows == place) & is_column for place in (row, row - 1))
-    own, blocked, on_top = (
+    own_stones, blocked, on_top = (
         mine[:, None] | cell,
         yours[:, None] | cell,
         yours[:, None] | above,
     )
-    boards = jnp.stack([own, blocked, on_top]).reshape(-1, height, width)
+    boards = jnp.stack([own_stones, blocked, on_top]).reshape(-1, height, width)
     win, block, loss = has_row(boards).reshape(3, -1, width)
     scores = 1000 * win + 100 * block - 50 * loss - ranks[None]
     legal = env_state.legal_action_mask

@@ -176,8 +176,8 @@ WRONG_MOVES = (None, True, False, 4.0, "4", [4], {}, -1, 9, 10**40, float("nan")
 @pytest.mark.fault
 def test_a_missing_or_illegal_move_is_refused_with_the_game(certificates, check):
     for number, (certificate, seat, board) in enumerate(places(certificates, 3)[:33]):
-        taken = [cell for cell in range(9) if board[cell] != "-"]
-        wrong = [*WRONG_MOVES, *taken][number % (len(WRONG_MOVES) + len(taken))]
+        occupied = [cell for cell in range(9) if board[cell] != "-"]
+        wrong = [*WRONG_MOVES, *occupied][number % (len(WRONG_MOVES) + len(occupied))]
         code, line = check(with_move(certificate, seat, board, wrong))
         start = f"it has no legal move as {STONES[seat]} on {board} after "
         assert code == 1

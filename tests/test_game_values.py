@@ -25,19 +25,19 @@ def has_row(cells):
     )
 
 
-def plain_value(width, height, own, other):
+def plain_value(width, height, mine, other):
     """Return the value to the player to move, by all lines of play."""
     best = -1
-    taken = own | other
-    if len(taken) == width * height:
+    stones = mine | other
+    if len(stones) == width * height:
         return 0
     for column in range(width):
-        row = sum(c == column for c, _ in taken)
+        row = sum(c == column for c, _ in stones)
         if row < height:
-            mine = own | {(column, row)}
-            if has_row(mine):
+            after = mine | {(column, row)}
+            if has_row(after):
                 return 1
-            best = max(best, -plain_value(width, height, other, mine))
+            best = max(best, -plain_value(width, height, other, after))
     return best
 
 
@@ -54,13 +54,13 @@ def test_late_positions_have_the_values_of_all_lines(width, height):
             stones = stones[1], mine
         if any(map(has_row, stones)):
             continue
-        own, other = (
+        mine, other = (
             sum(1 << column * (height + 1) + row for column, row in cells)
             for cells in stones
         )
         search = SEARCH(width, height)
-        value = search._value(own, own | other, -1, 1)
+        value = search._value(mine, mine | other, -1, 1)
         assert value == plain_value(width, height, *stones)
-        assert max(search._value(own, own | other, 0, 1), 0) == max(value, 0)
+        assert max(search._value(mine, mine | other, 0, 1), 0) == max(value, 0)
         values.add(value)
     assert values == {-1, 0, 1}

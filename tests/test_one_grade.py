@@ -30,9 +30,9 @@ TRAINED = {
 def answer(grade):
     """Return what all ways say about an agent; `grade` may be the JSON of one."""
     if isinstance(grade, dict):
-        said = grade.get("unbeatable")
+        unbeatable = grade.get("unbeatable")
         grade = records.from_dict(Grade, grade)
-        assert grade.unbeatable is said
+        assert grade.unbeatable is unbeatable
     seats = [grade.seat(seat) for seat in SEATS]
     return {
         "unbeatable": grade.unbeatable,

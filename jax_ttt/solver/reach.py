@@ -159,15 +159,15 @@ def _play_level(
 ) -> _LevelMoves | None:
     """Play the moves of the latest level; None if they lead to too many positions."""
     player, number = reach.player, reach.num_expanded
-    own = player.moves_at(number)
+    is_own = player.moves_at(number)
     # The result for who moves that is the player's win, draw and loss.
-    won, drawn, lost = (WON, DRAWN, LOST) if own else (LOST, DRAWN, WON)
+    won, drawn, lost = (WON, DRAWN, LOST) if is_own else (LOST, DRAWN, WON)
     # A copy, so that a search that is interrupted here has whole levels only.
     ends = Results(*(dataclasses.replace(end) for end in reach.ends))
     open_level, drawn_level = LevelBuilder(level.keys), LevelBuilder(level.keys)
     first_lost = None
     for places, after in successors.expand_level(player, number, level.keys):
-        _check(own, after)
+        _check(is_own, after)
         # A random opponent plays all legal moves alike; the player has one move.
         num_legal = (after.result != ILLEGAL).sum(axis=1)
         chance = level.chance[places] / num_legal
@@ -192,11 +192,11 @@ def _play_level(
     )
 
 
-def _check(own: bool, after: Successors[np.ndarray]) -> None:
+def _check(is_own: bool, after: Successors[np.ndarray]) -> None:
     """Raise `SymmetryError` or `IllegalMoveError` if a move of the player is wrong."""
     if after.breaks_symmetry.any():
         raise SymmetryError("the player plays another move on a symmetric board")
-    if own and (after.result == ILLEGAL).any():
+    if is_own and (after.result == ILLEGAL).any():
         action = after.action[after.result == ILLEGAL][0]
         raise IllegalMoveError(f"the player plays {action}, which is not legal")
 

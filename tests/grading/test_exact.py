@@ -32,9 +32,9 @@ def test_optimal_moves_of_a_random_player(random_grade, position):
     assert random_grade.details.reachable_optimal_move_rate == rate
     assert random_grade.details.num_reachable == 4520
     for letter, seat in zip("XO", SEATS, strict=True):
-        own = [share[b] for b in decided if rules.mover(b) == letter]
+        seat_shares = [share[b] for b in decided if rules.mover(b) == letter]
         seat_rate = random_grade.seat(seat).optimal_move_rate
-        assert seat_rate == pytest.approx(np.mean(own))
+        assert seat_rate == pytest.approx(np.mean(seat_shares))
 
 
 @pytest.mark.parametrize("first_best", [False, True])

@@ -45,14 +45,14 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(search):
     levels = range(len(search.keys))
     marks = losing_lines.mark_losing_lines(search.player, search.keys)
     choices = losing_lines.losing_choices(search.player, search.keys)
-    own = [level for level in levels if search.player.moves_at(level)]
-    marked = np.concatenate([search.keys[level][marks[level]] for level in own])
+    own_levels = [level for level in levels if search.player.moves_at(level)]
+    marked = np.concatenate([search.keys[level][marks[level]] for level in own_levels])
     words = jnp.asarray(packing.numbers_to_keys(marked))
     states = packing.to_states(ENV, packing.unpack(ENV, words))
     several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
     np.testing.assert_array_equal(np.concatenate(choices), marked[several])
     assert 10 < several.sum() < len(marked)
-    assert not any(len(choices[level]) for level in {*levels} - {*own})
+    assert not any(len(choices[level]) for level in {*levels} - {*own_levels})
 
 
 def test_up_to_the_level_before_the_first_loss_nothing_is_marked(search):
@@ -66,7 +66,7 @@ def test_up_to_the_level_before_the_first_loss_nothing_is_marked(search):
 def test_a_sample_has_some_positions_of_each_level_in_order(search):
     """A large one has all of them; the generator decides what is drawn."""
     cut = reached(ENV, RULE, "second", most=100)
-    rest = search.keys[cut.num_expanded :]
+    later_levels = search.keys[cut.num_expanded :]
 
     def sample(num_positions, seed=0):
         return losing_lines.sample_levels(
@@ -77,11 +77,11 @@ def test_a_sample_has_some_positions_of_each_level_in_order(search):
             rng=np.random.default_rng(seed),
         )
 
-    assert all(map(np.array_equal, sample(10**9), rest))
+    assert all(map(np.array_equal, sample(10**9), later_levels))
     small = sample(30)
-    assert len(small[0]) == 30 < len(rest[0])
-    assert len(rest) // 2 < len(small) <= len(rest)
-    for keys, all_keys in zip(small, rest, strict=False):
+    assert len(small[0]) == 30 < len(later_levels[0])
+    assert len(later_levels) // 2 < len(small) <= len(later_levels)
+    for keys, all_keys in zip(small, later_levels, strict=False):
         assert len(keys) <= 30
         assert (keys[1:] > keys[:-1]).all()
         assert set(keys) <= set(all_keys)

@@ -57,8 +57,8 @@ def test_values_equal_those_of_an_independent_minimax(host_tree, position, value
     }
     best = minimax.to_mover(host_tree, values).max(axis=1)
     for seat, sign in (("first", 1), ("second", -1)):
-        own = host_tree.moves_of(seat) & ~host_tree.terminal
-        np.testing.assert_array_equal(best[own], sign * values[own])
+        is_mover = host_tree.moves_of(seat) & ~host_tree.terminal
+        np.testing.assert_array_equal(best[is_mover], sign * values[is_mover])
 
 
 @pytest.mark.parametrize(

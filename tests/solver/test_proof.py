@@ -71,8 +71,8 @@ def compiled_beaten(tree, probs):
 def test_unbeatable_means_in_every_learned_seat(is_safe, tree, host_tree, perfect):
     """The player is perfect in the safe seats and plays at random in the others."""
     safe = dict(zip(SEATS, is_safe, strict=True))
-    own = np.where(host_tree.first_to_move, *is_safe)[:, None]
-    probs = np.where(own, perfect, policies.uniform(host_tree))
+    is_safe_here = np.where(host_tree.first_to_move, *is_safe)[:, None]
+    probs = np.where(is_safe_here, perfect, policies.uniform(host_tree))
     for seats in CONFIGS:
         unbeatable = all(safe[seat] for seat in seats)
         whole = exact.grade_policy(ENV, host_tree, probs, seats)
@@ -88,11 +88,11 @@ def test_unbeatable_means_in_every_learned_seat(is_safe, tree, host_tree, perfec
 @pytest.fixture(scope="module", params=["X", "O"])
 def other_moves(request, position, perfect):
     """Return the perfect player's seat, and each different move, and if it loses."""
-    own = request.param
+    stone = request.param
     cells = {board: int(perfect[p].argmax()) for board, p in position.items()}
-    lost = -1 if own == "X" else 1
-    boards = rules.reached(lambda board: [cells[board]], own)
-    return own, [
+    lost = -1 if stone == "X" else 1
+    boards = rules.reached(lambda board: [cells[board]], stone)
+    return stone, [
         (board, cell, rules.value(rules.after(board, cell)) == lost)
         for board in boards
         for cell in set(rules.moves(board)) - {cells[board]}
@@ -102,30 +102,30 @@ def other_moves(request, position, perfect):
 def test_one_different_move_is_beatable_if_and_only_if_it_loses(
     other_moves, tree, host_tree, perfect, position
 ):
-    own, moves = other_moves
+    stone, moves = other_moves
     num_losing = sum(loses for *_, loses in moves)
-    assert (len(moves), num_losing) == {"X": (302, 123), "O": (1113, 731)}[own]
+    assert (len(moves), num_losing) == {"X": (302, 123), "O": (1113, 731)}[stone]
     for board, cell, loses in moves[::9]:
         probs = with_move(perfect, position[board], cell)
-        expected = {own: loses, OTHER[own]: False}
+        expected = {stone: loses, OTHER[stone]: False}
         assert dict(zip("XO", proof.beaten(host_tree, probs), strict=True)) == expected
         assert compiled_beaten(tree, probs) == expected
-        line = proof.losing_line(host_tree, probs, SEAT[own])
-        lost = proof.count_lines(host_tree, probs, SEAT[own]).lost
+        line = proof.losing_line(host_tree, probs, SEAT[stone])
+        lost = proof.count_lines(host_tree, probs, SEAT[stone]).lost
         assert (line is not None) == (lost > 0) == loses
         if line is not None:
-            games = replayed(line, own, probs, position)
-            assert rules.winner(games[-1]) == OTHER[own]
+            games = replayed(line, stone, probs, position)
+            assert rules.winner(games[-1]) == OTHER[stone]
             assert (board, cell) in zip(games, line, strict=False)
 
 
-def replayed(line, own, probs, position):
+def replayed(line, stone, probs, position):
     """Check each move of a line by the rules and the policy; return all its boards."""
     boards = ["-" * 9]
     for cell in line:
         board = boards[-1]
         assert cell in rules.moves(board)
-        assert rules.mover(board) != own or probs[position[board], cell] > 0
+        assert rules.mover(board) != stone or probs[position[board], cell] > 0
         boards.append(rules.after(board, cell))
     return boards
 
@@ -139,9 +139,9 @@ def test_the_losing_line_is_the_shortest(host_tree):
         assert len(line) == length
 
 
-@pytest.mark.parametrize("own", ["X", "O"])
+@pytest.mark.parametrize("stone", ["X", "O"])
 @pytest.mark.parametrize("step", [40, pytest.param(3, marks=pytest.mark.slow)])
-def test_every_lost_position_counts(step, own, tree, host_tree, boards, position):
+def test_every_lost_position_counts(step, stone, tree, host_tree, boards, position):
     """In a game where it is the only loss, a player that can reach it is beatable.
 
     The player follows the moves to it, and elsewhere takes the first free cell.
@@ -154,8 +154,8 @@ def test_every_lost_position_counts(step, own, tree, host_tree, boards, position
             strict=True,
         )
     )
-    lost = [p for board, p in position.items() if rules.winner(board) == OTHER[own]]
-    assert len(lost) == {"X": 316, "O": 626}[own]
+    lost = [p for board, p in position.items() if rules.winner(board) == OTHER[stone]]
+    assert len(lost) == {"X": 316, "O": 626}[stone]
     for end in lost[::step]:
         moves, place = host_tree.legal_action_mask.argmax(axis=1), end
         while place:
@@ -166,11 +166,11 @@ def test_every_lost_position_counts(step, own, tree, host_tree, boards, position
         probs = np.eye(9)[moves]
         # The other seat has won that position.
         compiled = compiled_beaten(dataclasses.replace(tree, outcome=outcome), probs)
-        assert compiled == {own: True, OTHER[own]: False}
+        assert compiled == {stone: True, OTHER[stone]: False}
         game = dataclasses.replace(host_tree, outcome=outcome)
-        line = proof.losing_line(game, probs, SEAT[own])
+        line = proof.losing_line(game, probs, SEAT[stone])
         assert line is not None
-        assert replayed(line, own, probs, position)[-1] == boards[end]
+        assert replayed(line, stone, probs, position)[-1] == boards[end]
 
 
 @pytest.mark.parametrize(
@@ -181,41 +181,41 @@ def test_a_rare_move_is_followed(
     chance, is_played, other_moves, tree, host_tree, perfect, position
 ):
     """Also if its probability is subnormal in float32 or NaN, but not if it is -0."""
-    own, moves = other_moves
+    stone, moves = other_moves
     losing = [(board, cell) for board, cell, loses in moves if loses]
     for board, cell in (losing[0], losing[-1]):
         probs = perfect.copy()
         probs[position[board], cell] = chance
-        expected = {own: is_played, OTHER[own]: False}
+        expected = {stone: is_played, OTHER[stone]: False}
         assert dict(zip("XO", proof.beaten(host_tree, probs), strict=True)) == expected
         assert compiled_beaten(tree, probs) == expected
-        line = proof.losing_line(host_tree, probs, SEAT[own])
+        line = proof.losing_line(host_tree, probs, SEAT[stone])
         assert (line is not None) == is_played
 
 
-@pytest.mark.parametrize("own", ["X", "O"])
+@pytest.mark.parametrize("stone", ["X", "O"])
 def test_a_player_that_loses_one_line_is_beatable(
-    own, tree, host_tree, perfect, position
+    stone, tree, host_tree, perfect, position
 ):
     """A random opponent wins less than 1 game in 100."""
     cells = {board: int(perfect[p].argmax()) for board, p in position.items()}
-    boards = rules.reached(lambda board: [cells[board]], own)
+    boards = rules.reached(lambda board: [cells[board]], stone)
     probs = next(
         probs
         for board in boards
         for cell in set(rules.moves(board)) - {cells[board]}
         for probs in [with_move(perfect, position[board], cell)]
-        if proof.count_lines(host_tree, probs, SEAT[own]).lost == 1
+        if proof.count_lines(host_tree, probs, SEAT[stone]).lost == 1
     )
     moves_of = {b: [int(probs[p].argmax())] for b, p in position.items()}
-    players = {own: moves_of.get, OTHER[own]: rules.moves}
+    players = {stone: moves_of.get, OTHER[stone]: rules.moves}
     won, _, lost = rules.outcome(players["X"], players["O"])
-    rate = lost if own == "X" else won
+    rate = lost if stone == "X" else won
     assert 0 < rate < Fraction(1, 100)
     trained = training_grade(tree, probs)
     for grade in (trained, exact.grade_policy(ENV, host_tree, probs)):
         assert grade.unbeatable is False
-        losing, safe = grade.seat(SEAT[own]), grade.seat(SEAT[OTHER[own]])
+        losing, safe = grade.seat(SEAT[stone]), grade.seat(SEAT[OTHER[stone]])
         assert losing.loss_rate == pytest.approx(float(rate), rel=1e-5)
         assert losing.worst_loss_rate == 1
         assert safe.loss_rate == safe.worst_loss_rate == 0
@@ -234,7 +234,7 @@ def a_win_or_any(board):
 
 
 @pytest.mark.parametrize(
-    ("moves_of", "own", "lost", "gained"),
+    ("moves_of", "stone", "lost", "gained"),
     [
         (rules.moves, "X", "887/945", "874/945"),
         (rules.moves, "O", "191/192", "191/192"),
@@ -243,17 +243,17 @@ def a_win_or_any(board):
     ],
 )
 def test_the_worst_case_opponent_wins_as_often_as_possible(
-    moves_of, own, lost, gained, tree, host_tree, position
+    moves_of, stone, lost, gained, tree, host_tree, position
 ):
     """The best response, in contrast, maximizes wins minus losses: `gained`."""
-    worth = {OTHER[own]: 1, None: 0, own: -1}
-    assert rules.worst_case(moves_of, own) == Fraction(lost)
-    assert rules.most(moves_of, own, worth.__getitem__) == Fraction(gained)
+    worth = {OTHER[stone]: 1, None: 0, stone: -1}
+    assert rules.worst_case(moves_of, stone) == Fraction(lost)
+    assert rules.most(moves_of, stone, worth.__getitem__) == Fraction(gained)
     probs = np.zeros(host_tree.legal_action_mask.shape)
     for board, p in position.items():
         if cells := moves_of(board):
             probs[p, cells] = 1 / len(cells)
-    grade, seat = exact.grade_policy(ENV, host_tree, probs), SEAT[own]
+    grade, seat = exact.grade_policy(ENV, host_tree, probs), SEAT[stone]
     worst = pytest.approx(float(Fraction(lost)), abs=1e-12)
     assert grade.seat(seat).worst_loss_rate == worst
     cautious = grade.details.opponents["best response"].seat(seat)

@@ -100,21 +100,21 @@ def recursive(seat):
 
     def follow(board, number, chance):
         seen.add(board)
-        who, own = number % 2, SEATS[number % 2] == seat
+        who, is_own = number % 2, SEATS[number % 2] == seat
         moves = [c for c in range(4) if len(board[c]) < 4]
         if not moves:
             lines["drawn"] += 1
             chances["drawn"] += chance
-        elif own:
+        elif is_own:
             moves = [rule_move(board, who)]
         for column in moves:
             share = chance / len(moves)
             if wins(board, column, who):
-                result = "won" if own else "lost"
+                result = "won" if is_own else "lost"
                 ends.add((result, board, column))
                 lines[result] += 1
                 chances[result] += share
-                if not own:
+                if not is_own:
                     losing.add(board)
             elif follow(with_stone(board, column, who), number + 1, share):
                 losing.add(board)
