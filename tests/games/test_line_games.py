@@ -54,9 +54,8 @@ def test_connect_7x6_is_the_connect_four_of_pgx():
 @pytest.mark.parametrize(
     ("env_id", "num_rows"),
     [
-        ("connect_4x4", 10),
-        pytest.param("connect_4x5", 8 + 5 + 4, marks=pytest.mark.slow),
         ("mnk_4x4_4", 10),
+        pytest.param("connect_4x5", 8 + 5 + 4, marks=pytest.mark.slow),
     ],
 )
 def test_a_row_of_four_wins(env_id, num_rows):

@@ -17,7 +17,6 @@ from jax_ttt.players import basic
     "env_id",
     [
         *("tic_tac_toe", "connect_four"),
-        pytest.param("connect_4x5", marks=pytest.mark.slow),
         pytest.param("mnk_4x4_4", marks=pytest.mark.slow),
     ],
 )

@@ -10,7 +10,6 @@ from jax_ttt.games import packing, pgx_games, stones, symmetry
 from jax_ttt.players import basic, network_player
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
-PLAYED = ["tic_tac_toe", "connect_four", "connect_4x5", "mnk_4x4_4"]
 NUM_GAMES = 256
 
 
@@ -37,7 +36,7 @@ def test_tic_tac_toe_has_eight_views():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env_id", PLAYED)
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     env = pgx_games.make_env(env_id)
     plain = start = pgx_games.init(env, jax.random.key(0), NUM_GAMES)

@@ -30,11 +30,6 @@ def test_the_positions_of_tic_tac_toe(host_tree):
     assert not outcome[~terminal].any()
 
 
-def test_minimax_values(values):
-    assert values[0] == 0
-    assert [(values == value).sum() for value in (-1, 0, 1)] == [1474, 1068, 2936]
-
-
 def test_each_move_leads_to_the_successor(host_tree):
     """PGX plays every legal move again, and gives the state of the successor."""
     parent, action = np.nonzero(host_tree.legal_action_mask)
