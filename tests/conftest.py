@@ -47,8 +47,8 @@ def pytest_collection_finish():
 
 
 @pytest.fixture(autouse=True)
-def programs_are_kept():
-    """Turn on JAX's cache again after a test that turned it off."""
+def program_cache_is_on():
+    """Turn JAX's cache on again after a test that turned it off."""
     yield
     jax.config.update("jax_enable_compilation_cache", True)
 
@@ -134,10 +134,9 @@ def q_star(tree, values):
     """Return exact action values to the player to move; random for illegal actions."""
     to_mover = np.where(tree.first_to_move, 1, -1)[:, None]
     legal = np.asarray(tree.legal_action_mask)
-    other = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
-    return np.where(legal, values[np.asarray(tree.successor)] * to_mover, other).astype(
-        np.float32
-    )
+    legal_values = values[np.asarray(tree.successor)] * to_mover
+    illegal_values = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
+    return np.where(legal, legal_values, illegal_values).astype(np.float32)
 
 
 @pytest.fixture(scope="session")
@@ -175,8 +174,8 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    own = network_player.network_of(config.architecture)
-    params = q_network.init_params(own, jax.random.key(0))
+    network = network_player.network_of(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
     saved_agents.save_agent(tiny.ungraded(config, params, seed=5), path)

@@ -35,14 +35,14 @@ def flags(*names):
     ]
 
 
-def joined(usual, flags):
-    """Return the flags with the usual ones before them that are not given again."""
-    pairs = zip(usual[::2], usual[1::2], strict=True)
+def joined(defaults, flags):
+    """Return the default flags that are not among `flags`, followed by these."""
+    pairs = zip(defaults[::2], defaults[1::2], strict=True)
     return [*(w for pair in pairs if pair[0] not in flags for w in pair), *flags]
 
 
 def ungraded(config, params, seed=0):
-    """Return an agent of these weights without any training or evaluation."""
+    """Return an agent of these weights that was neither trained nor graded."""
     return SavedAgent(
         config=config,
         params=params,
@@ -54,13 +54,12 @@ def ungraded(config, params, seed=0):
 
 def untrained(config):
     """Return an agent of new weights."""
-    params = jax.tree.map(lambda x: x, _init_params(config.architecture))
-    return ungraded(config, params)
+    return ungraded(config, _init_params(config.architecture))
 
 
 @functools.cache
 def _init_params(architecture):
-    """Return the weights of seed 0, by one program in place of one per operation."""
+    """Return the weights of seed 0, by one compiled program, not one per operation."""
     init_params = jax.jit(q_network.init_params)
     return init_params(network_of(architecture), jax.random.key(0))
 
