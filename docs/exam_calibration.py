@@ -1,4 +1,4 @@
-"""Print the marks of simple players in the exam of Connect Four, as rows of a table.
+"""Print the scores of simple players in the exam of Connect Four, as rows of a table.
 
 python docs/exam_calibration.py [DEPTH ...]
 
@@ -47,18 +47,18 @@ def searching() -> ChooseFn:
 
 
 def row(name: str, player: ChooseFn) -> str:
-    """Return the marks of a player as a row of a table in Markdown."""
+    """Return the scores of a player as a row of a table in Markdown."""
     questions = exam.read_exam(ENV_ID, None)
     begin = time.process_time()
-    marks = exam.take_exam(ENV_ID, player, questions, jax.random.key(0))
+    scores = exam.take_exam(ENV_ID, player, questions, jax.random.key(0))
     seconds = f"{time.process_time() - begin:.0f} s"
-    cells = [_text(mark) for mark in (marks.all, *marks.by_kind.values())]
+    cells = [_text(score) for score in (scores.all, *scores.by_kind.values())]
     return f"| {' | '.join([name, *cells, seconds])} |"
 
 
-def _text(mark: ExamScore) -> str:
-    low, high = mark.interval
-    return f"{mark.share:.1%} ({low:.1%} to {high:.1%})"
+def _text(score: ExamScore) -> str:
+    low, high = score.interval
+    return f"{score.share:.1%} ({low:.1%} to {high:.1%})"
 
 
 if __name__ == "__main__":

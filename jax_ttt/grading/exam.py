@@ -1,4 +1,4 @@
-"""Exams: positions whose moves have known values, and a player's marks in them.
+"""Exams: positions whose moves have known values, and a player's scores in them.
 
 Axes: `N` questions, `A` actions.
 """
@@ -96,7 +96,7 @@ def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
 def take_exam(
     env_id: EnvId, player: pgx_games.ChooseFn, questions: Questions, key: Key[Array, ""]
 ) -> Exam:
-    """Return the marks of a player; `key` is consumed.
+    """Return the scores of a player; `key` is consumed.
 
     Raises:
         UsageError: a question is not a position of the game.

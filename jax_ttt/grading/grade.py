@@ -79,7 +79,7 @@ class SeatGrade:
     complete: bool | None = None
     """Whether every line of play was followed to its end; None if none was followed."""
     beaten: bool | None = None
-    """Whether some line of play beats the player; None if none was followed."""
+    """Whether a line that beats the player is known; None if none was followed."""
     losing_line: tuple[int, ...] | None = None
     """The actions of a shortest line that beats the player, if one is known."""
     lines: Lines | None = None
@@ -256,7 +256,7 @@ class ExamScore:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Exam:
-    """A player's marks in an exam."""
+    """A player's scores in an exam."""
 
     all: ExamScore
     """In all positions."""
@@ -284,7 +284,7 @@ class Grade:
     details: Details | None = None
     """What is known only over the tree of an enumerable game."""
     exam: Exam | None = None
-    """Marks in an exam, if one was requested."""
+    """Scores in an exam, if one was requested."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in the seats that it
     learned; None: not known."""

@@ -1,4 +1,4 @@
-"""The exam of Connect Four, files of the same form, and a player's marks."""
+"""The exam of Connect Four, files of the same form, and a player's scores."""
 
 import jax
 import jax.numpy as jnp
@@ -117,23 +117,25 @@ def take(exam, player):
     return exams.take_exam(ENV, player, exam, jax.random.key(0))
 
 
-def test_who_knows_the_values_has_full_marks(exam):
+def test_who_knows_the_values_has_the_full_score(exam):
     best = jnp.asarray(exam.keeps.argmax(axis=1))
-    marks = take(exam, lambda key, state: best)
-    assert (marks.all.num_positions, marks.all.share) == (1012, 1)
-    assert list(marks.by_kind) == ["random", "tactical"]
-    assert list(marks.by_ply) == [str(n) for n in range(8, 31)]
-    assert all(x.share == 1 for x in (*marks.by_kind.values(), *marks.by_ply.values()))
-    assert sum(score.num_positions for score in marks.by_ply.values()) == 1012
+    scores = take(exam, lambda key, state: best)
+    assert (scores.all.num_positions, scores.all.share) == (1012, 1)
+    assert list(scores.by_kind) == ["random", "tactical"]
+    assert list(scores.by_ply) == [str(n) for n in range(8, 31)]
+    assert all(
+        x.share == 1 for x in (*scores.by_kind.values(), *scores.by_ply.values())
+    )
+    assert sum(score.num_positions for score in scores.by_ply.values()) == 1012
 
 
 def test_the_first_legal_column_has_the_share_that_is_counted_here(exam, states):
     action = np.asarray(states.legal_action_mask).argmax(axis=1)
     keeps = exam.keeps[np.arange(1012), action]
     tactical = np.array(exam.kinds) == "tactical"
-    marks = take(exam, Partial(lambda key, state: state.legal_action_mask.argmax(1)))
-    assert marks.all.share == keeps.mean()
-    assert marks.by_kind["tactical"].share == keeps[tactical].mean()
-    assert marks.by_kind["random"].share == keeps[~tactical].mean()
-    assert marks.by_ply["9"].share == keeps[exam.plies == 9].mean()
+    scores = take(exam, Partial(lambda key, state: state.legal_action_mask.argmax(1)))
+    assert scores.all.share == keeps.mean()
+    assert scores.by_kind["tactical"].share == keeps[tactical].mean()
+    assert scores.by_kind["random"].share == keeps[~tactical].mean()
+    assert scores.by_ply["9"].share == keeps[exam.plies == 9].mean()
     assert 0.2 < keeps.mean() < 0.6
