@@ -98,24 +98,13 @@ def test_with_two_plies_the_player_who_waits_learns_too():
     assert value(config, state, X_WINS[:4]) == pytest.approx(expected)
 
 
-def test_the_transitions_are_those_of_both_players():
-    state, moves = start(TABLE), jnp.array([*X_WINS, 0, 0, 0, 0], jnp.int32)
-    played = _transitions(learner_of(TABLE), state.new_game, moves)
-    assert played.live[:, 0].tolist() == [True] * 5 + [False] * 4
-    assert played.action[:5, 0].tolist() == X_WINS
-    np.testing.assert_allclose(played.reward[:5, 0], [0, 0, 0, 0, 1])
-    np.testing.assert_allclose(played.discount[:5, 0], [-0.9] * 4 + [0], rtol=1e-6)
-    mine, yours = np.moveaxis(np.asarray(played.obs[3, 0]).reshape(9, 2), 1, 0)
-    assert np.flatnonzero(mine).tolist() == [3]  # O is to move
-    assert np.flatnonzero(yours).tolist() == [0, 1]
-    legal = np.asarray(played.next_legal_action_mask[0, 0])
-    assert np.flatnonzero(~legal).tolist() == [0]
-    # Only the last move of a drawn game has its reward.
+def test_the_result_is_the_reward_of_the_last_move_and_an_illegal_move_ends_a_game():
+    state = start(TABLE)
     drawn = TABLE.replace(opponent="random", reward_draw=0.25)
     moves = jnp.array(DRAW, jnp.int32)
     played = _transitions(learner_of(drawn), state.new_game, moves)
     assert played.reward[:, 0].tolist() == [0] * 8 + [0.25]
-    # Nothing is learned from an illegal move, and from what follows.
+    # Nothing is learned from an illegal move, and from what follows it.
     moves = jnp.array([4, 4, 0, 1, 2, 3, 5, 6, 7], jnp.int32)
     played = _transitions(learner_of(TABLE), state.new_game, moves)
     assert played.live[:, 0].tolist() == [True, *[False] * 8]
