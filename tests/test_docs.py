@@ -1,4 +1,4 @@
-"""The pages: their links lead somewhere, their code runs, their commands are taken."""
+"""The pages: their links exist, their Python runs, and commands accept their flags."""
 
 import dataclasses
 import importlib
@@ -86,7 +86,7 @@ def code_lines(text):
 
 
 def targets(text):
-    return [found for form in TARGETS for found in form.findall(prose(text))]
+    return [target for form in TARGETS for target in form.findall(prose(text))]
 
 
 def is_external(target):
@@ -101,13 +101,13 @@ def slug(heading):
 
 def anchors(page):
     text = prose(page.read_text("utf-8"))
-    found = re.findall(r"<[a-z]+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)", text)
+    names = re.findall(r"<[a-z]+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)", text)
     seen = {}
     for heading in re.findall(r"^#{1,6} +(.*?)(?: +#+)?$", text, re.MULTILINE):
         name = slug(heading)
         number = seen[name] = seen.get(name, -1) + 1
-        found.append(f"{name}-{number}" if number else name)
-    return found
+        names.append(f"{name}-{number}" if number else name)
+    return names
 
 
 def located(page, target):
@@ -133,12 +133,12 @@ def test_relative_links_lead_to_files_and_headings(page):
 
 
 @every_page
-def test_what_a_link_names_is_in_that_module(page):
+def test_the_module_of_a_link_defines_its_name(page):
     for name, module in NAMED.findall(page.read_text("utf-8")):
         path = module.replace("/", ".")
-        named = operator.attrgetter(name)(importlib.import_module(path))
+        value = operator.attrgetter(name)(importlib.import_module(path))
         # Defined there, not only imported.
-        assert getattr(named, "__module__", path) in (path, "builtins"), name
+        assert getattr(value, "__module__", path) in (path, "builtins"), name
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ def shell_words(text):
 
 
 @every_page
-def test_command_lines_are_taken(page):
+def test_commands_accept_the_flags_of_their_lines(page):
     for line in code_lines(page.read_text("utf-8")):
         if match := COMMAND.search(line):
             parsed(match[1], shell_words(match[2]))
@@ -240,13 +240,13 @@ def test_make_targets_exist_and_take_their_args(page):
         if line.split()[:1] != ["make"]:
             continue
         words = shell_words(line)[1:]
-        given = dict(word.split("=", 1) for word in words if "=" in word)
-        assert given.keys() <= variables, line
+        variables_set = dict(word.split("=", 1) for word in words if "=" in word)
+        assert variables_set.keys() <= variables, line
         for target in (word for word in words if "=" not in word):
             assert target in rules, line
             called = COMMAND.search(rules[target])
-            if called and "ARGS" in given:
-                parsed(called[1], shlex.split(given["ARGS"]))
+            if called and "ARGS" in variables_set:
+                parsed(called[1], shlex.split(variables_set["ARGS"]))
 
 
 @every_page
@@ -297,7 +297,6 @@ def test_the_cache_is_where_the_page_says(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
     system = CACHES[sys.platform]
-    (said,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
-    assert (
-        compiling.cache_folder().parent == Path(os.path.expandvars(said)).expanduser()
-    )
+    (path,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
+    folder = Path(os.path.expandvars(path)).expanduser()
+    assert compiling.cache_folder().parent == folder

@@ -1,6 +1,6 @@
 """Players written by users: what is checked, and when results are exact.
 
-`tests/api/test_entrant.py` has policies as arrays.
+`tests/api/test_player.py` has policies as arrays.
 """
 
 import jax
@@ -37,10 +37,7 @@ def test_a_function_of_the_board_is_a_policy(function, row_by_row):
     player = user_players.from_function("mine", function, "tic_tac_toe")
     assert player.name == "mine"
     np.testing.assert_array_equal(player.policy, row_by_row.policy)
-
-
-def test_in_a_large_game_it_has_no_policy():
-    player = user_players.from_function("mine", first_free, "connect_4x4")
+    player = user_players.from_function("mine", function, "connect_4x4")
     assert (player.policy, player.is_deterministic) == (None, True)
 
 
