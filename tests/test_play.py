@@ -108,12 +108,10 @@ def test_a_random_side_is_drawn_for_each_game(run):
     assert len(outs) == 2, "without a seed, games differ"
 
 
-def test_the_only_seat_that_an_agent_learned_is_shown(tmp_path, run):
-    path = tmp_path / "agent.safetensors"
-    tiny.save_untrained(path, opponent="random", seat="first")
-    out = run("q", path, "--side", "second")
+def test_the_only_seat_that_an_agent_learned_is_shown(one_seat, run):
+    out = run("q", one_seat, "--side", "second")
     assert ": you are O\n" in out
-    assert f"({path} learned to move first only, as X)" in out
+    assert f"({one_seat} learned to move first only, as X)" in out
 
 
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):

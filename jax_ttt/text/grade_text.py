@@ -92,9 +92,7 @@ def verdict(grade: Grade) -> str:
     If neither is known, the verdict says how far the proof or the sample goes.
     """
     if grade.unbeatable:
-        seats = " or ".join(
-            seat_phrase(grade.env_id, seat) for seat in grade.seats
-        )
+        seats = " or ".join(seat_phrase(grade.env_id, seat) for seat in grade.seats)
         return (
             f"unbeatable: no line of play by any opponent wins against it, {seats} "
             f"({_num_positions(grade)} positions)"

@@ -49,14 +49,12 @@ def test_a_path_is_an_agent_but_for_the_shipped_ones(tmp_path, monkeypatch):
         ("a\0b", "tic_tac_toe", "no such file, and no known player"),
         ("minmax", "tic_tac_toe", "no known player; did you mean minimax?"),
         ("shipped:networks", "tic_tac_toe", "; did you mean shipped:network?"),
-        ("self", "tic_tac_toe", "self: no such file"),
         ("blend:nan:random", "tic_tac_toe", "a number from 0 to 1, got 'nan'"),
         ("blend:0.5:", "tic_tac_toe", "needs a player after it: blend:P:PLAYER"),
         ("lookahead", "tic_tac_toe", "needs a player after it: lookahead:D:AGENT"),
         ("lookahead:0:RUN", "tic_tac_toe", "a whole number from 1 to 9, got '0'"),
         ("blend:1:minimax", "connect_four", "needs an enumerable game: tic_tac_toe"),
         ("./runn", "tic_tac_toe", "no such file or folder; did you mean run?"),
-        ("./none/x", "tic_tac_toe", "no such file or folder"),
         ("./empty", "tic_tac_toe", "empty/agent.safetensors: no such file"),
     ],
 )
@@ -77,13 +75,6 @@ def test_names_are_nested_only_so_deep():
     assert names.read_name(deepest, "tic_tac_toe").kind == "blend"
     with pytest.raises(PlayerError, match="nested at most 20 levels deep"):
         names.read_name("blend:0.1:" * 100_000 + deepest, "tic_tac_toe")
-
-
-def test_an_opponent_is_the_agent_itself_or_a_player():
-    names.check_opponent("self", "tic_tac_toe")
-    names.check_opponent("mcts:9", "tic_tac_toe")
-    with pytest.raises(PlayerError, match="needs an enumerable game: tic_tac_toe"):
-        names.check_opponent("minimax", "othello")
 
 
 def test_the_help_names_the_game_of_each_shipped_agent():

@@ -98,13 +98,12 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent):
     assert len(chosen) > 1
 
 
-def test_there_is_no_hint_without_values_or_after_the_end():
-    assert advice.suggest_move(Game.start("connect_four"), None) is None
-    over = Game.start("tic_tac_toe", [0, 3, 1, 4, 2])
-    assert advice.suggest_move(over, None) is None
-
-
 def test_a_hint_in_words(snapshot):
+    for game in (
+        Game.start("connect_four"),
+        Game.start("tic_tac_toe", [0, 3, 1, 4, 2]),  # it is over
+    ):
+        assert advice.suggest_move(game, None) is None
     wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
     lines = [
         advice.hint_line(hint, num_legal, "it")

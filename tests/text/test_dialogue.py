@@ -34,15 +34,6 @@ def test_wrong_input_gets_one_line_and_the_game_goes_on(talk, row_by_row):
     assert lines[-1] == "left after 2 moves: nobody wins", "the end of the input"
 
 
-def test_undo_restores_the_board(talk, row_by_row):
-    lines = talk(row_by_row, ["4", "8", "u", "u", "4", "6", "2"])
-    boards = [text for text in lines if "---+---+---" in text]
-    start, once, twice, *back = boards[:5]
-    assert back == [once, start]
-    assert [text.count("X") for text in (start, once, twice)] == [0, 1, 2]
-    assert "you win after 5 moves" in lines
-
-
 def test_the_score_is_kept_over_three_games(talk, following):
     """A win, a loss and a draw; the opponent's replies are fixed."""
     opponent = following(
