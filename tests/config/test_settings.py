@@ -207,10 +207,10 @@ def fields_of(text):
 
 
 CONTRADICTIONS = [
-    ("env_id=connect_four network=table", "network", "mlp in connect_four: too many"),
-    ("learning_rate=0.1 learning_rate_end=0.2", "learning_rate_end", "at most 0.1 (le"),
+    ("env_id=connect_four network=table", "network", "mlp in connect_four"),
+    ("learning_rate=0.1 learning_rate_end=0.2", "learning_rate_end", "at most 0.1"),
     ("epsilon_start=0.2 epsilon_end=0.4", "epsilon_end", "at most 0.2 (epsilon_start)"),
-    ("env_id=hex two_planes=true", "two_planes", "false in hex: it does not show sto"),
+    ("env_id=hex two_planes=true", "two_planes", "false in hex: it does not show"),
     ("env_id=hex backward=true", "backward", "false in hex: its games have no known"),
     ("seat=first", "seat", "both in self-play, where it plays both sides"),
     (
@@ -228,9 +228,9 @@ CONTRADICTIONS = [
         "0 or at least 1,024",
     ),
     ("replay_capacity=999", "replay_capacity", "0 or at least 1,000 (replay_start)"),
-    ("replay_capacity=1000 num_envs=2000", "replay_capacity", "0 or at least 2,000 (n"),
+    ("replay_capacity=1000 num_envs=2000", "replay_capacity", "0 or at least 2,000"),
     ("opponent=random reward_win=-1", "reward_loss", "below -1.0 (reward_win)"),
-    ("opponent=random reward_win=0.5 reward_draw=0.75", "reward_draw", "at most 0.5 ("),
+    ("opponent=random reward_win=0.5 reward_draw=0.75", "reward_draw", "at most 0.5"),
     (
         "start_share=0.5",
         "start_share",
@@ -273,7 +273,7 @@ NO_EFFECT = [
     (
         "epsilon_start=0.5",
         "epsilon_schedule=steps",
-        "epsilon_end equal to epsilon_star",
+        "epsilon_end equal to epsilon_start",
     ),
     ("num_envs=1", "lockstep=true", "num_envs 1"),
     ("gamma=0", "tremble=0.25", "gamma 0"),
@@ -284,7 +284,7 @@ NO_EFFECT = [
     (
         "env_id=othello",
         "canonical=false",
-        "env_id othello: its symmetries are not list",
+        "env_id othello: its symmetries are not listed",
     ),
     ("backward=true", "lockstep=true", "backward: all games end in each update"),
 ]
