@@ -37,7 +37,7 @@ class PlayerGrade(grades.Grade):
 
     Example:
         >>> grade = jax_ttt.grade("minimax")
-        >>> grade.unbeatable, found.loss_rate
+        >>> grade.unbeatable, grade.loss_rate
         (True, 0.0)
         >>> grade.first.lines
         Lines(won=27456, drawn=3584, lost=0)
@@ -153,7 +153,7 @@ def grade(
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> grade = jax_ttt.grade(agent)
-        >>> grade.unbeatable, found.loss_rate
+        >>> grade.unbeatable, grade.loss_rate
         (True, 0.0)
         >>> round(grade.win_rate, 3)
         0.956

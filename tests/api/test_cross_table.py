@@ -28,17 +28,12 @@ def test_only_pairs_with_random_moves_are_sampled(table):
 
 
 def test_it_is_shown_and_drawn(table, drawn):
-    shown = table._repr_html_()
-    assert shown.count("<tr>") == 5 + 5
-    assert "first_free as X" in shown
-    assert shown.count("~") == 1 + 7, "in the title, and for each sampled pair"
+    text = table._repr_html_()
+    assert text.count("<tr>") == 5 + 5
+    assert "first_free as X" in text
+    assert text.count("~") == 1 + 7, "in the title, and for each sampled pair"
     figure = drawn(table.picture)
     assert "first_free" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
-
-
-def test_players_may_be_any_iterable():
-    table = jax_ttt.cross_table(name for name in ("random", "minimax"))
-    assert table.names == ("random", "minimax")
 
 
 @pytest.mark.usefixtures("any_types")

@@ -1,4 +1,4 @@
-"""The grade of a player, exact and sampled."""
+"""The grade of a player: exact, searched and sampled."""
 
 import jax
 import pytest
@@ -11,36 +11,62 @@ def any_free(key, env_state):
 
 
 def test_an_exact_grade(agent):
-    found = jax_ttt.grade(agent)
-    assert found.unbeatable is True
-    assert found.loss_rate == 0
-    assert found.win_rate + found.draw_rate == pytest.approx(1)
-    assert found.sampled is None
+    grade = jax_ttt.grade(agent)
+    assert (grade.unbeatable, grade.loss_rate, grade.sampled) == (True, 0, None)
+    assert grade.win_rate + grade.draw_rate == pytest.approx(1)
 
 
 def test_a_grade_is_of_the_learned_seat(one_seat):
-    found = jax_ttt.grade(one_seat)
-    assert (found.seats, found.unbeatable) == (("first",), True)
-    assert "first only, as X" in repr(found)
+    grade = jax_ttt.grade(one_seat)
+    assert (grade.seats, grade.unbeatable) == (("first",), True)
+    assert "first only, as X" in repr(grade)
 
 
 def test_a_sampled_grade():
-    found = jax_ttt.grade(any_free, num_games=512)
-    assert found.exact is None
-    assert found.unbeatable is None
-    assert 0.4 < found.win_rate < 0.6
-    assert "95 % intervals" in repr(found)
+    grade = jax_ttt.grade(any_free, num_games=512)
+    assert (grade.exact, grade.unbeatable) == (None, None)
+    assert 0.4 < grade.win_rate < 0.6
+    assert "95 % intervals" in repr(grade)
 
 
-def test_the_number_of_games_is_checked():
-    with pytest.raises(jax_ttt.Refused, match="num_games must be"):
-        jax_ttt.grade("random", num_games=-1)
-    with pytest.raises(jax_ttt.Refused, match=r"any_free .* nothing is exact"):
-        jax_ttt.grade(any_free, num_games=0)
+@pytest.mark.slow
+def test_in_a_game_without_a_tree_the_grade_is_that_of_a_search(beaten):
+    grade = jax_ttt.grade(beaten)
+    assert (grade.unbeatable, grade.sampled) == (False, None)
+    wins = [seat.win_rate for seat in grade.searched.values()]
+    assert grade.win_rate == pytest.approx(sum(wins) / 2)
+    assert grade.loss_rate > 0
+    assert grade.verdict in repr(grade)
+    assert grade.verdict == jax_ttt.prove(beaten).verdict
 
 
-def test_a_limit_of_a_search_without_effect_is_refused():
-    with pytest.raises(jax_ttt.Refused, match="max_positions must be left out"):
-        jax_ttt.grade("minimax", max_positions=5)
-    with pytest.raises(jax_ttt.Refused, match="does not play one move"):
-        jax_ttt.grade("random", env_id="connect_four", max_positions=5)
+def test_a_search_that_reaches_its_limit_proves_nothing(beaten):
+    grade = jax_ttt.grade(beaten, max_positions=20, num_games=16)
+    assert grade.unbeatable is None
+    assert grade.sampled is not None
+    assert grade.win_rate == grade.sampled.both.win_rate
+    assert "not decided" in grade.verdict
+
+
+@pytest.mark.slow
+def test_the_shipped_agent_of_connect_5x4_is_graded_unbeatable():
+    grade = jax_ttt.grade("shipped:connect-5x4")
+    assert (grade.unbeatable, grade.loss_rate) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("who", "options", "message"),
+    [
+        ("random", {"num_games": -1}, "num_games must be"),
+        (any_free, {"num_games": 0}, r"any_free .* nothing is exact"),
+        ("minimax", {"max_positions": 5}, "max_positions must be left out"),
+        (
+            "random",
+            {"env_id": "connect_four", "max_positions": 5},
+            "does not play one move",
+        ),
+    ],
+)
+def test_numbers_without_effect_are_refused(who, options, message):
+    with pytest.raises(jax_ttt.Refused, match=message):
+        jax_ttt.grade(who, **options)
