@@ -114,7 +114,7 @@ class Loggers:
         try:
             self._loggers[name] = opener()
         except Exception as error:  # a failing logger must not end the run
-            _tell_dropped(name, error)
+            _report_dropped(name, error)
 
     def write_row(self, row: Row) -> None:
         """Send a row of the metrics to all loggers."""
@@ -125,7 +125,7 @@ class Loggers:
                 logger.write(numbers, row.update)
             except Exception as error:  # as above
                 del self._loggers[name]
-                _tell_dropped(name, error)
+                _report_dropped(name, error)
 
     def close(self) -> None:
         """Close all loggers."""
@@ -133,10 +133,10 @@ class Loggers:
             try:
                 logger.close()
             except Exception as error:  # as above
-                _tell_dropped(name, error)
+                _report_dropped(name, error)
 
 
-def _tell_dropped(name: str, error: Exception) -> None:
+def _report_dropped(name: str, error: Exception) -> None:
     streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
 
 

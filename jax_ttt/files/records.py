@@ -27,16 +27,18 @@ def to_dict(record: object) -> JsonObject:
     if not dataclasses.is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"not a record: {record!r}")
     fields = {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
-    return {name: _plain(value) for name, value in fields.items() if value is not None}
+    return {
+        name: _to_plain(value) for name, value in fields.items() if value is not None
+    }
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     if dataclasses.is_dataclass(value):
         return to_dict(value)
     if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
+        return {name: _to_plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [_to_plain(part) for part in value]
     return value
 
 

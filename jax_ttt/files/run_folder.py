@@ -103,7 +103,7 @@ class Lock:
         try:
             self._lock.acquire()
         except filelock.Timeout:
-            raise InUseError(f"in use by {_holder(path)}") from None
+            raise InUseError(f"in use by {_lock_holder(path)}") from None
         with contextlib.suppress(OSError):  # a full disk: the number only informs
             path.write_text(f"{os.getpid()}\n", "ascii")
 
@@ -115,7 +115,7 @@ class Lock:
         self._lock.release()
 
 
-def _holder(lock: Path) -> str:
+def _lock_holder(lock: Path) -> str:
     """Return the process that holds a lock, by its number if the file has it."""
     try:
         return f"process {int(lock.read_text('ascii'))}"
@@ -245,14 +245,14 @@ class RunFolder:
             summary, update=last.update, seconds=last.seconds, grade=last.grade
         )
 
-    def resuming(self) -> str:
+    def resume_command(self) -> str:
         """Return the command that continues the run, for a shell."""
         return f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
 
     def how_to_continue(self) -> str:
         """Return how to continue the run, if it has a checkpoint."""
         if self.checkpoints():
-            return f"to continue: {self.resuming()}"
+            return f"to continue: {self.resume_command()}"
         return "there is no checkpoint, so the run can't be continued"
 
     def check_unlocked(self, flag: str) -> None:
@@ -292,7 +292,7 @@ class RunFolder:
         if not self.path.exists():
             return ""
         if self.checkpoints():
-            return f"it holds a run; to continue it: {self.resuming()}"
+            return f"it holds a run; to continue it: {self.resume_command()}"
         if self.agent.exists():
             return f"{self.agent} exists"
         existing = [path for path in self._replaceable() if path.exists()]

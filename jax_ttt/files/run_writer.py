@@ -99,7 +99,7 @@ class RunWriter:
             return
         update, evaluated = latest.checkpoint.update, latest.checkpoint.evaluated
         lines = []
-        for line in self._lines():
+        for line in self._metric_lines():
             try:
                 row = read_row(line)
             except ValueError as error:
@@ -113,12 +113,12 @@ class RunWriter:
                 lines.append(line + b"\n")
         for path in latest.damaged:
             path.replace(path.with_name(path.name + _DAMAGED))
-        self._write(self.run.metrics, b"".join(lines))
+        self._write_file(self.run.metrics, b"".join(lines))
         for snapshot_update, path in snapshots_in(self.run.snapshots).items():
             if snapshot_update > evaluated:
                 path.unlink()
 
-    def _lines(self) -> list[bytes]:
+    def _metric_lines(self) -> list[bytes]:
         """Return the lines of the metrics; a missing file is a warning."""
         path = self.run.metrics
         if not path.exists():
@@ -142,7 +142,7 @@ class RunWriter:
             **environment,
         }
         text = json.dumps(fields, indent=2) + "\n"
-        self._write(self.run.config, text.encode())
+        self._write_file(self.run.config, text.encode())
 
     def write_row(self, row: Row) -> None:
         """Append a row to the metrics.
@@ -161,11 +161,11 @@ class RunWriter:
 
     def save_agent(self, agent: AgentFile) -> None:
         """Write the agent, replacing an earlier one."""
-        self._write(self.run.agent, agent_file.encode_agent(agent))
+        self._write_file(self.run.agent, agent_file.encode_agent(agent))
 
     def save_best(self, agent: AgentFile) -> None:
         """Write the best agent so far, replacing an earlier one."""
-        self._write(self.run.best, agent_file.encode_agent(agent))
+        self._write_file(self.run.best, agent_file.encode_agent(agent))
 
     def save_snapshot(self, agent: AgentFile) -> None:
         """Write the agent of an evaluation; a failure is only a warning."""
@@ -173,7 +173,7 @@ class RunWriter:
         try:
             if self._writes:
                 path.parent.mkdir(exist_ok=True)
-            self._write(path, agent_file.encode_agent(agent))
+            self._write_file(path, agent_file.encode_agent(agent))
         except (OSError, FloatingPointError) as error:
             streams.print_stderr(f"warning: {error}")
 
@@ -186,7 +186,7 @@ class RunWriter:
             OSError: it can't be written.
         """
         path = self.run.checkpoint(saved.update)
-        self._write(path, checkpoint.encode_checkpoint(saved))
+        self._write_file(path, checkpoint.encode_checkpoint(saved))
         if self._writes:
             for old in self.run.checkpoints()[keep:]:
                 with contextlib.suppress(OSError):  # an old file only takes space
@@ -201,9 +201,9 @@ class RunWriter:
             peak_memory_mib=process.peak_mib(),
         )
         text = json.dumps(dataclasses.asdict(times), indent=2) + "\n"
-        self._write(self.run.times, text.encode())
+        self._write_file(self.run.times, text.encode())
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write_file(self, path: Path, content: bytes) -> None:
         if self._writes:
             with self.times.recording("write"):
                 files.write_atomic(path, content)

@@ -97,12 +97,12 @@ class SweepFile:
         It is on the disk when the method returns.
         """
         if self._writes:
-            _append(self.path, SweepLine(group=group, agent=agent))
+            _append_line(self.path, SweepLine(group=group, agent=agent))
         self.agents[group, agent.seed] = agent
 
     def rows(self, group: int) -> list[AgentResult]:
         """Return the finished agents of a combination, in the order of their seeds."""
-        agents = [agent for place, agent in self.agents.items() if place[0] == group]
+        agents = [agent for job, agent in self.agents.items() if job[0] == group]
         return sorted(agents, key=lambda agent: agent.seed)
 
     def missing(self, num_groups: int) -> list[tuple[int, int]]:
@@ -141,17 +141,17 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
         first_seed=sweep.first_seed,
         num_seeds=sweep.num_seeds,
     )
-    path = _new_path(name)
+    path = _make_empty_file(name)
     file = SweepFile(path, sweep, {})
     try:
-        _append(path, head)
+        _append_line(path, head)
     except OSError:
         file.close()
         raise
     return file
 
 
-def _new_path(name: str) -> Path:
+def _make_empty_file(name: str) -> Path:
     """Make an empty file of this name in `runs`; return its path."""
     for count in range(1, 1000):
         path = RUNS / (f"{name}.jsonl" if count == 1 else f"{name}.{count}.jsonl")
@@ -242,7 +242,7 @@ def _make_sweep(head: SweepHead) -> Sweep:
     )
 
 
-def _append(path: Path, line: SweepHead | SweepLine) -> None:
+def _append_line(path: Path, line: SweepHead | SweepLine) -> None:
     """Append a line; it is on the disk when the function returns."""
     try:
         with path.open("a", encoding="utf-8") as file:

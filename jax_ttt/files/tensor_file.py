@@ -50,7 +50,7 @@ def encode_tensors(description: object, tensors: dict[str, np.ndarray]) -> bytes
         **records.to_dict(description),
     }
     description["sha256"] = _digest(description, tensors)
-    content = safetensors.numpy.save(tensors, {_KEY: _text(description)})
+    content = safetensors.numpy.save(tensors, {_KEY: _description_text(description)})
     if len(content) > MAX_BYTES:
         raise OverflowError(f"it has {len(content):,} bytes; at most {MAX_BYTES:,}")
     return content
@@ -65,12 +65,12 @@ def read_tensors(
         AgentError: the file is missing or damaged, is of another kind or version, or
             was changed after it was saved.
     """
-    with _opened(path) as file:
-        description = _description(path, file)
+    with _open_file(path) as file:
+        description = _parse_description(path, file)
         tensors = file.get_tensors()
     if description.pop("sha256", None) != _digest(description, tensors):
         raise AgentError(f"{path}: its contents were changed after they were saved")
-    return _record(path, kind, description), tensors
+    return _make_record(path, kind, description), tensors
 
 
 def read_description(path: Path, kind: type[RecordT]) -> RecordT:
@@ -79,8 +79,8 @@ def read_description(path: Path, kind: type[RecordT]) -> RecordT:
     Raises:
         AgentError: the file is missing or damaged, or of another kind or version.
     """
-    with _opened(path) as file:
-        return _record(path, kind, _description(path, file))
+    with _open_file(path) as file:
+        return _make_record(path, kind, _parse_description(path, file))
 
 
 @contextlib.contextmanager
@@ -93,7 +93,7 @@ def errors_naming(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[safetensors.safe_open]:
+def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
     try:
         files.check_readable(path, MAX_BYTES)
     except files.UnreadableError as error:
@@ -110,7 +110,7 @@ def _opened(path: Path) -> Iterator[safetensors.safe_open]:
         ) from None
 
 
-def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
+def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
@@ -120,12 +120,12 @@ def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
     return description
 
 
-def _record(path: Path, kind: type[RecordT], description: JsonObject) -> RecordT:
+def _make_record(path: Path, kind: type[RecordT], description: JsonObject) -> RecordT:
     with errors_naming(path):
         return records.from_dict(kind, description)
 
 
-def _text(description: JsonObject) -> str:
+def _description_text(description: JsonObject) -> str:
     return json.dumps(description, sort_keys=True)
 
 
@@ -135,7 +135,7 @@ def _digest(description: JsonObject, tensors: dict[str, np.ndarray]) -> str:
     It does not depend on the order of the names, so it is the same before a file is
     written and after it is read.
     """
-    digest = hashlib.sha256(_text(description).encode())
+    digest = hashlib.sha256(_description_text(description).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         head = json.dumps([name, tensor.dtype.str, tensor.shape])

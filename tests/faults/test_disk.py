@@ -155,27 +155,6 @@ def test_no_space_at_any_write_of_a_run(full_at, trained, tmp_path):
 
 
 @pytest.mark.slow
-def test_no_space_at_any_write_of_a_sweep(full_at, tmp_path, monkeypatch):
-    whole = None
-    for number in (10**9, *range(1, 5)):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        monkeypatch.chdir(folder)
-        full_at(number)
-        done = as_users.run_here(SWEEP, 3)
-        (path,) = folder.glob("runs/*.jsonl")
-        if whole is None:
-            assert done.code == 0, done
-            whole = as_users.timeless_lines(path)
-            continue
-        assert_no_space(done)
-        full_at(10**9)
-        assert path.read_bytes().count(b"\n") >= number - 1
-        assert as_users.run_here("sweep --json --resume", path).code == 0
-        assert as_users.timeless_lines(path) == whole
-
-
-@pytest.mark.slow
 def test_a_file_that_may_not_grow_is_an_error_and_the_folder_stays_free(
     shell, tmp_path
 ):

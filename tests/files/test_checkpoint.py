@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.files import agent_file, checkpoint, tensor_file
+from jax_ttt.files import checkpoint, tensor_file
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
 
@@ -100,18 +100,6 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
         content = checkpoint.encode_checkpoint(poisoned)
     with pytest.raises(AgentError, match=f"{name} is not finite$"):
         read(content)
-
-
-@pytest.mark.fault
-def test_an_agent_and_a_checkpoint_are_different_kinds_of_file(
-    agent, state, read, tmp_path
-):
-    with pytest.raises(AgentError, match="kind"):
-        read(agent_file.encode_agent(agent))
-    (tmp_path / "file").write_bytes(checkpoint.encode_checkpoint(state))
-    for read_agent in (agent_file.read_agent, agent_file.read_env_id):
-        with pytest.raises(AgentError, match="kind"):
-            read_agent(tmp_path / "file")
 
 
 @pytest.fixture

@@ -146,19 +146,6 @@ def test_an_incomplete_last_row_is_left_out(make):
         assert run.last_evaluation() == rows[2]
 
 
-@pytest.mark.fault
-def test_a_line_that_is_not_a_row_is_refused(make):
-    run = make("run", rows=[made.chunk(2)])
-    with run.metrics.open("a") as file:
-        file.write("{}\n")
-    for read in (run.rows, run.last_evaluation):
-        with pytest.raises(ValueError, match="event"):
-            read()
-    run.metrics.unlink()
-    with pytest.raises(ValueError, match="No such file"):
-        run.rows()
-
-
 def test_checkpoints_and_snapshots_are_in_the_order_of_their_updates(tmp_path):
     run = RunFolder(tmp_path)
     assert (run.checkpoints(), run_folder.snapshots_in(run.snapshots)) == ([], {})

@@ -35,10 +35,9 @@ def writer(run):
 def resume(run, state, writer):
     """Return a function that continues from a state after some updates."""
 
-    def resume(update=2, evaluated=0, damaged=()):
+    def resume(update=2, evaluated=0):
         saved = dataclasses.replace(state, update=update, evaluated=evaluated)
-        reasons = {run.checkpoint(n): "why" for n in damaged}
-        writer.resume(LatestCheckpoint(run, run.checkpoint(update), saved, reasons))
+        writer.resume(LatestCheckpoint(run, run.checkpoint(update), saved, {}))
 
     return resume
 
@@ -66,13 +65,6 @@ def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
     first.close()
     assert sorted(os.listdir(run.path)) == [".mine", "mine.tmp", "snapshots"]
     assert os.listdir(run.snapshots) == []
-
-
-def test_a_row_is_in_the_file_before_the_next_one(writer, run):
-    rows = [made.evaluated(0), made.chunk(1)]
-    for count, row in enumerate(rows, 1):
-        writer.write_row(row)
-        assert run.rows() == rows[:count]
 
 
 def test_a_run_that_cannot_be_continued_is_replaced(writer, run, agent, capsys):
@@ -175,14 +167,6 @@ def test_damaged_rows_are_removed_and_lost_rows_are_a_warning(
     assert capsys.readouterr().err.count("dropped a row") == 2
 
 
-def test_a_damaged_checkpoint_gets_another_name(run, resume):
-    for update in (2, 4):
-        run.checkpoint(update).write_bytes(b"%d" % update)
-    resume(damaged=[4])
-    assert run.checkpoints() == [run.checkpoint(2)]
-    assert (run.path / "checkpoint-4.safetensors.damaged").read_bytes() == b"4"
-
-
 @pytest.mark.fault
 def test_a_snapshot_is_an_agents_file_if_its_weights_are_finite(
     writer, run, agent, capsys
@@ -210,17 +194,6 @@ def test_snapshots_of_a_long_run_have_equal_distances_and_the_last_one_stays(
     assert kept == updates or len(kept) > MOST_SNAPSHOTS // 2
     distances = {later - update for update, later in itertools.pairwise(kept[:-1])}
     assert len(distances) <= 1
-
-
-def test_the_times_of_a_run_are_written(writer, run):
-    with writer.times.recording("train"):
-        pass
-    writer.write_row(made.evaluated(0))
-    writer.write_times()
-    times = json.loads(run.times.read_text())
-    assert times["seconds"]["train"] > 0
-    assert times["seconds"]["write"] > 0
-    assert times["total_seconds"] >= sum(times["seconds"].values())
 
 
 def test_two_new_runs_have_two_folders(tmp_path, monkeypatch):

@@ -11,12 +11,11 @@ import pytest
 from quick import compiled
 
 from jax_ttt.config.settings import Config, Hyper
-from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.evaluation import Evaluation
 from jax_ttt.runtime import processes
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import Layout, stream_keys
+from jax_ttt.training.layout import Layout
 from jax_ttt.training.many_agents import Job
 from jax_ttt.training.run_state import run_key
 
@@ -64,20 +63,6 @@ def test_each_hyperparameter_reaches_the_learner():
         all((leaf[i] == leaf[0]).all() for leaf in leaves) for i in range(len(configs))
     ]
     assert is_same == [True, True, *[False] * len(others)]
-
-
-@pytest.mark.slow
-def test_a_number_as_data_has_the_effect_of_a_constant():
-    config = CONFIG.replace(learning_rate=7e-3, tau=0.2, tremble=0.25)
-    learner = Learner.of(config)
-
-    @jax.jit
-    def train(key):
-        return learner.chunk(learner.init(key), 6)[0].params
-
-    constants = jax.tree.leaves(train(stream_keys(run_key(3)).training))
-    for data, constant in zip(leaves_after(alone(config, 3)), constants, strict=True):
-        np.testing.assert_allclose(data, constant, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.slow

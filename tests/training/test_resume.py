@@ -271,18 +271,6 @@ def test_a_damaged_checkpoint_is_replaced_by_the_one_before(killed, whole):
 
 
 @pytest.mark.fault
-def test_without_a_good_checkpoint_nothing_is_changed(killed):
-    paths = RunFolder(killed).checkpoints()
-    for path in paths:
-        path.write_bytes(path.read_bytes()[:-1])
-    before = contents(killed)
-    code, out, err = command("--resume", killed)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"error: {paths[0]}: ")
-    assert contents(killed) == before
-
-
-@pytest.mark.fault
 def test_a_folder_in_use_or_with_a_run_is_refused(killed):
     lock = Lock(RunFolder(killed).lock)
     for flag, flags in (("--resume", []), ("--run-dir", TINY)):
