@@ -29,10 +29,10 @@ from jax_ttt.players.saved_agents import AgentError, SavedAgent
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
 AGENT = SavedAgent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
-WHOLE = saved_agents.agent_bytes(AGENT)
-HEADER = 8 + int.from_bytes(WHOLE[:8], "little")
-DESCRIPTION = json.loads(json.loads(WHOLE[8:HEADER])["__metadata__"]["jax_ttt"])
-TENSORS = safetensors.numpy.load(WHOLE)
+CONTENT = saved_agents.agent_bytes(AGENT)
+HEADER = CONTENT[8 : 8 + int.from_bytes(CONTENT[:8], "little")]
+DESCRIPTION = json.loads(json.loads(HEADER)["__metadata__"]["jax_ttt"])
+TENSORS = safetensors.numpy.load(CONTENT)
 
 
 @pytest.mark.parametrize(
