@@ -1,4 +1,4 @@
-"""The makers of pages: the functions of the API, the address of the repository."""
+"""The pages of the public functions, and the repository's address in all pages."""
 
 import inspect
 
@@ -6,7 +6,7 @@ import jax_ttt
 from tools import make_api, make_links
 
 
-def test_the_pages_of_the_api_are_those_of_today():
+def test_the_pages_of_the_api_are_up_to_date():
     for file, text in make_api.pages().items():
         assert (make_api.DOCS / file).read_text("utf-8") == text, "run `make api`"
 

@@ -17,9 +17,10 @@ from jax_ttt.grading.grade import Exam, ExamScore
 from tools import make_schema
 
 SHIPPED = Path(jax_ttt.__file__).parent / "shipped"
+SCORE = ExamScore(num_positions=4, share=0.5, interval=(0.1, 0.9))
 
 
-def test_the_file_in_the_docs_is_the_schema():
+def test_the_file_in_the_docs_is_up_to_date():
     text = make_schema.PATH.read_text("utf-8")
     assert text == make_schema.page(), "docs/schema.json is old: run make schema"
 
@@ -47,7 +48,7 @@ def check(record, value):
     jsonschema.validate(value, schema)
 
 
-def test_a_field_without_a_definition_is_found():
+def test_a_field_without_a_definition_is_an_error():
     check("Lines", {"won": 3, "drawn": 2, "lost": 0})
     with pytest.raises(jsonschema.ValidationError):
         check("Lines", {"won": 3, "drawn": 2, "lost": 0, "open": 1})
@@ -60,13 +61,7 @@ def test_a_field_without_a_definition_is_found():
         made.grade(sampled=made.sampled((0.5, 0.25), (0.25, 0.5))),
         dataclasses.replace(
             made.grade(),
-            exam=Exam(
-                all=(
-                    mark := ExamScore(num_positions=4, share=0.5, interval=(0.1, 0.9))
-                ),
-                by_kind={"random": mark},
-                by_ply={"3": mark},
-            ),
+            exam=Exam(all=SCORE, by_kind={"random": SCORE}, by_ply={"3": SCORE}),
         ),
     ],
     ids=["searched", "sampled", "exam"],
