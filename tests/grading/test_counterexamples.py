@@ -12,7 +12,8 @@ import tiny
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
-from jax_ttt.grading import counterexamples, search
+from jax_ttt.grading import counterexamples
+from jax_ttt.grading import search_grade
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
 
@@ -37,7 +38,7 @@ def agent():
 @pytest.fixture(scope="module")
 def grades(agent):
     """Return the grades that `evaluate` gives it."""
-    results = search.search_by_seat(registry.agent_player("agent", agent), 10**9)
+    results = search_grade.search_by_seat(registry.agent_player("agent", agent), 10**9)
     return {seat: result.grade for seat, result in results.items()}
 
 
@@ -61,7 +62,7 @@ def test_past_the_limit_counterexamples_come_from_a_sample(agent, grades, monkey
     cut_grades, keys = find(agent.params, config)
     assert all(cut_grades[x].losing_ends < grades[x].losing_ends for x in SEATS)
     assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
-    monkeypatch.setattr(search, "_SAMPLE_SIZE", 40)
+    monkeypatch.setattr(search_grade, "_SAMPLE_SIZE", 40)
     _, few = find(agent.params, config)
     assert set(few) < set(keys)
     assert len(few)

@@ -5,7 +5,7 @@ import pytest
 import rules
 
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.grading import exact
+from jax_ttt.grading import tree_grade
 from jax_ttt.solver import minimax, outcomes, policies
 
 ENV = "tic_tac_toe"
@@ -14,7 +14,7 @@ ENV = "tic_tac_toe"
 @pytest.fixture(scope="module")
 def random_grade(host_tree):
     """Return the grade of a random player."""
-    return exact.grade_policy(ENV, host_tree, policies.uniform(host_tree))
+    return tree_grade.grade_policy(ENV, host_tree, policies.uniform(host_tree))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_optimal_moves_of_a_random_player(random_grade, position):
 @pytest.mark.parametrize("first_best", [False, True])
 def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree):
     probs = minimax.policy(host_tree, first_best=first_best)
-    grade = exact.grade_policy(ENV, host_tree, probs)
+    grade = tree_grade.grade_policy(ENV, host_tree, probs)
     assert grade.unbeatable is True
     assert grade.shortest_loss is None
     assert grade.details.exploitability == 0
@@ -52,7 +52,7 @@ def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree
 
 
 def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_cell):
-    grade = exact.grade_policy(ENV, host_tree, first_cell)
+    grade = tree_grade.grade_policy(ENV, host_tree, first_cell)
     assert grade.details.exploitability == 1
     assert grade.shortest_loss is not None
 
@@ -60,7 +60,7 @@ def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_ce
 def test_a_grade_of_the_seats_is_the_same_without_the_details(host_tree, first_cell):
     full, short = (
         grade_of(ENV, host_tree, first_cell, ("second",))
-        for grade_of in (exact.grade_policy, exact.grade_seats)
+        for grade_of in (tree_grade.grade_policy, tree_grade.grade_seats)
     )
     assert short.details is None
     assert (short.seats, short.unbeatable) == (full.seats, full.unbeatable)
@@ -90,7 +90,7 @@ def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
     number = np.arange(num_moves)
     errors = np.full(legal.shape, np.nan)  # ignored where a move is illegal
     errors[legal] = number**2.0 * np.where(number % 2, -1, 1)
-    q_error = exact.q_error(host_tree, q_star[host_tree.decisions] + errors)
+    q_error = tree_grade.q_error(host_tree, q_star[host_tree.decisions] + errors)
     mean = (num_moves - 1) * (2 * num_moves - 1) / 6
     assert q_error == pytest.approx(mean, rel=1e-12)
 

@@ -7,7 +7,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.grading import exam as exams
 
 ENV = "connect_four"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.grading import grade as grades
 from jax_ttt.grading.grade import Grade, Match, SeatGrade
 
@@ -75,20 +75,20 @@ def test_a_player_is_unbeatable_in_the_seats_that_it_learned(
     ],
 )
 def test_a_grade_is_written_and_read_back(grade):
-    text = records.to_json(grade)
-    again = records.from_json(Grade, text)
+    text = json_records.to_json(grade)
+    again = json_records.from_json(Grade, text)
     assert again == grade
     assert again.mean_win_rate == grade.mean_win_rate
     assert json.loads(text).get("unbeatable") is again.unbeatable
 
 
 def test_a_file_that_claims_a_proof_is_not_believed():
-    written = records.to_dict(grade_of(WON, BEATEN))
+    written = json_records.to_dict(grade_of(WON, BEATEN))
     for part in (written, written["second"]):
         assert isinstance(part, dict)
         assert part["unbeatable"] is False
         part["unbeatable"] = True
-    assert records.from_dict(Grade, written) == grade_of(WON, BEATEN)
+    assert json_records.from_dict(Grade, written) == grade_of(WON, BEATEN)
 
 
 def test_bounds_are_equal_where_a_rate_is_exact():

@@ -4,9 +4,10 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.games import pgx_games, positions
-from jax_ttt.grading import match as matches
-from jax_ttt.players import basic
+from jax_ttt.games import pgx_games
+from jax_ttt.games import position_index
+from jax_ttt.grading import sampled_match as matches
+from jax_ttt.players import simple_players
 from jax_ttt.solver import minimax, outcomes, policies
 
 ENV = pgx_games.make_env("tic_tac_toe")
@@ -29,10 +30,10 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     random = policies.uniform(host_tree)
     action = (noise * host_tree.legal_action_mask)[host_tree.decisions].argmax(axis=1)
     probs = policies.deterministic(host_tree, action)
-    index = positions.position_index("tic_tac_toe")
-    player = basic.policy_player(index, probs)
+    index = position_index.position_index("tic_tac_toe")
+    player = simple_players.policy_player(index, probs)
     match = matches.play_match(
-        ENV, jax.random.key(seed), player, basic.random_player, 1024
+        ENV, jax.random.key(seed), player, simple_players.random_player, 1024
     )
     assert 400 < sum(map(int, match.first)) < 624
     assert sum(map(int, match.first)) + sum(map(int, match.second)) == 1024
@@ -41,10 +42,10 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
 
 
 def test_the_first_player_moves_first(host_tree):
-    index = positions.position_index("tic_tac_toe")
-    best = basic.policy_player(index, minimax.policy(host_tree))
+    index = position_index.position_index("tic_tac_toe")
+    best = simple_players.policy_player(index, minimax.policy(host_tree))
     counts, num_moves = matches.play_seats(
-        ENV, jax.random.key(0), basic.random_player, best, 400
+        ENV, jax.random.key(0), simple_players.random_player, best, 400
     )
     assert sum(map(int, counts)) == 400
     assert within(counts, (0, 0.22252, 0.77748))

@@ -14,9 +14,9 @@ from jax.tree_util import Partial
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import search
+from jax_ttt.grading import search_grade
 from jax_ttt.networks import q_network
-from jax_ttt.players import basic
+from jax_ttt.players import simple_players
 from jax_ttt.players.network_player import greedy_player, network_of
 from jax_ttt.players.player import Player
 
@@ -26,7 +26,7 @@ RULE = Player(env_id=ENV, name="rule", choose=rule_player.RULE, is_deterministic
 
 def grade_by_seat(player=RULE, most=10**9, **options):
     """Return the grades of a search by seat."""
-    results = search.search_by_seat(player, most, **options)
+    results = search_grade.search_by_seat(player, most, **options)
     return {seat: result.grade for seat, result in results.items()}
 
 
@@ -136,7 +136,7 @@ def test_the_batch_fits_the_devices(grades):
 
 
 def test_players_that_can_not_be_searched_are_refused():
-    random = Player(env_id=ENV, name="random", choose=basic.random_player)
+    random = Player(env_id=ENV, name="random", choose=simple_players.random_player)
     with pytest.raises(PlayerError, match="random does not play one move in each pos"):
         grade_by_seat(random)
     column_0 = Partial(lambda key, state: state.current_player * 0)
@@ -144,16 +144,16 @@ def test_players_that_can_not_be_searched_are_refused():
     with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
         grade_by_seat(cheat)
     othello = dataclasses.replace(RULE, env_id="othello")
-    reason = search.reason_not_searchable(othello)
+    reason = search_grade.reason_not_searchable(othello)
     assert reason.startswith("positions of othello have no keys")
     four = dataclasses.replace(RULE, env_id="connect_four")
-    assert not search.reason_not_searchable(four)
+    assert not search_grade.reason_not_searchable(four)
 
 
 def test_the_memory_limits_the_positions(monkeypatch):
-    monkeypatch.setattr(search.devices, "free_host_bytes", lambda: 2**30)
-    assert search.most_positions() == 2**29 // 40
-    monkeypatch.setattr(search.devices, "free_host_bytes", lambda: None)
-    assert 10**7 < search.most_positions() < 10**8
-    monkeypatch.setattr(search.position_levels, "free_disk_bytes", lambda: 12_000_000)
-    assert search.most_positions() == 10**6
+    monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: 2**30)
+    assert search_grade.most_positions() == 2**29 // 40
+    monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: None)
+    assert 10**7 < search_grade.most_positions() < 10**8
+    monkeypatch.setattr(search_grade.position_levels, "free_disk_bytes", lambda: 12_000_000)
+    assert search_grade.most_positions() == 10**6

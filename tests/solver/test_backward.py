@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from jax_ttt.games.tree import array_module
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 
 def counts_and_lengths(tree):

@@ -48,7 +48,7 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(search):
     own_levels = [level for level in levels if search.player.moves_at(level)]
     marked = np.concatenate([search.keys[level][marks[level]] for level in own_levels])
     words = jnp.asarray(packing.numbers_to_keys(marked))
-    states = packing.to_states(ENV, packing.unpack(ENV, words))
+    states = jax.jit(lambda x: packing.to_states(ENV, packing.unpack(ENV, x)))(words)
     several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
     np.testing.assert_array_equal(np.concatenate(choices), marked[several])
     assert 10 < several.sum() < len(marked)

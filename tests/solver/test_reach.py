@@ -13,11 +13,14 @@ from rule_player import RULE, reached
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import packing, positions
+from jax_ttt.games import packing
+from jax_ttt.games import position_index
 from jax_ttt.networks import q_network
-from jax_ttt.players import basic, network_player
-from jax_ttt.solver import losing_lines, outcomes, policies, position_levels, proof
-from jax_ttt.solver import reach as reaches
+from jax_ttt.players import network_player
+from jax_ttt.players import simple_players
+from jax_ttt.solver import losing_lines, outcomes, policies, proof
+from jax_ttt.solver import merged_positions
+from jax_ttt.solver import reached_positions as reaches
 
 ENV = "connect_4x4"
 
@@ -144,14 +147,15 @@ def test_a_recursive_search_finds_the_same(seat):
     assert sum(int(mark.sum()) for mark in marks) == len(losing)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("seat", SEATS)
 def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
     noise = np.random.default_rng(seed).random(host_tree.legal_action_mask.shape)
     best = np.where(host_tree.legal_action_mask, noise, -1).argmax(axis=1)
     probs = np.where(host_tree.terminal[:, None], 0.0, np.eye(9)[best])
-    index = positions.position_index("tic_tac_toe")
-    player = basic.policy_player(index, probs)
+    index = position_index.position_index("tic_tac_toe")
+    player = simple_players.policy_player(index, probs)
     search = reached("tic_tac_toe", player, seat, batch=256)
     assert search.is_complete
     random = policies.uniform(host_tree)
@@ -190,6 +194,7 @@ def symmetric(key, env_state):
     return jnp.where(turned, 3 - column, column)
 
 
+@pytest.mark.slow
 def test_merged_images_have_the_same_results():
     apart, merged = (
         reached(ENV, Partial(symmetric), "second", merged=is_merged)
@@ -228,7 +233,7 @@ def test_a_canonical_network_is_symmetric_by_construction():
 @pytest.mark.parametrize(("most", "buffer_rows"), [(10, 2**22), (500, 16)])
 def test_with_too_many_positions_the_rest_stays_open(most, buffer_rows, monkeypatch):
     """With few buffered rows the search ends within a level."""
-    monkeypatch.setattr(position_levels, "_BUFFER_ROWS", buffer_rows)
+    monkeypatch.setattr(merged_positions, "_BUFFER_ROWS", buffer_rows)
     whole, cut = reached(ENV, RULE, "first"), reached(ENV, RULE, "first", most)
     assert not cut.is_complete
     assert cut.num_expanded < whole.num_expanded

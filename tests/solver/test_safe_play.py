@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jax_ttt.solver import minimax, outcomes, policies, safe_play
+from jax_ttt.solver import minimax, outcomes, policies
+from jax_ttt.solver import win_rate_ceiling
 
 
 def test_in_tic_tac_toe_x_draws_1_game_in_192_and_o_79_in_945(host_tree):
-    as_first = safe_play.most_wins(host_tree, "first")
-    as_second = safe_play.most_wins(host_tree, "second")
+    as_first = win_rate_ceiling.most_wins(host_tree, "first")
+    as_second = win_rate_ceiling.most_wins(host_tree, "second")
     assert as_first == pytest.approx(Fraction(191, 192), abs=1e-12)
     assert as_second == pytest.approx(Fraction(866, 945), abs=1e-12)
     random, best = policies.uniform(host_tree), minimax.policy(host_tree)
@@ -23,5 +24,5 @@ def test_without_a_player_that_never_loses_there_is_no_rate(host_tree):
     """If X wins every game, every O loses."""
     always_won = np.where(host_tree.terminal, 1, 0)
     tree = dataclasses.replace(host_tree, outcome=always_won)
-    assert safe_play.most_wins(tree, "second") == -np.inf
-    assert safe_play.most_wins(tree, "first") == 1
+    assert win_rate_ceiling.most_wins(tree, "second") == -np.inf
+    assert win_rate_ceiling.most_wins(tree, "first") == 1

@@ -9,7 +9,7 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.games import packing
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
 
