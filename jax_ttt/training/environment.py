@@ -11,9 +11,9 @@ import jax
 
 from jax_ttt import __version__
 from jax_ttt.config.errors import UsageError
-from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
-from jax_ttt.runtime import devices, process
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.runtime import devices, process_info
 
 _WITHOUT_EFFECT = ("python", "device.count", "device.cpu_count", "device.NPROC")
 """Parts that are saved for people. The last two decide only the number of threads."""
@@ -27,7 +27,7 @@ def environment() -> JsonObject:
     return {
         "device": devices.device_description(),
         "python": sys.version.split()[0],
-        "versions": {"jax_ttt": __version__} | process.library_versions(),
+        "versions": {"jax_ttt": __version__} | process_info.library_versions(),
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
         "random_numbers": f"{keys}{suffix}",
     }
@@ -65,7 +65,7 @@ def _relevant_parts(environment: JsonObject) -> JsonObject:
 
     On a CPU the number of threads does, whether `NPROC` or the cores decide it.
     """
-    flat = records.flattened(environment, ".")
+    flat = json_records.flattened(environment, ".")
     if flat.get("device.platform") == "cpu":
         threads = flat.get("device.NPROC") or flat.get("device.cpu_count")
         flat["threads"] = str(threads)

@@ -19,15 +19,15 @@ from jax_ttt.config.settings import PATCH_SIDE, Config
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.games.opponents import Opponent, Versus
+from jax_ttt.games.training_opponents import Opponent, Versus
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import counterexamples
-from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.players import names, registry
+from jax_ttt.grading.training_evaluation import Evaluation
+from jax_ttt.players import player_names, registry
 from jax_ttt.runtime import devices
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import device, run_state
+from jax_ttt.training import programs, run_state
 from jax_ttt.training.layout import KeyData, Layout, stream_keys
 from jax_ttt.training.run_state import RunState, RunStep, run_key
 
@@ -88,7 +88,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     """
     if config.opponent.is_self:
         return None
-    spec = names.read_name(config.opponent.opponent, config.env_id)
+    spec = player_names.read_name(config.opponent.opponent, config.env_id)
     opponent_key = stream_keys(run_key(seed)).opponent
     return Versus(
         env_id=config.env_id,
@@ -146,7 +146,7 @@ def training_steps(
         tree = _compile_and_enumerate(learner, key, layout, is_new=state is None)
     if state is None:
         with times.recording("train"):
-            first = device.start_program.jitted()(learner, key, layout=layout)
+            first = programs.start_program.jitted()(learner, key, layout=layout)
             state = run_state.initial_state(
                 first, np.asarray(meshes.gather_arrays(key))
             )
@@ -179,7 +179,7 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
 def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> RunStep:
     """Run a chunk of updates; the memory of `state.train_state` is taken."""
     num_updates = next_chunk_length(learner.config, int(state.update))
-    advance = device.advance_program.jitted(quickly=is_short_run(learner.config))
+    advance = programs.advance_program.jitted(quickly=is_short_run(learner.config))
     begin = time.perf_counter()
     after, metrics = advance(
         learner, state.train_state, num_updates=num_updates, layout=layout
@@ -226,7 +226,7 @@ def grade_on_devices(
     config = learner.config
     exact = sampled = None
     if tree is not None:
-        exact = device.grade_program.jitted(quickly)(
+        exact = programs.grade_program.jitted(quickly)(
             learner.network,
             state.average_params,
             tree,
@@ -234,7 +234,7 @@ def grade_on_devices(
         )
     num_games = config.evaluation.num_games(is_exact=tree is not None)
     if num_games:
-        sampled = device.match_program.jitted(quickly)(
+        sampled = programs.match_program.jitted(quickly)(
             learner.network,
             state.average_params,
             state.update,
@@ -282,29 +282,29 @@ def _compile_and_enumerate(
     """
     config = learner.config
     with ThreadPoolExecutor() as pool:
-        programs = []
+        compilations = []
 
         def compile_in_thread(program: jax.stages.Lowered) -> None:
-            programs.append(pool.submit(devices.compile_and_measure, program))
+            compilations.append(pool.submit(devices.compile_and_measure, program))
 
-        start = device.start_program.jitted().trace(learner, key, layout=layout)
+        start = programs.start_program.jitted().trace(learner, key, layout=layout)
         shapes = layout.placed_shapes(start.out_info)
         if is_new:
             compile_in_thread(start.lower())
-        advance = device.advance_program.jitted(quickly=is_short_run(config))
+        advance = programs.advance_program.jitted(quickly=is_short_run(config))
         for num_updates in all_chunk_lengths(config):
             compile_in_thread(
                 advance.lower(learner, shapes, num_updates=num_updates, layout=layout)
             )
         tree = trees.game_tree(config.env_id)
         if tree is not None:
-            grade = device.grade_program.jitted()
+            grade = programs.grade_program.jitted()
             compile_in_thread(
                 grade.lower(learner.network, shapes.average_params, tree, layout=layout)
             )
         num_games = config.evaluation.num_games(is_exact=tree is not None)
         if num_games:
-            match = device.match_program.jitted()
+            match = programs.match_program.jitted()
             compile_in_thread(
                 match.lower(
                     learner.network,
@@ -315,7 +315,7 @@ def _compile_and_enumerate(
                     layout=layout,
                 )
             )
-        num_bytes = max(program.result() for program in programs)
+        num_bytes = max(compilation.result() for compilation in compilations)
     # Checked before the first call: a program that is too large for the system would
     # end the process.
     devices.check_fits(num_bytes, LESS_MEMORY)
@@ -325,8 +325,8 @@ def _compile_and_enumerate(
 def agent_memory(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
-    start = device.start_program.jitted().lower(learner, key, layout=_ONE_AGENT)
-    advance = device.advance_program.jitted(quickly=is_short_run(config))
+    start = programs.start_program.jitted().lower(learner, key, layout=_ONE_AGENT)
+    advance = programs.advance_program.jitted(quickly=is_short_run(config))
     chunks = [
         advance.lower(
             learner, start.out_info, num_updates=num_updates, layout=_ONE_AGENT

@@ -15,11 +15,11 @@ import numpy as np
 from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import evaluation
-from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.runtime import devices, processes
+from jax_ttt.grading import training_evaluation
+from jax_ttt.grading.training_evaluation import Evaluation
+from jax_ttt.runtime import devices, distributed
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.training import loop
 from jax_ttt.training.layout import Layout
@@ -139,7 +139,7 @@ def _agent_result(
     grade = None
     if results is not None:
         with contextlib.suppress(FloatingPointError):
-            grade = evaluation.grade_of(job.config, results)
+            grade = training_evaluation.grade_of(job.config, results)
     counts = last.counts(index, num_at_once)
     return AgentResult(
         **vars(counts), seed=job.seed, diverged=grade is None, grade=grade
@@ -163,4 +163,4 @@ def agents_that_fit(
     if free is not None:
         number = int(min(max(0.5 * free // loop.agent_memory(config), 1), most))
     # The minimum over the processes, whose free memory differs.
-    return meshes.num_devices(mesh) * -processes.max_over_processes(-number)
+    return meshes.num_devices(mesh) * -distributed.max_over_processes(-number)

@@ -15,7 +15,7 @@ from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.runtime import processes, streams
+from jax_ttt.runtime import distributed, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.training import environment, run_state
 from jax_ttt.training.run_state import RunState, RunStep
@@ -119,12 +119,12 @@ class Recorder:
         try:
             for self._last_step, self.grade in steps:
                 self._on_step(self._last_step)
-                if processes.max_over_processes(bool(request)):
+                if distributed.max_over_processes(bool(request)):
                     self.save()
         except OSError:  # the reader of our output has ended, or the disk is full
             if self._last_step is not None:
                 # Saving needs all processes, but only this one has failed.
-                if processes.num_processes() == 1:
+                if distributed.num_processes() == 1:
                     self.save()
                 self._writer.save_agent(self._agent_file)
             raise
@@ -134,7 +134,7 @@ class Recorder:
             message = f"{error}; the last good checkpoint is {self.latest_path}"
             raise FloatingPointError(message) from None
         self._writer.save_agent(self._agent_file)
-        interrupted = processes.max_over_processes(bool(request))
+        interrupted = distributed.max_over_processes(bool(request))
         self.save(self._reason_to_end(bool(interrupted)))
 
     def add_proof(self, searched: dict[Seat, SeatGrade]) -> None:
@@ -189,7 +189,7 @@ class Recorder:
         every, now = self._schedule.every, time.monotonic()
         if self._due is None:
             self._due = now + every
-        elif processes.max_over_processes(bool(every and now >= self._due)):
+        elif distributed.max_over_processes(bool(every and now >= self._due)):
             self.save()
 
     def _is_scheduled(self, step: RunStep) -> bool:
@@ -211,7 +211,10 @@ class Recorder:
             FloatingPointError: a weight is not finite.
         """
         is_needed = self._saveable and not (self._is_saved and finished is None)
-        if not processes.max_over_processes(bool(is_needed)) or self._saveable is None:
+        if (
+            not distributed.max_over_processes(bool(is_needed))
+            or self._saveable is None
+        ):
             return
         state, grade = self._saveable
         try:
@@ -224,7 +227,7 @@ class Recorder:
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:
             reason = str(error) or "out of memory"
-            streams.print_stderr(f"warning: no checkpoint was saved: {reason}")
+            standard_streams.print_stderr(f"warning: no checkpoint was saved: {reason}")
         self._due = time.monotonic() + self._schedule.every
 
     def _checkpoint(

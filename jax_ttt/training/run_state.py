@@ -24,11 +24,11 @@ from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files.checkpoint import LatestCheckpoint
-from jax_ttt.files.rows import Chunk, Evaluated, Row, TrainingCounts
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, TrainingCounts
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading import evaluation
-from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
+from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
 from jax_ttt.runtime.words import counted
@@ -252,7 +252,7 @@ def with_grades(
     """
     for step in steps:
         if step.evaluation is not None:
-            grade = evaluation.grade_of(config, step.evaluation)
+            grade = training_evaluation.grade_of(config, step.evaluation)
         yield step, grade
 
 
