@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
-ROOT = str(Path(files.__file__).parents[2])
+ROOT = str(Path(atomic_files.__file__).parents[2])
 
 
 def reason_not_read(path, max_bytes=100):
-    with pytest.raises(files.UnreadableError) as error:
-        files.read_bounded(path, max_bytes)
+    with pytest.raises(atomic_files.UnreadableError) as error:
+        atomic_files.read_bounded(path, max_bytes)
     return str(error.value)
 
 
@@ -27,7 +27,7 @@ def test_a_regular_file_is_read_also_through_a_link(tmp_path):
     (tmp_path / "file").write_bytes(b"abc")
     (tmp_path / "link").symlink_to("file")
     for name in ("file", "link"):
-        assert files.read_bounded(tmp_path / name, 3) == b"abc"
+        assert atomic_files.read_bounded(tmp_path / name, 3) == b"abc"
     assert reason_not_read(tmp_path / "file", 2) == "larger than 2 bytes"
 
 
@@ -55,7 +55,7 @@ def test_a_new_file_has_the_mode_that_the_umask_gives(tmp_path):
     for umask, mode in ((0o022, 0o644), (0o077, 0o600)):
         previous = os.umask(umask)
         try:
-            files.write_atomic(tmp_path / "file", b"x")
+            atomic_files.write_atomic(tmp_path / "file", b"x")
         finally:
             os.umask(previous)
         assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
@@ -66,7 +66,7 @@ def test_a_link_in_place_of_the_file_is_replaced_and_not_followed(tmp_path):
     target, path = tmp_path / "target", tmp_path / "file"
     target.write_bytes(b"old")
     path.symlink_to(target)
-    files.write_atomic(path, b"new")
+    atomic_files.write_atomic(path, b"new")
     assert (target.read_bytes(), path.read_bytes()) == (b"old", b"new")
 
 
@@ -77,14 +77,14 @@ def test_a_failed_write_names_the_file_and_keeps_the_old_one(
     code, step, tmp_path, monkeypatch
 ):
     path = tmp_path / "file"
-    files.write_atomic(path, b"old")
+    atomic_files.write_atomic(path, b"old")
 
     def fail(*_):
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(os, step, fail)
-    with pytest.raises(files.WriteError) as error:
-        files.write_atomic(path, b"new")
+    with pytest.raises(atomic_files.WriteError) as error:
+        atomic_files.write_atomic(path, b"new")
     assert str(error.value) == f"cannot write {path}: {os.strerror(code)}"
     assert error.value.errno == code
     assert path.read_bytes() == b"old"
@@ -105,8 +105,8 @@ def test_a_path_that_cannot_be_written_is_named(name, reason, tmp_path):
     (tmp_path / "taken").write_bytes(b"x")
     (tmp_path / "folder").mkdir()
     message = f"^cannot write {tmp_path / name}: {reason}"
-    with pytest.raises(files.WriteError, match=message):
-        files.write_atomic(tmp_path / name, b"new")
+    with pytest.raises(atomic_files.WriteError, match=message):
+        atomic_files.write_atomic(tmp_path / name, b"new")
     assert sorted(os.listdir(tmp_path)) == ["folder", "taken"]
 
 
@@ -148,7 +148,7 @@ def test_the_old_file_survives_a_killed_process_and_a_limit_of_the_system(
     assert len(os.listdir(tmp_path)) == 2
     for name in (".mine", "mine.tmp"):
         (tmp_path / name).touch()
-    files.remove_temporary(tmp_path)
+    atomic_files.remove_temporary(tmp_path)
     assert sorted(os.listdir(tmp_path)) == [".mine", "file", "mine.tmp"]
 
 
@@ -159,7 +159,7 @@ def test_the_file_is_synced_before_it_is_renamed(tmp_path, monkeypatch):
     monkeypatch.setattr(
         os, "replace", lambda *args: (calls.append("rename"), replace(*args))
     )
-    files.write_atomic(tmp_path / "file", b"x")
+    atomic_files.write_atomic(tmp_path / "file", b"x")
     assert calls == ["sync", "rename"]
 
 
@@ -168,17 +168,19 @@ def test_a_device_or_a_pipe_that_a_user_names_is_written_in_place(tmp_path):
     os.mkfifo(fifo)
     reader = threading.Thread(target=lambda: contents.append(fifo.read_bytes()))
     reader.start()
-    files.write_output(fifo, b"abc")
+    atomic_files.write_output(fifo, b"abc")
     reader.join()
     assert contents == [b"abc"]
-    files.write_output(Path("/dev/null"), b"abc")
+    atomic_files.write_output(Path("/dev/null"), b"abc")
     assert not Path("/dev/null").is_file()
-    with pytest.raises(files.WriteError, match="cannot write /dev/full: No space left"):
-        files.write_output(Path("/dev/full"), b"abc")
+    with pytest.raises(
+        atomic_files.WriteError, match="cannot write /dev/full: No space left"
+    ):
+        atomic_files.write_output(Path("/dev/full"), b"abc")
 
 
 def test_a_field_that_a_row_lacks_is_empty(tmp_path):
     path = tmp_path / "rows.csv"
     rows = [{"seed": 1}, {"seed": 2, "wins": 0.5}, {"seed": 3, "losses": 0.25}]
-    files.write_csv(path, rows)
+    atomic_files.write_csv(path, rows)
     assert path.read_bytes() == b"seed,wins,losses\r\n1,,\r\n2,0.5,\r\n3,,0.25\r\n"

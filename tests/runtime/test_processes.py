@@ -11,15 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
 import tiny
-from jax.experimental import multihost_utils
 
 import jax_ttt
 from jax_ttt.players.saved_agents import load_agent
-from jax_ttt.runtime import processes, pytrees
+from jax_ttt.runtime import pytrees
 
 ROOT = Path(jax_ttt.__file__).parents[1]
 SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
@@ -35,22 +33,12 @@ def free_port():
         return server.getsockname()[1]
 
 
-IMPATIENT = """
-import runpy
-from jax_ttt.runtime import processes
-processes.JOIN_TIMEOUT = 2
-runpy.run_module("jax_ttt.train", run_name="__main__", alter_sys=True)
-"""
-"""The command `train`, with less time for all processes to join."""
-
-
-def start(flags, num_devices, cwd, command="train", code=None):
-    """Start a command, or some code, in a process with virtual devices."""
-    program = ["-c", code] if code else ["-m", f"jax_ttt.{command}"]
+def start(flags, num_devices, cwd, command="train"):
+    """Start a command in a process with virtual devices."""
     xla = f"{os.environ['XLA_FLAGS']} " if "XLA_FLAGS" in os.environ else ""
     xla += f"--xla_force_host_platform_device_count={num_devices}"
     return subprocess.Popen(
-        [sys.executable, *program, *map(str, flags)],
+        [sys.executable, "-m", f"jax_ttt.{command}", *map(str, flags)],
         env=os.environ | {"PYTHONPATH": str(ROOT), "XLA_FLAGS": xla},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -105,33 +93,6 @@ def wait_for_file(run, path, pattern):
         time.sleep(0.05)
 
 
-@pytest.fixture
-def join_as(monkeypatch):
-    """Return a function that makes this process look like one of two that joined."""
-
-    def as_process(index):
-        monkeypatch.setattr(jax, "process_count", lambda: 2)
-        monkeypatch.setattr(jax, "process_index", lambda: index)
-
-    return as_process
-
-
-@pytest.mark.parametrize("numbers", [(0, 15), (15, 0), (0, 0)])
-def test_processes_agree_on_the_greatest_number(numbers, join_as, monkeypatch):
-    monkeypatch.setattr(
-        multihost_utils, "process_allgather", lambda number: np.int32(numbers)
-    )
-    join_as(0)
-    assert processes.max_over_processes(numbers[0]) == max(numbers)
-
-
-@pytest.mark.parametrize("index", [0, 1])
-def test_the_first_process_writes(index, join_as):
-    assert processes.is_writer()
-    join_as(index)
-    assert processes.is_writer() == (index == 0)
-
-
 @pytest.mark.slow
 def test_without_a_cluster_the_command_is_refused(tmp_path):
     codes, texts = wait_for_ends([start([*RUN, "--distributed"], 1, tmp_path)])
@@ -160,18 +121,6 @@ def test_two_processes_give_the_run_of_one_with_two_devices(tmp_path):
     for name, leaf in leaves.items():
         # A sum of two numbers is the same in both orders.
         np.testing.assert_array_equal(leaf, expected[name], err_msg=name)
-
-
-@pytest.mark.slow
-def test_a_process_whose_coordinator_is_absent_gives_up(tmp_path):
-    cluster = ["--coordinator", f"127.0.0.1:{free_port()}", "--num-processes", "2"]
-    flags = [*RUN, "--distributed", *cluster, "--process-id", "1"]
-    ((code,), ((out, err),)) = wait_for_ends(
-        [start(flags, 1, tmp_path, code=IMPATIENT)]
-    )
-    assert code != 0
-    assert out == ""
-    assert "DEADLINE_EXCEEDED" in err, err
 
 
 @pytest.mark.slow

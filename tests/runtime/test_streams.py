@@ -12,7 +12,7 @@ import tiny
 
 from jax_ttt import play
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 
 def run_redirected(command, redirections):
@@ -78,7 +78,7 @@ sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
 
 
 def test_a_written_file_is_named_on_stdout_or_beside_json_on_stderr(capsys):
-    streams.print_written(Path("policy.csv"), "4,520 rows")
+    standard_streams.print_written(Path("policy.csv"), "4,520 rows")
     assert tuple(capsys.readouterr()) == ("wrote policy.csv: 4,520 rows\n", "")
-    streams.print_written(Path("policy.csv"), as_json=True)
+    standard_streams.print_written(Path("policy.csv"), as_json=True)
     assert tuple(capsys.readouterr()) == ("", "wrote policy.csv\n")
