@@ -1,5 +1,5 @@
-// The page's state, and what happens when the person chooses something. All panels show
-// an `App`, and the page is rendered again after each change of it.
+// The page's state, and what each choice of the person changes. All panels show an `App`,
+// which renders the page again after each change.
 
 import { Agents } from "./agents.js";
 import { Analysis } from "./analysis.js";
@@ -40,13 +40,13 @@ export class App {
     this.opponent = new Opponent(this, { level: "full" });
     this.analysis = null; // or an `Analysis`, in which the person moves both sides
     this.interrupted = null; // { game, opponent } that an analysis or a shown line interrupts
-    this.demoSide = null; // the side that beats the agent in a line that is shown
-    this.update = null; // of the selected agent; null: the latest
+    this.demoSide = null; // the side that beats the agent in a shown line
+    this.update = null; // number of updates of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
     this.others = new Map(); // by id, loaded agents whose values are shown, too
     this.hint = null; // { key, action, reason }
     this.isHinting = false; // whether a hint is being computed
-    this.announced = null; // the position after a mistake that screen readers heard
+    this.announced = null; // the position after the last mistake that was announced
     this.moved = false; // whether the latest stone was set just now
     this.isChanging = false;
     this.loadSelected = latest(
@@ -108,7 +108,7 @@ export class App {
     return link !== null;
   }
 
-  // Open another game: the one of a link, the one that this tab left, or a new one.
+  // Open another game: that of a link, the game that this tab left, or a new one.
   openGame(envId, link = null) {
     this.game.stop();
     if (envId !== this.rules.envId) this.rules = new Rules(envId);
@@ -132,7 +132,7 @@ export class App {
     return this.rules.fromKey(text).position ?? null;
   }
 
-  // Go on with the game that a tab left, if this is one. Returns whether it is.
+  // Continue a game that a tab left. Returns false if `left` is not one.
   resume(left) {
     const { moves, start, opponent, side, original, notCounted, isCounted, isAnalysis } = left;
     if (!Array.isArray(moves) || !SIDES.includes(side) || !(opponent?.level in LEVELS))
@@ -195,7 +195,7 @@ export class App {
     return game;
   }
 
-  // The opponent as it is chosen.
+  // An opponent of the current choices.
   nextOpponent() {
     const { level, depth } = this.choices;
     const { agent, update } = this;
@@ -471,7 +471,8 @@ export class App {
     return this.boardValues.exactState(this.rules, this.game.position);
   }
 
-  // Whether the moves are compared with best play: at the end, or while that is switched on.
+  // Whether the moves are compared with best play: at the end of a game, in an analysis, or
+  // while mistakes are marked.
   get isReviewed() {
     return this.layers.has("mistakes") || this.game.isOver || this.analysis !== null;
   }
@@ -482,7 +483,7 @@ export class App {
     return this.review.judgementsOf(this.game, this.loaded);
   }
 
-  // A judgement has arrived: screen readers hear a mistake of the person's latest move.
+  // Announce a mistake of the person's latest move, once its judgement has arrived.
   judged() {
     const ply = this.game.side === null ? null : this.game.lastOwn;
     const mark = ply === null ? null : this.marks()[ply];

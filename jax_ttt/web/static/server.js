@@ -1,4 +1,4 @@
-// The server: every request of the page, and the events of training.
+// The page's requests to the server, and the events of training.
 
 const EVENTS = "jax_ttt.events"; // the name of the lock and of the channel
 const RETRY = 30_000; // milliseconds
@@ -60,8 +60,8 @@ function openEvents(onMessage, onConnection) {
     });
   }
 
-  // Before the time is over, a look at the page or an answer of the server is a reason to
-  // try again.
+  // Do not wait for the timer when the person returns to the page, or when the server
+  // answers another request.
   function openAgain() {
     if (events.readyState !== EventSource.CLOSED) return;
     clearTimeout(retry);

@@ -1,4 +1,4 @@
-// Live training in the server: its state, its commands, and what streams in.
+// Live training in the server: its state, its commands, and its events.
 
 import { Rules } from "./rules.js";
 import { PLACE } from "./storage.js";
@@ -40,7 +40,7 @@ const DELETE =
 
 // The rows of two lists, in the order of their updates. An update that was evaluated again,
 // after games of people, has the row of the later list.
-function merged(rows, laterRows) {
+function mergeRows(rows, laterRows) {
   const byUpdate = new Map([...rows, ...laterRows].map((row) => [row.update, row]));
   return [...byUpdate.values()].sort((a, b) => a.update - b.update);
 }
@@ -50,7 +50,7 @@ export class Training {
   constructor(app) {
     this.app = app;
     this.source = app.source.training; // null: this page can't train
-    this.status = null; // the newest status of the server; see `status` in training.py
+    this.status = null; // the newest status of the server; see `status` in training_thread.py
     this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
     this.problem = ""; // why the last command failed
     this.isLost = false; // whether the server does not answer
@@ -155,11 +155,11 @@ export class Training {
     const isSameServer = status.server === before?.server;
     const isSameRun = isSameServer && status.run === before.run;
     if (isSameServer && status.version < before.version) {
-      if (isSameRun) this.rows = merged(rows, this.rows);
+      if (isSameRun) this.rows = mergeRows(rows, this.rows);
       return;
     }
     if (before && !isSameServer && before.status !== "idle") say(GONE);
-    this.rows = merged(isSameRun ? this.rows : [], rows);
+    this.rows = mergeRows(isSameRun ? this.rows : [], rows);
     const wasProven = this.isProven;
     this.status = status;
     if (status.status === "idle") this.isShown = false;
