@@ -19,7 +19,9 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
 from jax_ttt.grading.grade import ExamScore
-from jax_ttt.players import basic, lookahead, names, registry
+from jax_ttt.players import lookahead, registry
+from jax_ttt.players import simple_players
+from jax_ttt.players import player_names
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"
@@ -42,7 +44,7 @@ def without_values(depth: int) -> ChooseFn:
 
 def searching() -> ChooseFn:
     """Return the player `mcts-online`."""
-    spec = names.read_name(SEARCH, ENV_ID)
+    spec = player_names.read_name(SEARCH, ENV_ID)
     return registry.make_player(spec, ENV_ID, jax.random.key(0)).choose
 
 
@@ -62,7 +64,7 @@ def _text(score: ExamScore) -> str:
 
 
 if __name__ == "__main__":
-    print(row("random", basic.random_player), flush=True)
+    print(row("random", simple_players.random_player), flush=True)
     for word in sys.argv[1:] or ("1", "2", "4", "6"):
         print(row(f"looks {word} ahead", without_values(int(word))), flush=True)
     print(row(f"`{SEARCH}`", searching()), flush=True)

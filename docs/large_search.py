@@ -19,8 +19,8 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.game_facts import EnvId, Seat
-from jax_ttt.solver import reach
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver import reached_positions
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 
@@ -74,7 +74,7 @@ def main(env_id: EnvId, seat: Seat, max_positions: str = "1000000000000") -> Non
     print(
         "| moves made | positions | time | CPU time | memory |\n|---|---|---|---|---|"
     )
-    reach.follow_all_lines(search, int(max_positions), on_batch)
+    reached_positions.follow_all_lines(search, int(max_positions), on_batch)
     print(row(search, begin))
     print("complete" if search.is_complete else "not complete", search.ends)
 

@@ -19,7 +19,7 @@ import tyro
 from jax_ttt import __version__
 from jax_ttt.cli import ArgsT, Command, TrainingFlags, defaults_note, parse
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
-from jax_ttt.runtime import process, streams
+from jax_ttt.runtime import process_info, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
@@ -81,8 +81,8 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     a message of the parser. With `JAX_TTT_TRACEBACK=1` its traceback is printed too.
     """
     if words is None:
-        process.collect_garbage_rarely()
-    streams.replace_closed()
+        process_info.collect_garbage_rarely()
+    standard_streams.replace_closed()
     return _exit_code(command, sys.argv[1:] if words is None else words)
 
 
@@ -99,14 +99,14 @@ def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
         return _fail(130, "interrupted")
     except BrokenPipeError:
         # The program that reads our output has ended, and closing it must not fail.
-        streams.redirect_to_null(sys.stdout)
+        standard_streams.redirect_to_null(sys.stdout)
         return 141
     except FloatingPointError as error:
         return _fail(3, str(error))
     except OSError as error:
         if error.filename is not None:
             return _fail(1, str(error))
-        streams.redirect_to_null(sys.stdout)
+        standard_streams.redirect_to_null(sys.stdout)
         return _fail(1, f"cannot write: {error.strerror}")
     except (MemoryError, RuntimeError) as error:  # JAX raises RuntimeError
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
@@ -133,8 +133,8 @@ def _fail(code: int, message: str) -> int:
     With `JAX_TTT_TRACEBACK=1` the traceback of the handled error comes first.
     """
     if os.environ.get(_TRACEBACK, "0") not in ("", "0"):
-        streams.print_stderr(traceback.format_exc().rstrip())
-    streams.print_stderr(f"error: {message}")
+        standard_streams.print_stderr(traceback.format_exc().rstrip())
+    standard_streams.print_stderr(f"error: {message}")
     return code
 
 

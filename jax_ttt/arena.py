@@ -18,15 +18,15 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.players import names
-from jax_ttt.runtime import files, streams
+from jax_ttt.players import player_names
+from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.words import counted
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.crosstable import CrossTable
+    from jax_ttt.grading.round_robin import CrossTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -103,10 +103,10 @@ class ArenaResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     env_id = args.env_id or game_facts.DEFAULT_GAME
-    built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
-    specs = [names.read_name(name, env_id) for name in args.players or built_in]
+    built_in = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
+    specs = [player_names.read_name(name, env_id) for name in args.players or built_in]
     if args.env_id is not None:
-        names.check_games(specs, args.env_id)
+        player_names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output_path(flag, path)
     pictures.check_picture_file("--svg", args.svg)
@@ -116,16 +116,16 @@ def main(args: Args) -> int:
 
     import jax
 
-    from jax_ttt.grading import crosstable
+    from jax_ttt.grading import round_robin
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
-    env_id = names.game_of_players(specs, args.env_id)
+    env_id = player_names.game_of_players(specs, args.env_id)
     # The game is known now, and a player may not be able to play it.
-    specs = [names.read_name(spec.name, env_id) for spec in specs]
+    specs = [player_names.read_name(spec.name, env_id) for spec in specs]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
-    with streams.status_line("preparing the players") as status:
+    with standard_streams.status_line("preparing the players") as status:
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
             all_players.append(registry.make_player(spec, env_id, player_key))
@@ -135,7 +135,7 @@ def main(args: Args) -> int:
             status.close()  # so that the bar replaces it
             return progress_bar(pairs)
 
-        table = crosstable.round_robin(
+        table = round_robin.play_round_robin(
             players=all_players,
             env_id=env_id,
             key=match_key,
@@ -150,7 +150,7 @@ def main(args: Args) -> int:
             ranking=table.ranking,
             learned_seats={player.name: player.seats for player in all_players},
         )
-        print(records.to_json(result))
+        print(json_records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
         print(summary_tables.cross_table_text(env_id, table))
@@ -164,15 +164,15 @@ def main(args: Args) -> int:
 def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
-        pairs = [records.to_dict(pair) for pair in table_pairs(table)]
-        rows = [records.flattened(pair, "_") for pair in pairs]
-        files.write_csv(args.csv, rows)
-        streams.print_written(args.csv, counted(len(rows), "row"), args.json)
+        pairs = [json_records.to_dict(pair) for pair in table_pairs(table)]
+        rows = [json_records.flattened(pair, "_") for pair in pairs]
+        atomic_files.write_csv(args.csv, rows)
+        standard_streams.print_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg:
-        from jax_ttt.pictures import charts
+        from jax_ttt.pictures import group_charts
 
-        charts.cross_table_chart(table, env_id).save(args.svg)
-        streams.print_written(args.svg, as_json=args.json)
+        group_charts.cross_table_chart(table, env_id).save(args.svg)
+        standard_streams.print_written(args.svg, as_json=args.json)
 
 
 def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
@@ -204,7 +204,7 @@ COMMAND = cli.Command(
     module="jax_ttt.arena",
     args_type=Args,
     main=main,
-    notes=names.PLAYERS_HELP,
+    notes=player_names.PLAYERS_HELP,
     examples={
         "": "Compare the players that need no file.",
         "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",

@@ -25,7 +25,7 @@ from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware
@@ -149,7 +149,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         )
     except SystemExit as stop:
         if defaults is not None and _is_from_conflict(stop):
-            streams.print_stderr(defaults_note(defaults.source))
+            standard_streams.print_stderr(defaults_note(defaults.source))
         raise
     if isinstance(args, TrainingFlags) and defaults is not None:
         try:
@@ -200,7 +200,7 @@ def defaults_note(source: str) -> str:
 
 def report_interrupt(signal_number: int) -> int:
     """Print that a signal ended the work, and return the exit code."""
-    streams.print_stderr("error: interrupted")
+    standard_streams.print_stderr("error: interrupted")
     return 128 + signal_number
 
 
@@ -269,7 +269,7 @@ def set_up_device(
     Raises:
         UsageError: there is no such device, or a setting of JAX prevents training.
     """
-    with streams.status_line("loading JAX"):
+    with standard_streams.status_line("loading JAX"):
         from jax_ttt.runtime import compiling, mesh
 
         hardware = mesh.use_devices(machine.device, spread or DeviceFlags())

@@ -24,11 +24,11 @@ from jax_ttt.config.ranges import (
     NUM_GAMES_OR_NONE_RANGE,
     SEED_RANGE,
 )
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Grade
-from jax_ttt.players import names
-from jax_ttt.players.names import PlayerSpec
-from jax_ttt.runtime import streams
+from jax_ttt.players import player_names
+from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.runtime import standard_streams
 from jax_ttt.text import screen
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ def main(args: Args) -> int:
     if args.env_id is not None:
         check_output_games(args, args.env_id)
     name = cli.player_or_newest_run(args.agent, quiet=args.json)
-    spec = names.read_name(name, args.env_id or game_facts.DEFAULT_GAME)
+    spec = player_names.read_name(name, args.env_id or game_facts.DEFAULT_GAME)
     if args.env_id is not None:
-        names.check_games([spec], args.env_id)
+        player_names.check_games([spec], args.env_id)
     check_output_paths(args, spec)
     hardware = cli.set_up_device(args.machine, args.spread)
 
@@ -132,20 +132,20 @@ def main(args: Args) -> int:
     from jax_ttt.games import tree as trees
     from jax_ttt.players import registry
     from jax_ttt.solver import proof
-    from jax_ttt.text import decision_files, grade_text
+    from jax_ttt.text import grade_text, policy_files
 
-    env_id = names.game_of_players([spec], args.env_id)
+    env_id = player_names.game_of_players([spec], args.env_id)
     check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    with streams.status_line(f"grading {name}") as status:
-        stamp = names.file_stamp(spec) if args.certificate else ()
+    with standard_streams.status_line(f"grading {name}") as status:
+        stamp = player_names.file_stamp(spec) if args.certificate else ()
         player = registry.make_player(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
         certificate, reason = None, ""
         if args.certificate:
-            certificate, reason = decision_files.make_certificate(spec, player, tree)
+            certificate, reason = policy_files.make_certificate(spec, player, tree)
             # The certificate names the checksum of the file, so it must be the same.
-            if names.file_stamp(spec) != stamp:
+            if player_names.file_stamp(spec) != stamp:
                 raise UsageError(f"{name}: its file was replaced meanwhile; try again")
         grade = grade_player(
             args=args,
@@ -165,7 +165,7 @@ def main(args: Args) -> int:
         print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
         print(grade_text.full_report(grade, coloured(verdict), likeliest_game))
     if tree is not None:
-        decision_files.write_policy(
+        policy_files.write_policy(
             player=player,
             tree=tree,
             as_csv=args.policy_csv,
@@ -173,7 +173,7 @@ def main(args: Args) -> int:
             quiet=args.json,
         )
     if args.certificate and certificate is not None:
-        decision_files.write_certificate(
+        policy_files.write_certificate(
             path=args.certificate,
             certificate=certificate,
             reason=reason,
@@ -193,7 +193,7 @@ def grade_player(
     """Return the grade that the flags ask for; `say` shows the progress."""
     import jax
 
-    from jax_ttt.grading import exam, grader, search
+    from jax_ttt.grading import exam, grader, search_grade
     from jax_ttt.runtime import mesh as meshes
     from jax_ttt.text import grade_text
 
@@ -201,9 +201,11 @@ def grade_player(
     grade = Grade(env_id=env_id, seats=player.seats)
     exam_only = args.exam is not None and not GAMES[env_id].enumerable
     if not exam_only or args.max_positions is not None:
-        reason = search.reason_not_searchable(player)
+        reason = search_grade.reason_not_searchable(player)
         if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
-            streams.print_stderr(f"note: not graded against every opponent: {reason}")
+            standard_streams.print_stderr(
+                f"note: not graded against every opponent: {reason}"
+            )
         grade = grader.follow_lines(
             player=player,
             max_positions=args.max_positions,
@@ -288,14 +290,14 @@ def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
         verdict=verdict,
         grade=grade,
     )
-    return records.to_json(result)
+    return json_records.to_json(result)
 
 
 COMMAND = cli.Command(
     module="jax_ttt.evaluate",
     args_type=Args,
     main=main,
-    notes=names.PLAYERS_HELP,
+    notes=player_names.PLAYERS_HELP,
     examples={
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
         "minimax --json": "Grade a player, as JSON.",

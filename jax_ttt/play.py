@@ -15,9 +15,9 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
-from jax_ttt.players import levels, names
-from jax_ttt.players.levels import PlayLevel
-from jax_ttt.runtime import streams
+from jax_ttt.players import difficulty, player_names
+from jax_ttt.players.difficulty import PlayLevel
+from jax_ttt.runtime import standard_streams
 from jax_ttt.text.commands import SideName
 
 DEFAULT_OPPONENT = "shipped:network"
@@ -56,9 +56,11 @@ def main(args: Args) -> int:
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = name
     if args.level:
-        opponent_name = levels.level_player_name(args.level, name)
-    spec = names.read_name(name, args.env_id or DEFAULT_GAME)
-    names.read_name(opponent_name, args.env_id or DEFAULT_GAME)  # raises if it's wrong
+        opponent_name = difficulty.level_player_name(args.level, name)
+    spec = player_names.read_name(name, args.env_id or DEFAULT_GAME)
+    player_names.read_name(
+        opponent_name, args.env_id or DEFAULT_GAME
+    )  # raises if it's wrong
     cli.set_up_device(args.machine)
 
     import jax
@@ -66,17 +68,17 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = names.game_of_players([spec], args.env_id)
+    env_id = player_names.game_of_players([spec], args.env_id)
     # The agent's game is known now; an expert needs an enumerable one.
-    opponent_spec = names.read_name(opponent_name, env_id)
+    opponent_spec = player_names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
-    with streams.status_line(f"preparing {name}"):
+    with standard_streams.status_line(f"preparing {name}"):
         player = registry.make_player(spec, env_id, player_key)
         opponent = player
         if opponent_name != name:
             opponent = registry.make_player(opponent_spec, env_id, player_key)
     if args.level:
-        print(f"{args.level}: {levels.LEVEL_TEXTS[args.level]} ({name})")
+        print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
         opponent = dataclasses.replace(opponent, name=args.level)
     if learned := grade_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
@@ -98,7 +100,7 @@ COMMAND = cli.Command(
     module="jax_ttt.play",
     args_type=Args,
     main=main,
-    notes=names.PLAYERS_HELP,
+    notes=player_names.PLAYERS_HELP,
     examples={
         "--side o": "Play second, against the agent that was saved last.",
         "minimax": "Play against best play.",

@@ -18,13 +18,13 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import ENUMERABLE, GAMES, LETTERS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files import rows
-from jax_ttt.files.rows import Chunk, Evaluated, Row
+from jax_ttt.files import metrics_rows
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Theme
-from jax_ttt.players import names
-from jax_ttt.runtime import streams
+from jax_ttt.players import player_names
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
     from jax_ttt.pictures.picture import Picture
@@ -73,7 +73,7 @@ def main(args: Args) -> int:
         cli.require_package("matplotlib", "plots", "plot")
         picture = draw_runs(args, runs)
     picture.save(path)
-    streams.print_written(path)
+    standard_streams.print_written(path)
     return 0
 
 
@@ -144,7 +144,7 @@ def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
 
     by_round = len(runs) == 1 and first.finds_counterexamples
     for run, metrics in runs.items():
-        if not (rows.evaluated_rows(metrics, first.seats) or by_round):
+        if not (metrics_rows.evaluated_rows(metrics, first.seats) or by_round):
             raise UsageError(f"{run}: no results against random to draw")
 
     from jax_ttt.pictures import curves
@@ -196,7 +196,7 @@ def check_drawable(args: Args) -> None:
             the board's size or letters.
     """
     run = next(iter(args.runs))
-    names.read_name(str(run), game_facts.DEFAULT_GAME)
+    player_names.read_name(str(run), game_facts.DEFAULT_GAME)
     try:
         env_id = name_and_config(run)[1].env_id
     except UsageError:  # without a config.json, the agent's file names the game

@@ -13,7 +13,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
-from jax_ttt.files import records, run_folder
+from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.text.tables import aligned_lines
 
@@ -47,7 +47,7 @@ def main(args: Args) -> int:
         raise UsageError(f"{args.folder}: no such folder")
     summaries = run_folder.run_summaries(args.folder)
     if args.json:
-        print(records.to_json(RunsResult(runs=tuple(summaries))))
+        print(json_records.to_json(RunsResult(runs=tuple(summaries))))
     elif summaries:
         print(runs_table(summaries))
     else:

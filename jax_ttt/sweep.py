@@ -17,21 +17,21 @@ from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import grid
+from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.grid import Point
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records, sweep_file
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.config.settings_grid import Point
+from jax_ttt.files import json_records, sweep_file
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.players import names
-from jax_ttt.runtime import files, interrupts, streams
+from jax_ttt.players import player_names
+from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.words import counted
 
@@ -110,7 +110,7 @@ def main(args: Args) -> int:
     points = points_to_train(args)
     with interrupts.stop_request() as request:
         hardware = cli.set_up_device(args.machine, args.spread)
-        from jax_ttt.runtime import processes
+        from jax_ttt.runtime import distributed
 
         check_devices(points, hardware.mesh)
         check_opponents(args, points)
@@ -127,13 +127,13 @@ def main(args: Args) -> int:
                 finished = [group for group in groups if group.rows]
                 num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
-                if processes.is_writer():
+                if distributed.is_writer():
                     write_results(args, hardware.name, file, finished, num_new, seconds)
                 if len(file.agents) < args.num_seeds * len(groups):
                     path = shlex.quote(str(file.path))
                     again = f"python -m jax_ttt.sweep --resume {path}"
-                    streams.print_stderr(f"to train the others: {again}")
-            number = processes.max_over_processes(request.number)
+                    standard_streams.print_stderr(f"to train the others: {again}")
+            number = distributed.max_over_processes(request.number)
         return cli.report_interrupt(number) if number else 0
 
 
@@ -159,10 +159,10 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
 
 def open_file(args: Args) -> SweepFile:
     """Open the file of the sweep to continue, or make that of a new one."""
-    from jax_ttt.runtime import processes
+    from jax_ttt.runtime import distributed
 
     if args.resume is not None:
-        return sweep_file.open_sweep_file(args.resume, writes=processes.is_writer())
+        return sweep_file.open_sweep_file(args.resume, writes=distributed.is_writer())
     sweep = Sweep(
         config=args.config,
         preset=args.preset,
@@ -171,8 +171,8 @@ def open_file(args: Args) -> SweepFile:
         num_seeds=args.num_seeds,
     )
     try:
-        return sweep_file.make_sweep_file(sweep, writes=processes.is_writer())
-    except files.WriteError:  # a full disk
+        return sweep_file.make_sweep_file(sweep, writes=distributed.is_writer())
+    except atomic_files.WriteError:  # a full disk
         raise
     except OSError as error:
         path = error.filename or RUNS
@@ -188,11 +188,11 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     check_seeds(args.first_seed, args.num_seeds)
     if "grid" in args.given_fields and not args.grid:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
-    settings = grid.read_grid(args.grid)
-    points = grid.grid_points(args.config, settings)
+    settings = settings_grid.read_grid(args.grid)
+    points = settings_grid.grid_points(args.config, settings)
     check_evaluation(args, points)
     for _, config in points:
-        names.check_opponent(config.opponent.opponent, config.env_id)
+        player_names.check_opponent(config.opponent.opponent, config.env_id)
         # Such an agent trains alone, so the devices share its games.
         if config.finds_counterexamples:
             args.spread.check_shares(config)
@@ -266,7 +266,7 @@ def train_agents(
     mesh: "Mesh | None",
 ) -> None:
     """Train the agents that the file lacks, until a stop is requested."""
-    from jax_ttt.runtime import processes
+    from jax_ttt.runtime import distributed
     from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in file.agents.values())
@@ -275,7 +275,7 @@ def train_agents(
     num_agents = file.sweep.num_seeds * len(points)
 
     def stop() -> bool:
-        return bool(processes.max_over_processes(bool(request)))
+        return bool(distributed.max_over_processes(bool(request)))
 
     with tqdm(
         total=num_agents, initial=len(file.agents), unit="agent", disable=None
@@ -313,7 +313,7 @@ def write_results(
             seconds=seconds,
             groups=tuple(summaries),
         )
-        print(records.to_json(result))
+        print(json_records.to_json(result))
     elif not groups:
         print("no agent was finished")
     else:
@@ -329,18 +329,18 @@ def write_results(
             for group in groups
             for row in group.rows
         ]
-        files.write_csv(args.csv, rows)
-        streams.print_written(args.csv, counted(len(rows), "row"), args.json)
+        atomic_files.write_csv(args.csv, rows)
+        standard_streams.print_written(args.csv, counted(len(rows), "row"), args.json)
     if args.svg and groups:
-        from jax_ttt.pictures import charts
+        from jax_ttt.pictures import group_charts
 
         first = groups[0]
         if args.grid:
-            picture = charts.grid_chart(summaries, args.preset)
+            picture = group_charts.grid_chart(summaries, args.preset)
         else:
-            picture = charts.agents_chart(first.config, first.rows, args.preset)
+            picture = group_charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)
-        streams.print_written(args.svg, as_json=args.json)
+        standard_streams.print_written(args.svg, as_json=args.json)
 
 
 COMMAND = cli.Command(

@@ -22,8 +22,8 @@ from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.players import names
-from jax_ttt.runtime import interrupts, streams
+from jax_ttt.players import player_names
+from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 
@@ -120,7 +120,9 @@ class Args(cli.TrainingFlags):
         run.check_unlocked("--resume")
         latest = checkpoint.newest_checkpoint(run)
         for reason in latest.damaged.values():
-            streams.print_stderr(f"warning: {reason}; going back to {latest.path}")
+            standard_streams.print_stderr(
+                f"warning: {reason}; going back to {latest.path}"
+            )
         plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
         return cls(
             config=config_to_resume(latest.checkpoint),
@@ -161,7 +163,7 @@ def check_args(args: Args) -> None:
     """
     config = args.config
     args.spread.check_shares(config)
-    names.check_opponent(config.opponent.opponent, config.env_id)
+    player_names.check_opponent(config.opponent.opponent, config.env_id)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise UsageError(f"--{field} must be left out with --{other}")
@@ -252,7 +254,7 @@ def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     more = 2 * planned if finished == "end" else planned
     return (
         f"the run in {latest.run.path} ended at update {update:,}{reason[finished]}; "
-        f"to go on: {latest.run.resuming()} --num-updates {more}"
+        f"to go on: {latest.run.resume_command()} --num-updates {more}"
     )
 
 
@@ -263,11 +265,11 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     if not args.json:
         print(text)
         return 0
-    streams.print_stderr(text)
+    standard_streams.print_stderr(text)
     cli.set_up_device(args.machine, args.spread)
 
     from jax_ttt.players import saved_agents
-    from jax_ttt.text import console
+    from jax_ttt.text import train_output
     from jax_ttt.training import loop, run_state
     from jax_ttt.training.run_state import RunStep, run_key
 
@@ -280,7 +282,7 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     learner = loop.make_learner(args.config, args.seed)
     state = run_state.restore_state(latest, learner, run_key(args.seed))
     print(
-        console.run_as_json(
+        train_output.run_as_json(
             run=latest.run,
             preset=args.preset,
             agent=agent,
@@ -300,9 +302,9 @@ def train_in_folder(
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
+        from jax_ttt.runtime import distributed
         from jax_ttt.runtime import mesh as meshes
-        from jax_ttt.runtime import processes
-        from jax_ttt.text import console
+        from jax_ttt.text import train_output
         from jax_ttt.training import environment, loop, run_state
         from jax_ttt.training.layout import Layout
         from jax_ttt.training.recorder import Recorder, Schedule
@@ -311,7 +313,7 @@ def train_in_folder(
     latest = args.latest
     meshes.check_even_split(plan.config, hardware.mesh)
     learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
-    if number := processes.max_over_processes(request.number):
+    if number := distributed.max_over_processes(request.number):
         return cli.report_interrupt(number)
     if latest is not None:
         report_changes(latest, plan)
@@ -322,18 +324,18 @@ def train_in_folder(
             writer.begin(plan, environment.environment())
         is_loud = not (args.quiet or args.json)
         if is_loud:  # compilation follows, which prints nothing
-            print(console.banner(plan, hardware.name, writer.run.path), flush=True)
+            print(train_output.banner(plan, hardware.name, writer.run.path), flush=True)
         state, counts = None, None
         if latest is not None:
             state = run_state.restore_state(latest, learner, key)
             counts = RunStep(state, None, None).counts()
-        run_console = console.Console(plan.config, is_loud, args.details, counts)
+        run_console = train_output.Console(plan.config, is_loud, args.details, counts)
         stack.callback(run_console.close)
         open_loggers = loggers.Loggers(
             writer.run,
             plan,
             update=None if latest is None else latest.checkpoint.update,
-            writes=processes.is_writer(),
+            writes=distributed.is_writer(),
         )
         stack.callback(open_loggers.close)
         schedule = Schedule(args.checkpoint_every, args.keep)
@@ -343,7 +345,7 @@ def train_in_folder(
 
         def stop() -> bool:
             proven = args.until_proven and recorder.grade.unbeatable is True
-            return bool(processes.max_over_processes(bool(request) or proven))
+            return bool(distributed.max_over_processes(bool(request) or proven))
 
         steps = loop.training_steps(
             learner,
@@ -355,15 +357,17 @@ def train_in_folder(
         )
         graded = run_state.with_grades(plan.config, steps, recorder.grade)
         recorder.follow(graded, request)
-        if not args.no_prove and processes.num_processes() == 1 and not request:
+        if not args.no_prove and distributed.num_processes() == 1 and not request:
             run_console.close()
             seconds = None if args.prove else PROOF_SECONDS
-            console.prove_agent(recorder, seconds, lambda: bool(request), hardware.mesh)
+            train_output.prove_agent(
+                recorder, seconds, lambda: bool(request), hardware.mesh
+            )
         try:
             writer.write_times()
         except OSError as error:  # the agent is saved, so the run has not failed
-            streams.print_stderr(f"warning: {error}")
-    number = processes.max_over_processes(request.number)
+            standard_streams.print_stderr(f"warning: {error}")
+    number = distributed.max_over_processes(request.number)
     return finish(args, writer.run, recorder, number)
 
 
@@ -378,13 +382,13 @@ def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
     saved = latest.checkpoint
     environment.check_random_numbers(saved.environment)
     if changed := environment.differences(saved.environment):
-        streams.print_stderr(
+        standard_streams.print_stderr(
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
         )
     then, now = (p.config.run.num_updates for p in (saved.plan, plan))
     if now != then:
-        streams.print_stderr(
+        standard_streams.print_stderr(
             f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
             f"learning rate follow the schedules of {now:,} updates, so the agent "
             f"differs from that of a run with --num-updates {now} from its beginning"
@@ -397,10 +401,10 @@ def open_writer(args: Args, times: TimeSpans) -> RunWriter:
     Raises:
         UsageError: the folder can't be made, or another process writes to it.
     """
-    from jax_ttt.runtime import processes
+    from jax_ttt.runtime import distributed
 
     latest = args.latest
-    if not processes.is_writer():
+    if not distributed.is_writer():
         run = latest.run if latest else RunFolder(args.run_dir or Path())
         return RunWriter(run, times, writes=False)
     if latest is None and args.run_dir is None:
@@ -429,12 +433,12 @@ def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int
 
     `number` is the number of the signal that interrupted the run, or 0.
     """
-    from jax_ttt.text import console
+    from jax_ttt.text import train_output
 
     agent = recorder.agent
     complete = agent.num_updates == agent.config.run.num_updates
     stopped = "end" if complete else "interrupted" if number else "proven"
-    text = console.end_text(
+    text = train_output.end_text(
         run=run,
         preset=args.preset,
         agent=agent,
@@ -446,7 +450,7 @@ def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int
     )
     print(text)
     if stopped == "interrupted":
-        streams.print_stderr(
+        standard_streams.print_stderr(
             f"interrupted at update {agent.num_updates:,}: saved {run.agent}; "
             f"{run.how_to_continue()}"
         )

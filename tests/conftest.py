@@ -16,10 +16,10 @@ import jax_ttt
 from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import positions
+from jax_ttt.games import position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import basic, network_player, saved_agents
+from jax_ttt.players import network_player, saved_agents, simple_players
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import minimax
@@ -144,7 +144,9 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = basic.policy_player(positions.position_index("tic_tac_toe"), probs)
+    player = simple_players.policy_player(
+        position_lookup.position_index("tic_tac_toe"), probs
+    )
     return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
+from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.grading.grade import (
     Grade,
     Lines,

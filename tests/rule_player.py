@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt.solver import reach
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver import reached_positions
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 
@@ -74,5 +74,5 @@ def reached(env_id, player, seat, most=10**9, merged=False, batch=2048, **option
             **options,
         )
     )
-    reach.follow_all_lines(search, most)
+    reached_positions.follow_all_lines(search, most)
     return search

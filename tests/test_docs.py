@@ -23,13 +23,13 @@ import tyro
 import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
-from jax_ttt.config import grid
+from jax_ttt.config import settings_grid
 from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import flag_name
 from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.players import network_player
 from jax_ttt.runtime import compiling
-from jax_ttt.text import decision_files
+from jax_ttt.text import policy_files
 from tools import bench, figures, make_links, mutants, published
 
 ROOT = Path(__file__).parents[1]
@@ -155,8 +155,8 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     agent = dataclasses.replace(empty, params=params)
     probs = np.asarray(network_player.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
-    decision_files.write_decisions_csv(
-        path, decision_files.policy_decisions(agent, probs, host_tree), num_actions=9
+    policy_files.write_decisions_csv(
+        path, policy_files.policy_decisions(agent, probs, host_tree), num_actions=9
     )
 
 
@@ -209,7 +209,9 @@ def parsed(module_name, words):
     except SystemExit:
         pytest.fail(f"{command} refuses {words}")
     if isinstance(args, cli.TrainingFlags):
-        grid.grid_points(args.config, grid.read_grid(getattr(args, "grid", ())))
+        settings_grid.grid_points(
+            args.config, settings_grid.read_grid(getattr(args, "grid", ()))
+        )
 
 
 def shell_words(text):

@@ -17,7 +17,7 @@ import tiny
 
 from jax_ttt import evaluate
 from jax_ttt.players import registry
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 train = commands.module_of("train")
 
@@ -261,7 +261,7 @@ def test_a_certificate_is_of_the_file_that_was_read(
 
     def replaced_after(*args):
         player = make_player(*args)
-        files.write_atomic(path, one_seat.read_bytes())
+        atomic_files.write_atomic(path, one_seat.read_bytes())
         return player
 
     monkeypatch.setattr(registry, "make_player", replaced_after)

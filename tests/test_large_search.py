@@ -8,8 +8,8 @@ import jax
 import pytest
 
 from jax_ttt.games import pgx_games
-from jax_ttt.solver import position_levels, reach
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver import merged_positions, reached_positions
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "large_search.py"))
@@ -38,9 +38,9 @@ def test_it_prints_a_row_for_each_level(capsys):
 @pytest.mark.slow
 def test_a_position_takes_at_most_32_bytes(monkeypatch):
     """What is sorted together is made small, as it is beside millions of positions."""
-    monkeypatch.setattr(position_levels, "_BUFFER_ROWS", 2**10)
-    monkeypatch.setattr(position_levels, "_RANGE_POSITIONS", 2**8)
-    monkeypatch.setattr(position_levels, "_FILE_BYTES", 2**10)
+    monkeypatch.setattr(merged_positions, "_BUFFER_ROWS", 2**10)
+    monkeypatch.setattr(merged_positions, "_RANGE_POSITIONS", 2**8)
+    monkeypatch.setattr(merged_positions, "_FILE_BYTES", 2**10)
     player = SearchedPlayer(
         env_id="connect_5x4",
         choose=SCRIPT["PLAYER"],
@@ -48,10 +48,10 @@ def test_a_position_takes_at_most_32_bytes(monkeypatch):
         merge_symmetric=False,
         batch=2**9,
     )
-    reach.follow_all_lines(Reach(player), 1000)  # compiles
+    reached_positions.follow_all_lines(Reach(player), 1000)  # compiles
     search = Reach(player)
     tracemalloc.start()
-    reach.follow_all_lines(search, 10**9)
+    reached_positions.follow_all_lines(search, 10**9)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert search.num_positions == 339_421

@@ -12,7 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt import evaluate, runs, sweep
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import saved_agents
 from jax_ttt.players.shipped import CONNECT_FOUR
@@ -31,9 +31,9 @@ def answer(grade):
     """Return what all ways say about an agent; `grade` may be the JSON of one."""
     if isinstance(grade, dict):
         unbeatable = grade.get("unbeatable")
-        grade = records.from_dict(Grade, grade)
+        grade = json_records.from_dict(Grade, grade)
         assert grade.unbeatable is unbeatable
-    seats = [grade.seat(seat) for seat in SEATS]
+    seats = [grade.followed[seat] for seat in SEATS]
     return {
         "unbeatable": grade.unbeatable,
         "wins": [round(seat.win_rate, 9) for seat in seats],

@@ -14,11 +14,11 @@ import tiny
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.players import saved_agents
 
-EVALUATION = records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
-CHUNK = records.to_dict(made.chunk(5, 4, 2, 1))
+EVALUATION = json_records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
+CHUNK = json_records.to_dict(made.chunk(5, 4, 2, 1))
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
 
     def in_rounds(name, **changes):
         row = made.evaluated(0, made.grade(made.searched(first=False, **changes)))
-        return str(make(name, rows=[records.to_dict(row), CHUNK], **settings))
+        return str(make(name, rows=[json_records.to_dict(row), CHUNK], **settings))
 
     one, other = in_rounds("one"), in_rounds("other")
     cut = in_rounds("cut", complete=False)

@@ -19,7 +19,7 @@ MODULES = {
 COMMANDS = {
     *("__init__.py", "__main__.py", "arena.py", "cli.py", "evaluate.py", "play.py"),
     *("plot.py", "runs.py", "sweep.py", "train.py", "web/__main__.py"),
-    "web/live_training.py",
+    "web/training_thread.py",
 }
 """The modules that refuse a flag, import a name or serve the page before JAX loads."""
 OPTIONAL = {

@@ -16,10 +16,10 @@ from small_boards import ENV_ID
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
-from jax_ttt.players import basic
-from jax_ttt.players.names import PlayerSpec
+from jax_ttt.players import simple_players
 from jax_ttt.players.player import Player
-from jax_ttt.text import decision_files
+from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.text import policy_files
 
 CHECKER = runpy.run_path(
     str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
@@ -34,10 +34,10 @@ PERFECT = Player(
 def certificate(tmp_path_factory):
     """Return the certificate of the perfect player."""
     spec = PlayerSpec("perfect", "player")
-    certificate, missing = decision_files.make_certificate(spec, PERFECT, None)
+    certificate, missing = policy_files.make_certificate(spec, PERFECT, None)
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
-    decision_files.write_certificate(path, certificate, missing, as_json=False)
+    policy_files.write_certificate(path, certificate, missing, as_json=False)
     assert path.stat().st_size < CHECKER["MOST_BYTES"]
     return json.loads(path.read_text())
 
@@ -132,12 +132,14 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
     left = Player(
         env_id=ENV_ID,
         name="left",
-        choose=basic.Partial(first_legal),
+        choose=simple_players.Partial(first_legal),
         is_deterministic=True,
     )
     with pytest.raises(PlayerError, match="left: no certificate: as first it loses"):
         certificates.proven_by_search(left)
-    random_player = Player(env_id=ENV_ID, name="random", choose=basic.random_player)
+    random_player = Player(
+        env_id=ENV_ID, name="random", choose=simple_players.random_player
+    )
     with pytest.raises(PlayerError, match="does not play one move in each position"):
         certificates.proven_by_search(random_player)
     monkeypatch.setattr(certificates, "MOST_POSITIONS", 20)

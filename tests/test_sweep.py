@@ -15,7 +15,7 @@ from jax_ttt import sweep
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import sweep_file
 from jax_ttt.files.sweep_file import Sweep
-from jax_ttt.runtime import processes
+from jax_ttt.runtime import distributed
 from jax_ttt.training import loop, many_agents
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
@@ -111,7 +111,7 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
     _, out, _ = run(capsys, "--num-seeds", "1", "--json")
     path = Path(json.loads(out)["file"])
     before = path.read_bytes()
-    monkeypatch.setattr(processes, "is_writer", lambda: False)
+    monkeypatch.setattr(distributed, "is_writer", lambda: False)
     trained = []
 
     def train_jobs(jobs, *_):
@@ -129,7 +129,9 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
 
 
 def test_a_signal_to_another_process_ends_this_one_too(capsys, monkeypatch):
-    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 15))
+    monkeypatch.setattr(
+        distributed, "max_over_processes", lambda number: max(number, 15)
+    )
     code, out, err = run(capsys, "--num-seeds", "2")
     assert code == 143
     assert out == "no agent was finished\n"
@@ -182,15 +184,6 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
         args = commands.parse(sweep, flags.split())
         configs = [config for _, config in sweep.points_to_train(args)]
         assert {config.evaluation.eval_every for config in configs} == {5}
-
-
-@pytest.mark.slow
-def test_eval_every_changes_the_agents_of_a_falling_learning_rate(capsys):
-    flags = ["--num-seeds", "1", "--json", "--learning-rate-decay", "0.01"]
-    code, out, _ = run(capsys, *flags, "--grid", "eval_every=1,100")
-    assert code == 0
-    often, once = (group["agents"][0] for group in json.loads(out)["groups"])
-    assert often["grade"] != once["grade"]
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,14 @@ from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.files import checkpoint, records, run_folder
+from jax_ttt.files import checkpoint, json_records, run_folder
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.grading import counterexamples, evaluation
+from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime import interrupts, processes
-from jax_ttt.runtime.files import WriteError
-from jax_ttt.training import device, layout, loop, run_state
+from jax_ttt.runtime import distributed, interrupts
+from jax_ttt.runtime.atomic_files import WriteError
+from jax_ttt.training import layout, loop, programs, run_state
 
 train = commands.module_of("train")
 
@@ -141,7 +141,7 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
     seconds = [row["seconds"] for row in metrics]
     assert seconds == sorted(seconds)
     agent = saved_agents.load_agent(path)
-    assert agent.score == records.from_dict(Grade, metrics[-1]["grade"])
+    assert agent.score == json_records.from_dict(Grade, metrics[-1]["grade"])
     assert (agent.seed, agent.num_updates) == (1, 4)
 
 
@@ -222,7 +222,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(tmp_path):
 @pytest.fixture
 def prove(monkeypatch):
     """Return a function: evaluations of these numbers are proofs, from 1 on."""
-    real, results = evaluation.grade_of, []
+    real, results = training_evaluation.grade_of, []
 
     def proven_at(*numbers):
         def grade_of(config, result):
@@ -236,7 +236,7 @@ def prove(monkeypatch):
             return dataclasses.replace(grade, **seats)
 
         results.clear()
-        monkeypatch.setattr(evaluation, "grade_of", grade_of)
+        monkeypatch.setattr(training_evaluation, "grade_of", grade_of)
 
     return proven_at
 
@@ -334,7 +334,7 @@ def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
         # Not at the first call, which comes before the training.
         return max(number, 15) if len(numbers) > 1 else number
 
-    monkeypatch.setattr(processes, "max_over_processes", max_over_processes)
+    monkeypatch.setattr(distributed, "max_over_processes", max_over_processes)
     path = tmp_path / "run"
     code, out, _ = run(path, "--json")
     assert code == 143
@@ -343,7 +343,7 @@ def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
 
 
 def test_another_process_writes_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "is_writer", lambda: False)
+    monkeypatch.setattr(distributed, "is_writer", lambda: False)
     path = tmp_path / "run"
     path.mkdir()  # by the process that writes
     code, _, err = run(path, "--tensorboard")
@@ -389,7 +389,7 @@ def test_each_evaluation_and_seed_plays_its_own_games():
 
     def match(update, seed):
         return jax.device_get(
-            device.match_program(
+            programs.match_program(
                 learner.network,
                 start.params,
                 jnp.int32(update),
@@ -509,7 +509,7 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     assert "as first: positions" in out
     assert "beatable: a shortest line" in out
     score = saved_agents.load_agent(path).score
-    assert records.to_dict(score) == rows(path)[-1]["grade"]
+    assert json_records.to_dict(score) == rows(path)[-1]["grade"]
     assert [seat.complete for seat in score.searched.values()] == [True, True]
 
     real = counterexamples.prove_within

@@ -22,7 +22,7 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.networks import q_network
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.runtime import files, process, streams
+from jax_ttt.runtime import atomic_files, process_info, standard_streams
 from jax_ttt.runtime.words import counted
 from tools.benchmarks import (
     growth,
@@ -122,7 +122,7 @@ def main(args: Args) -> int:
         write_figures(args, setup | {"quick": args.quick, "parts": figures})
     if args.svg:
         growth.growth_chart(figures["growth"], setup["device"]).save(args.svg)
-        streams.print_written(args.svg, as_json=args.json)
+        standard_streams.print_written(args.svg, as_json=args.json)
     return 0
 
 
@@ -149,8 +149,8 @@ def write_figures(args: Args, results: dict[str, Any]) -> None:
     """Write the results as JSON with `--out`, and print them with `--json`."""
     if args.out:
         text = json.dumps(results, indent=2) + "\n"
-        files.write_output(args.out, text.encode())
-        streams.print_written(args.out, as_json=args.json)
+        atomic_files.write_output(args.out, text.encode())
+        standard_streams.print_written(args.out, as_json=args.json)
     if args.json:
         print(json.dumps(results))
 
@@ -212,7 +212,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
 
 def libraries() -> str:
     """Return the versions of Python and of the main libraries."""
-    versions = {"Python": platform.python_version(), **process.library_versions()}
+    versions = {"Python": platform.python_version(), **process_info.library_versions()}
     names = ("Python", "jax", "flax", "pgx")
     return ", ".join(f"{name} {versions[name]}" for name in names)
 

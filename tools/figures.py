@@ -22,14 +22,14 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.files.rows import Row, searched_rows
+from jax_ttt.files.metrics_rows import Row, searched_rows
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import Game, game_against_itself
+from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.pictures import board_svg, curves
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import basic
+from jax_ttt.players import simple_players
 from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 from jax_ttt.text.board_text import find_position
 from tools import screenshots
 from tools.architecture import architecture_picture
@@ -93,14 +93,14 @@ def main(args: Args) -> int:
     for name in args.only:
         if name == "web":
             for path in screenshots.take(args.out):
-                streams.print_written(path)
+                standard_streams.print_written(path)
             continue
         draw = drawings(args)[name]
         themes: tuple[Theme, ...] = get_args(Theme)
         for theme in themes:
             path = args.out / f"{name}-{theme}.svg"
             draw(theme=theme).save(path)
-            streams.print_written(path)
+            standard_streams.print_written(path)
     return 0
 
 
@@ -161,7 +161,7 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
     state = pgx_games.init(env, init_key, num_games)
     while not pgx_games.finished(state).all():
         key, move_key = jax.random.split(key)
-        moves = basic.random_player(move_key, state)
+        moves = simple_players.random_player(move_key, state)
         state = pgx_games.play_moves(env, state, moves)
     return state
 

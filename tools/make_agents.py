@@ -20,7 +20,7 @@ from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import names, registry
+from jax_ttt.players import player_names, registry
 from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 
@@ -163,8 +163,10 @@ def exam_scores(name: str) -> tuple[str, ...]:
 def shipped_player(name: str) -> Player:
     """Return a shipped agent as a player."""
     full_name = f"shipped:{name}"
-    env_id = names.game_of_players([names.read_name(full_name, DEFAULT_GAME)], None)
-    spec = names.read_name(full_name, env_id)
+    env_id = player_names.game_of_players(
+        [player_names.read_name(full_name, DEFAULT_GAME)], None
+    )
+    spec = player_names.read_name(full_name, env_id)
     return registry.make_player(spec, env_id, jax.random.key(0))
 
 
@@ -176,7 +178,7 @@ def command(name: str) -> str:
 def grade_of(player: str) -> Grade:
     """Return the exact grade of a player of tic-tac-toe."""
     key = jax.random.key(0)  # unused: nothing is sampled
-    spec = names.read_name(player, DEFAULT_GAME)
+    spec = player_names.read_name(player, DEFAULT_GAME)
     return grader.follow_lines(registry.make_player(spec, DEFAULT_GAME, key))
 
 

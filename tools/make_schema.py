@@ -20,8 +20,8 @@ from jax_ttt.config.ranges import Setting
 from jax_ttt.evaluate import EvaluateResult
 from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.checkpoint import CheckpointDescription
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.files.run_writer import TimesFile
 from jax_ttt.files.sweep_file import SweepHead, SweepLine
@@ -39,8 +39,8 @@ from jax_ttt.grading.grade import (
 )
 from jax_ttt.runs import RunsResult
 from jax_ttt.sweep import SweepResult
-from jax_ttt.text.console import TrainResult
-from jax_ttt.text.decision_files import Decision
+from jax_ttt.text.policy_files import Decision
+from jax_ttt.text.train_output import TrainResult
 
 PATH = Path(__file__).parents[1] / "docs" / "schema.json"
 

@@ -17,12 +17,12 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
-from jax_ttt.config.published import PublishedFigures
+from jax_ttt.config.published_systems import PublishedFigures
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.files import records
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files import json_records
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading import agent_groups
-from jax_ttt.runtime import files, streams
+from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.text.tables import wrapped_lines
 from jax_ttt.training import many_agents
@@ -104,9 +104,9 @@ def main(args: Args) -> int:
             for name, rows in results.items()
             for row in rows
         ]
-        files.write_csv(args.csv, table_rows)
+        atomic_files.write_csv(args.csv, table_rows)
         size = counted(len(table_rows), "row")
-        streams.print_written(args.csv, size, as_json=args.json)
+        standard_streams.print_written(args.csv, size, as_json=args.json)
     return code
 
 
@@ -210,7 +210,7 @@ def as_json(
         for name, rows in results.items()
     }
     result = PublishedResult(device=device, first_seed=args.first_seed, systems=systems)
-    return records.to_json(result)
+    return json_records.to_json(result)
 
 
 COMMAND = cli.Command(module="tools.published", args_type=Args, main=main)

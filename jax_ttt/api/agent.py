@@ -7,7 +7,7 @@ from pathlib import Path
 from jax_ttt.api import html
 from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.json_records import JsonObject
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import saved_agents

@@ -10,14 +10,14 @@ from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
-from jax_ttt.grading import crosstable
-from jax_ttt.pictures import charts
+from jax_ttt.grading import round_robin
+from jax_ttt.pictures import group_charts
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.text import summary_tables
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class CrossTable(crosstable.CrossTable):
+class CrossTable(round_robin.CrossTable):
     """The results of all pairs of players; a notebook shows them as a table.
 
     Attributes:
@@ -42,7 +42,7 @@ class CrossTable(crosstable.CrossTable):
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw a heat map of the first player's mean score."""
-        return charts.cross_table_chart(self, self.env_id, theme)
+        return group_charts.cross_table_chart(self, self.env_id, theme)
 
     def __repr__(self) -> str:
         return summary_tables.cross_table_text(self.env_id, self)
@@ -100,5 +100,5 @@ def cross_table(
         raise PlayerError("a cross table needs a list of at least two players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, named_players = distinct_players(player_list, env_id, player_key)
-    table = crosstable.round_robin(named_players, game, match_key, num_games)
+    table = round_robin.play_round_robin(named_players, game, match_key, num_games)
     return CrossTable(table.names, table.pairs, env_id=game)

@@ -12,7 +12,7 @@ from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, draw_groups
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Picture, Theme

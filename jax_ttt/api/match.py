@@ -10,8 +10,8 @@ from jax_ttt.config.game_facts import SEATS, EnvId
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import exact, grade
-from jax_ttt.grading import match as matches
+from jax_ttt.grading import grade, tree_grade
+from jax_ttt.grading import sampled_match as matches
 from jax_ttt.grading.grade import SeatGrade, sampled_seat
 from jax_ttt.players.player import Player
 from jax_ttt.runtime.words import counted
@@ -123,7 +123,9 @@ def _result(
     """Return the results of `first`, which moves first."""
     if first.policy is not None and second.policy is not None:
         tree = trees.enumerated(env_id)
-        return exact.exact_rates(outcomes.outcome(tree, first.policy, second.policy))
+        return tree_grade.exact_rates(
+            outcomes.outcome(tree, first.policy, second.policy)
+        )
     env = pgx_games.make_env(env_id)
     counts, _ = matches.play_seats(env, key, first.choose, second.choose, num_games)
     return sampled_seat(counts)

@@ -13,7 +13,7 @@ from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, player
 from jax_ttt.config.errors import MoveError, SettingError
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
-from jax_ttt.games.game import Game, Result
+from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import in_words

@@ -15,7 +15,7 @@ from jax_ttt.config.errors import GameError, PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, check_setting
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.players import names, registry, saved_agents, user_players
+from jax_ttt.players import player_names, registry, saved_agents, user_players
 from jax_ttt.players.player import Player
 
 PlayerLike: TypeAlias = (
@@ -115,8 +115,8 @@ def _game_of_player(who: PlayerLike) -> EnvId | None:
         return who.config.env_id
     if not isinstance(who, str | os.PathLike):
         return None
-    saved = names.read_name(os.fspath(who), game_facts.DEFAULT_GAME).saved
-    return None if saved is None else names.game_of_players([saved], None)
+    saved = player_names.read_name(os.fspath(who), game_facts.DEFAULT_GAME).saved
+    return None if saved is None else player_names.game_of_players([saved], None)
 
 
 def _default_name(who: PlayerLike) -> str:
@@ -140,7 +140,7 @@ def _make_player(
     if isinstance(who, saved_agents.SavedAgent):
         return registry.agent_player(player_name, who)
     if isinstance(who, str | os.PathLike):
-        spec = names.read_name(os.fspath(who), env_id)
+        spec = player_names.read_name(os.fspath(who), env_id)
         player = registry.make_player(spec, env_id, key)
         return dataclasses.replace(player, name=player_name)
     if isinstance(who, np.ndarray):

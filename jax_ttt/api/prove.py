@@ -11,8 +11,8 @@ from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.ranges import MAX_POSITIONS_RANGE
 from jax_ttt.games import tree as trees
-from jax_ttt.games.game import Game, game_against_itself
-from jax_ttt.grading import grader, search
+from jax_ttt.games.played_game import Game, game_against_itself
+from jax_ttt.grading import grader, search_grade
 from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures.board_svg import position_picture
 from jax_ttt.pictures.picture import Picture, Theme
@@ -128,7 +128,7 @@ def prove(
     if tree is not None and examined.policy is None:
         rule = "no proof is possible, since its moves are random"
         raise PlayerError(f"{examined.name}: {rule}")
-    if tree is None and (reason := search.reason_not_searchable(examined)):
+    if tree is None and (reason := search_grade.reason_not_searchable(examined)):
         raise PlayerError(reason)
     grade = grader.follow_lines(examined, max_positions)
     if tree is not None and examined.policy is not None:
@@ -146,5 +146,5 @@ def check_max_positions(max_positions: int | None, player: Player) -> None:
     if GAMES[player.env_id].enumerable:
         rule = f"left out: the whole tree of {player.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-    if reason := search.reason_not_searchable(player):
+    if reason := search_grade.reason_not_searchable(player):
         raise PlayerError(reason)

@@ -18,8 +18,8 @@ from jax_ttt.config.game_facts import ENUMERABLE
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import PART_OF_FIELD, Config
-from jax_ttt.files.rows import Row
-from jax_ttt.grading import evaluation
+from jax_ttt.files.metrics_rows import Row
+from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.training import loop, many_agents, run_state
 from jax_ttt.training.layout import Layout
@@ -237,7 +237,7 @@ class _AgentRecord:
             return
         try:
             if step.evaluation is not None:
-                self.score = evaluation.grade_of(config, step.evaluation)
+                self.score = training_evaluation.grade_of(config, step.evaluation)
         except FloatingPointError:
             self.diverged = True
         else:

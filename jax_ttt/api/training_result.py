@@ -8,7 +8,7 @@ from jax_ttt.api import html
 from jax_ttt.api.agent import Agent
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import Row, evaluated_rows
+from jax_ttt.files.metrics_rows import Row, evaluated_rows
 from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.pictures import curves
 from jax_ttt.pictures.picture import Picture, Theme

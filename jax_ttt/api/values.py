@@ -12,7 +12,7 @@ from jax_ttt.api.agent import check_agent
 from jax_ttt.api.new_game import Board, game_of_board
 from jax_ttt.config.errors import GameError, MoveError
 from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.pictures.board_svg import mover_text, values_board
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import analysis, saved_agents

@@ -1,13 +1,13 @@
 """Presets: named settings, given by their differences from the defaults of `Config`.
 
-Our own presets are here, those of the published systems in `config/published.py`.
+Our own presets are here, those of others in `config/published_systems.py`.
 """
 
 from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.published import PUBLISHED, TABLE_SETTINGS, PublishedSystem
+from jax_ttt.config.published_systems import PUBLISHED, TABLE_SETTINGS, PublishedSystem
 from jax_ttt.config.settings import SELF, Config
 
 # Rounds of counterexamples: a round is `eval_every` updates and a search. Epsilon is

@@ -26,7 +26,7 @@ A `Learner` holds what no update changes, a `TrainState` what every update chang
     state, metrics = chunk(learner, state, num_updates=50)
 
 `jax.vmap` over learners trains many agents at once. The opponent may also be another
-player (see `games.opponents`).
+player (see `games.training_opponents`).
 
 Axes: `B` games or moves, `A` actions, `H` heads (see `q_network.heads`), `T` turns of a
 game, `S` agents that train at once.
@@ -56,9 +56,9 @@ from jax_ttt.dqn import (
 from jax_ttt.dqn.equations import ScalarLike, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
-from jax_ttt.games import opponents, pgx_games, positions
-from jax_ttt.games.opponents import Opponent, SelfPlay
+from jax_ttt.games import pgx_games, position_lookup, training_opponents
 from jax_ttt.games.stones import Positions
+from jax_ttt.games.training_opponents import Opponent, SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
@@ -136,7 +136,7 @@ class Learner:
             config=config,
             hyper=Hyper(*map(jnp.float32, config.hyper)),
             opponent=opponent or SelfPlay(config.env_id, config.run.num_envs),
-            positions=positions.positions_for(config.architecture),
+            positions=position_lookup.positions_for(config.architecture),
         )
 
     @property
@@ -288,7 +288,9 @@ class Learner:
         )
         epsilon = exploration.opening_epsilon(config.exploration, before, epsilon)
         action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
-        action = opponents.force_first_move(before, action, config.opponent.first_move)
+        action = training_opponents.force_first_move(
+            before, action, config.opponent.first_move
+        )
         env = pgx_games.make_env(config.env_id)
         after, move = pgx_games.step(env, before, action, self.hyper.gamma)
         after, move = self.opponent.reply(turn.reply_key, before, after, move)

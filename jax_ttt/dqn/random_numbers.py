@@ -14,7 +14,7 @@ import jax
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import opponents
+from jax_ttt.games import training_opponents
 
 
 class Turn(NamedTuple):
@@ -68,4 +68,4 @@ def num_turns(config: Config) -> int:
     """Return the number of turns in an update: 1, or with `backward` a whole game's."""
     if not config.target.backward:
         return 1
-    return opponents.max_turns(config.env_id, config.opponent)
+    return training_opponents.max_turns(config.env_id, config.opponent)

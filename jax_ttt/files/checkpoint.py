@@ -16,7 +16,7 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading.grade import Grade

@@ -10,12 +10,12 @@ import secrets
 from collections.abc import Callable
 from typing import Protocol
 
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Row
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Row
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 Numbers = dict[str, int | float]
 """The numbers of a row by name."""
@@ -118,7 +118,7 @@ class Loggers:
 
     def write_row(self, row: Row) -> None:
         """Send a row of the metrics to all loggers."""
-        numbers = flat_numbers(records.to_dict(row))
+        numbers = flat_numbers(json_records.to_dict(row))
         del numbers["update"]
         for name, logger in list(self._loggers.items()):
             try:
@@ -137,7 +137,7 @@ class Loggers:
 
 
 def _report_dropped(name: str, error: Exception) -> None:
-    streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
+    standard_streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
 
 
 def new_wandb_id() -> str:
@@ -152,7 +152,7 @@ def flat_numbers(row: JsonObject) -> Numbers:
     are omitted.
     """
     numbers: Numbers = {}
-    for name, value in records.flattened(row, "/").items():
+    for name, value in json_records.flattened(row, "/").items():
         if isinstance(value, int | float):
             numbers[name] = int(value) if isinstance(value, bool) else value
     return numbers

@@ -30,11 +30,11 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.files.agent_file import AGENT_NAME
-from jax_ttt.files.rows import Chunk, Evaluated, Row, Step
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, Step
 from jax_ttt.grading.grade import Grade
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 RUNS = Path("runs")
 """Where `train` makes its folders."""
@@ -78,7 +78,7 @@ class RunSummary:
 class _ConfigFile:
     """The part of `config.json` that is read."""
 
-    format_version: int = records.FORMAT_VERSION  # may be left out by hand
+    format_version: int = json_records.FORMAT_VERSION  # may be left out by hand
     config: dict[str, Setting]
     preset: Preset
     seed: int
@@ -203,7 +203,7 @@ class RunFolder:
         Raises:
             UnreadableError: the file can't be read.
         """
-        return files.read_bounded(self.metrics, MOST_METRICS).split(b"\n")[:-1]
+        return atomic_files.read_bounded(self.metrics, MOST_METRICS).split(b"\n")[:-1]
 
     def rows(self) -> list[Row]:
         """Return the rows of metrics.
@@ -286,7 +286,7 @@ class RunFolder:
         if not nearest.is_dir():
             return f"{nearest} is a file"
         # A trial, since permissions are not enough: /proc has them and refuses files.
-        trial = nearest / files.TEMPORARY.format("run", os.getpid())
+        trial = nearest / atomic_files.TEMPORARY.format("run", os.getpid())
         trial.touch()
         trial.unlink()
         if not self.path.exists():
@@ -337,8 +337,8 @@ def read_row(line: str | bytes) -> Row:
     Raises:
         ValueError: it is not JSON, or a field is missing or has the wrong type.
     """
-    step = records.from_json(Step, line)
-    return records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
+    step = json_records.from_json(Step, line)
+    return json_records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
 def _numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:
@@ -363,11 +363,11 @@ def read_settings(path: Path) -> Settings:
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        file = records.read_json(_ConfigFile, path)
-        records.check_version(file.format_version)
+        file = json_records.read_json(_ConfigFile, path)
+        json_records.check_version(file.format_version)
         SEED_RANGE.check("seed", file.seed)
         return Settings(Config.of(**file.config), file.preset, file.seed)
-    except files.UnreadableError as error:
+    except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: not a run's settings ({error})") from None

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, checkpoint, records
+from jax_ttt.files import agent_file, checkpoint, json_records
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Evaluated, Row
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Evaluated, Row
 from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
@@ -21,8 +21,8 @@ from jax_ttt.files.run_folder import (
     read_row,
     snapshots_in,
 )
-from jax_ttt.runtime import files, process, streams
-from jax_ttt.runtime.files import WriteError
+from jax_ttt.runtime import atomic_files, process_info, standard_streams
+from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import RunPart, TimeSpans
 
 
@@ -67,8 +67,8 @@ class RunWriter:
         if writes:
             run.path.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(run.lock)
-            files.remove_temporary(run.path)
-            files.remove_temporary(run.snapshots)
+            atomic_files.remove_temporary(run.path)
+            atomic_files.remove_temporary(run.snapshots)
 
     def begin(self, plan: Plan, environment: JsonObject) -> None:
         """Remove the files of a run that can't be continued, and write the settings.
@@ -77,7 +77,9 @@ class RunWriter:
         """
         if self._writes and self.run.clear():
             reason = "it left neither an agent nor a checkpoint"
-            streams.print_stderr(f"replacing the run in {self.run.path}: {reason}")
+            standard_streams.print_stderr(
+                f"replacing the run in {self.run.path}: {reason}"
+            )
         self._write_settings(plan, environment)
 
     def update_settings(self, plan: Plan, environment: JsonObject) -> None:
@@ -103,7 +105,7 @@ class RunWriter:
             try:
                 row = read_row(line)
             except ValueError as error:
-                streams.print_stderr(
+                standard_streams.print_stderr(
                     f"warning: {self.run.metrics}: dropped a row: {error}"
                 )
                 continue
@@ -122,19 +124,19 @@ class RunWriter:
         """Return the lines of the metrics; a missing file is a warning."""
         path = self.run.metrics
         if not path.exists():
-            streams.print_stderr(
+            standard_streams.print_stderr(
                 f"warning: {path}: no such file, so earlier rows are lost"
             )
             return []
         try:
             return self.run.lines()
-        except files.UnreadableError as error:
+        except atomic_files.UnreadableError as error:
             raise UsageError(f"{path}: {error}") from None
 
     def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and the environment."""
         fields = {
-            "format_version": records.FORMAT_VERSION,
+            "format_version": json_records.FORMAT_VERSION,
             "config": plan.config.as_dict(),
             "preset": plan.preset,
             "seed": plan.seed,
@@ -154,7 +156,7 @@ class RunWriter:
         with self.times.recording("write"):
             try:
                 with self.run.metrics.open("a", encoding="utf-8") as file:
-                    file.write(records.to_json(row) + "\n")
+                    file.write(json_records.to_json(row) + "\n")
             except OSError as error:
                 path = str(self.run.metrics)
                 raise WriteError(error.errno, error.strerror, path) from None
@@ -175,7 +177,7 @@ class RunWriter:
                 path.parent.mkdir(exist_ok=True)
             self._write_file(path, agent_file.encode_agent(agent))
         except (OSError, FloatingPointError) as error:
-            streams.print_stderr(f"warning: {error}")
+            standard_streams.print_stderr(f"warning: {error}")
 
     def save_checkpoint(self, saved: Checkpoint, keep: int) -> Path:
         """Write a checkpoint, then remove all but the latest `keep`; return its path.
@@ -198,7 +200,7 @@ class RunWriter:
         times = TimesFile(
             seconds=self.times.seconds(),
             total_seconds=self.times.total(),
-            peak_memory_mib=process.peak_mib(),
+            peak_memory_mib=process_info.peak_mib(),
         )
         text = json.dumps(dataclasses.asdict(times), indent=2) + "\n"
         self._write_file(self.run.times, text.encode())
@@ -206,7 +208,7 @@ class RunWriter:
     def _write_file(self, path: Path, content: bytes) -> None:
         if self._writes:
             with self.times.recording("write"):
-                files.write_atomic(path, content)
+                atomic_files.write_atomic(path, content)
 
     def close(self) -> None:
         """Unlock the folder."""

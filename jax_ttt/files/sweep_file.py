@@ -19,12 +19,12 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Setting, check_seeds
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
-from jax_ttt.files.records import FORMAT_VERSION
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import FORMAT_VERSION
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS, Lock
-from jax_ttt.runtime import files
-from jax_ttt.runtime.files import WriteError
+from jax_ttt.runtime import atomic_files
+from jax_ttt.runtime.atomic_files import WriteError
 
 _MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's line has about 1,000."""
@@ -196,15 +196,15 @@ def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
 def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
     """Return the sweep, its finished agents, and the bytes of the whole lines."""
     try:
-        text = files.read_bounded(path, _MAX_BYTES)
+        text = atomic_files.read_bounded(path, _MAX_BYTES)
         whole = text[: text.rfind(b"\n") + 1]
         if not whole:
             raise ValueError("it has no whole line")
         first, *others = whole.splitlines()
         lines = [_read_line(line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return _make_sweep(records.from_json(SweepHead, first)), agents, len(whole)
-    except files.UnreadableError as error:
+        return _make_sweep(json_records.from_json(SweepHead, first)), agents, len(whole)
+    except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
@@ -219,8 +219,8 @@ def _read_line(text: bytes) -> SweepLine:
     Raises:
         ValueError: it is not JSON, or was changed.
     """
-    line = records.from_json(SweepLine, text)
-    if records.to_json(line).encode() != text:
+    line = json_records.from_json(SweepLine, text)
+    if json_records.to_json(line).encode() != text:
         raise ValueError("a line was changed after it was written")
     return line
 
@@ -231,7 +231,7 @@ def _make_sweep(head: SweepHead) -> Sweep:
     Raises:
         ValueError: the version is another one, or a setting or a seed is out of range.
     """
-    records.check_version(head.format_version)
+    json_records.check_version(head.format_version)
     check_seeds(head.first_seed, head.num_seeds)
     return Sweep(
         config=Config.of(**head.config),
@@ -246,7 +246,7 @@ def _append_line(path: Path, line: SweepHead | SweepLine) -> None:
     """Append a line; it is on the disk when the function returns."""
     try:
         with path.open("a", encoding="utf-8") as file:
-            file.write(records.to_json(line) + "\n")
+            file.write(json_records.to_json(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:

@@ -18,9 +18,9 @@ import safetensors.numpy
 
 from jax_ttt import __version__
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.files import records
-from jax_ttt.files.records import FORMAT_VERSION, JsonObject
-from jax_ttt.runtime import files
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import FORMAT_VERSION, JsonObject
+from jax_ttt.runtime import atomic_files
 
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's has about 100,000."""
@@ -47,7 +47,7 @@ def encode_tensors(description: object, tensors: dict[str, np.ndarray]) -> bytes
     description = {
         "format_version": FORMAT_VERSION,
         "version": __version__,
-        **records.to_dict(description),
+        **json_records.to_dict(description),
     }
     description["sha256"] = _digest(description, tensors)
     content = safetensors.numpy.save(tensors, {_KEY: _description_text(description)})
@@ -95,8 +95,8 @@ def errors_naming(path: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
     try:
-        files.check_readable(path, MAX_BYTES)
-    except files.UnreadableError as error:
+        atomic_files.check_readable(path, MAX_BYTES)
+    except atomic_files.UnreadableError as error:
         raise AgentError(f"{path}: {error}") from None
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
@@ -114,15 +114,15 @@ def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
-    description = records.from_json(dict[str, object], text)
+    description = json_records.from_json(dict[str, object], text)
     with errors_naming(path):
-        records.check_version(description.get("format_version"))
+        json_records.check_version(description.get("format_version"))
     return description
 
 
 def _make_record(path: Path, kind: type[RecordT], description: JsonObject) -> RecordT:
     with errors_naming(path):
-        return records.from_dict(kind, description)
+        return json_records.from_dict(kind, description)
 
 
 def _description_text(description: JsonObject) -> str:

@@ -6,8 +6,8 @@ from statistics import mean, median
 
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading.grade import Interval, wilson_interval
 
 

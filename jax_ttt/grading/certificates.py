@@ -16,11 +16,11 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.games import packing
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact, search
+from jax_ttt.grading import search_grade, tree_grade
 from jax_ttt.players.player import Player
-from jax_ttt.solver import proof, reach, successors
+from jax_ttt.solver import proof, reached_positions, successors
 from jax_ttt.solver.proof import Line
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 CertifiedMoves = dict[Seat, dict[str, int]]
@@ -75,7 +75,7 @@ def proven_moves(
     if (probs := player.policy) is None:
         raise PlayerError(f"{player.name}: no certificate, since its moves are random")
     moves, reasons = CertifiedMoves(), []
-    grade = exact.grade_seats(player.env_id, tree, probs, player.seats)
+    grade = tree_grade.grade_seats(player.env_id, tree, probs, player.seats)
     for seat in player.seats:
         name, followed = seat_name(player.env_id, seat), grade.followed[seat]
         if not followed.unbeatable:
@@ -128,7 +128,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
         PlayerError: the player does not play one move in each position, plays an
             illegal one, or has too many positions or loses in every seat.
     """
-    if reason := search.reason_not_searchable(player):
+    if reason := search_grade.reason_not_searchable(player):
         raise PlayerError(f"{player.name}: no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
@@ -142,10 +142,10 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
             )
         )
         try:
-            reach.follow_all_lines(reached, MOST_POSITIONS)
-        except reach.IllegalMoveError as error:
+            reached_positions.follow_all_lines(reached, MOST_POSITIONS)
+        except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
-        if search.seat_grade(reached).unbeatable:
+        if search_grade.seat_grade(reached).unbeatable:
             moves[seat] = _moves_of_search(reached)
         else:
             name = seat_name(player.env_id, seat)

@@ -11,14 +11,14 @@ from jax.sharding import Mesh
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import search
+from jax_ttt.grading import search_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search import SearchResult
+from jax_ttt.grading.search_grade import SearchResult
 from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
+from jax_ttt.runtime import distributed
 from jax_ttt.runtime import mesh as meshes
-from jax_ttt.runtime import processes
-from jax_ttt.solver.reach import OnBatch, Reach
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 
 
 def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
@@ -75,9 +75,9 @@ def search_agent(
         is_symmetric=network_player.is_symmetric(network),
     )
     # Processes do not share memory, so each one searches alone, on one device.
-    if processes.num_processes() > 1:
+    if distributed.num_processes() > 1:
         mesh = None
-    return search.search_by_seat(
+    return search_grade.search_by_seat(
         player=player,
         max_positions=max_positions,
         sharding=None if mesh is None else meshes.split_sharding(mesh),
@@ -147,13 +147,13 @@ def prove_within(
             raise KeyboardInterrupt
         share = places[reached.player.seat] / num_seats  # of the time, up to this seat
         if seconds is not None and time.monotonic() - start > seconds * share:
-            raise search.TimeOverError
+            raise search_grade.TimeOverError
         show(reached, level, done)
 
     results = search_agent(
         config=config,
         params=params,
-        max_positions=search.most_positions(),
+        max_positions=search_grade.most_positions(),
         on_batch=on_batch,
         mesh=mesh,
     )

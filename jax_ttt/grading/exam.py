@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Int, Key
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import replay
+from jax_ttt.games.played_game import replay
 from jax_ttt.grading.grade import Exam, ExamScore, wilson_interval
 
 _FOLDER = Path(__file__).parent

@@ -11,12 +11,12 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact, match, search
+from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import basic, network_player
+from jax_ttt.players import network_player, simple_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
-from jax_ttt.solver.reach import OnBatch
+from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 1024
 """Games of a match against random where the rates are not exact."""
@@ -40,7 +40,7 @@ def follow_lines(
     env_id = player.env_id
     tree = trees.host_tree(env_id)
     if tree is not None and player.policy is not None:
-        return exact.grade_policy(
+        return tree_grade.grade_policy(
             env_id=env_id,
             tree=tree,
             probs=player.policy,
@@ -48,8 +48,8 @@ def follow_lines(
             mean_abs_q_error=_q_error(player, tree),
         )
     seats: dict[Seat, SeatGrade] = {}
-    if tree is None and not search.reason_not_searchable(player):
-        results = search.search_by_seat(
+    if tree is None and not search_grade.reason_not_searchable(player):
+        results = search_grade.search_by_seat(
             player=player,
             max_positions=max_positions,
             sharding=sharding,
@@ -83,8 +83,10 @@ def with_match(
             raise GameError(f"{player.name} in {grade.env_id}: {rule}")
         return grade
     env = pgx_games.make_env(grade.env_id)
-    counts = match.play_match(env, key, player.choose, basic.random_player, num_games)
-    return dataclasses.replace(grade, sampled=match.match_of_counts(counts))
+    counts = sampled_match.play_match(
+        env, key, player.choose, simple_players.random_player, num_games
+    )
+    return dataclasses.replace(grade, sampled=sampled_match.match_of_counts(counts))
 
 
 def _q_error(player: Player, tree: Tree[np.ndarray]) -> float | None:
@@ -93,4 +95,4 @@ def _q_error(player: Player, tree: Tree[np.ndarray]) -> float | None:
         return None
     agent = player.agent
     q_values = network_player.decision_values(agent.network, agent.params, tree)
-    return exact.q_error(tree, np.asarray(q_values))
+    return tree_grade.q_error(tree, np.asarray(q_values))

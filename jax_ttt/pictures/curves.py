@@ -11,7 +11,7 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import (
+from jax_ttt.files.metrics_rows import (
     Chunk,
     Evaluated,
     Row,

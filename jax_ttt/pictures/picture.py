@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config.errors import Refused, UsageError
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,10 +116,10 @@ class Picture:
         """
         ending = file_ending(path)
         if ending == ".svg":
-            files.write_output(path, self.svg.encode())
+            atomic_files.write_output(path, self.svg.encode())
         else:
             render = self.render or functools.partial(_convert_svg, self.svg)
-            files.write_output(path, render(ending[1:]))
+            atomic_files.write_output(path, render(ending[1:]))
 
 
 def file_ending(path: Path) -> str:

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, Key, Shaped
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, positions, stones, symmetry
+from jax_ttt.games import pgx_games, position_lookup, stones, symmetry
 from jax_ttt.games.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
@@ -29,7 +29,7 @@ def network_of(architecture: Architecture) -> Network:
     The first call for a table enumerates its game by compiled programs, so it must not
     be inside a trace.
     """
-    return Network(architecture, positions.positions_for(architecture))
+    return Network(architecture, position_lookup.positions_for(architecture))
 
 
 def param_shapes(network: Network) -> nnx.State:

@@ -13,19 +13,19 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games, positions
+from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import (
-    basic,
     lookahead,
-    mcts,
+    mcts_by_steps,
+    mcts_on_tree,
     network_player,
-    online_search,
     saved_agents,
+    simple_players,
 )
-from jax_ttt.players.names import PlayerSpec
 from jax_ttt.players.player import Player
+from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.saved_agents import AgentError, SavedAgent
 from jax_ttt.solver import minimax, policies
 
@@ -61,7 +61,10 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     if spec.kind == "random":
         probs = policies.uniform(tree) if tree is not None else None
         return Player(
-            env_id=env_id, name=spec.name, choose=basic.random_player, policy=probs
+            env_id=env_id,
+            name=spec.name,
+            choose=simple_players.random_player,
+            policy=probs,
         )
     if spec.kind == "agent":
         return agent_player(spec.name, saved_agents.load_agent(spec.path, env_id))
@@ -72,13 +75,16 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     if spec.kind == "mcts-online":
         num_playouts = int(spec.number)
         if tree is None:
-            choose = online_search.searching_player(env_id, num_playouts)
+            choose = mcts_by_steps.searching_player(env_id, num_playouts)
         else:
-            graph, index = mcts.game_graph(env_id), positions.position_index(env_id)
-            choose = mcts.online_player(graph, index, num_playouts)
+            graph, index = (
+                mcts_on_tree.game_graph(env_id),
+                position_lookup.position_index(env_id),
+            )
+            choose = mcts_on_tree.online_player(graph, index, num_playouts)
         return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
-    choose = basic.policy_player(positions.position_index(env_id), probs)
+    choose = simple_players.policy_player(position_lookup.position_index(env_id), probs)
     return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
@@ -113,7 +119,7 @@ def _checked_policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     if tree is not None:
         values = network_player.greedy_policy(agent.network, agent.params, tree)
     else:
-        boards = basic.boards_of_random_games(
+        boards = simple_players.boards_of_random_games(
             env=pgx_games.make_env(env_id),
             key=jax.random.key(0),
             num_games=64,
@@ -135,7 +141,7 @@ def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
     return Player(
         env_id=inner.env_id,
         name=spec.name,
-        choose=basic.blended_player(spec.number, inner.choose),
+        choose=simple_players.blended_player(spec.number, inner.choose),
         policy=probs,
         seats=inner.seats,
     )
@@ -175,7 +181,9 @@ def _tree_policy(
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
-        graph = mcts.game_graph(env_id)
-        return mcts.offline_policy(tree, graph, key, num_playouts=int(spec.number))
+        graph = mcts_on_tree.game_graph(env_id)
+        return mcts_on_tree.offline_policy(
+            tree, graph, key, num_playouts=int(spec.number)
+        )
     quick = minimax.QUICK if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")

@@ -12,11 +12,11 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile, agent_path
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
-from jax_ttt.games.game import Game, game_against_itself
+from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import network_player
-from jax_ttt.runtime import files, pytrees
+from jax_ttt.runtime import atomic_files, pytrees
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +71,7 @@ def save_agent(agent: SavedAgent, path: Path) -> None:
         FloatingPointError: a weight is not finite.
         OSError: the file can't be written.
     """
-    files.write_atomic(path, agent_bytes(agent))
+    atomic_files.write_atomic(path, agent_bytes(agent))
 
 
 def load_agent(path: Path, env_id: str | None = None) -> SavedAgent:

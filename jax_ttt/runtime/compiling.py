@@ -14,7 +14,7 @@ from typing import Generic, Literal, ParamSpec, TypeVar
 import jax
 import platformdirs
 
-from jax_ttt.runtime import devices, streams
+from jax_ttt.runtime import devices, standard_streams
 
 _FEATURE_ROWS = ("flags", "Features")
 """Names of the row of `/proc/cpuinfo` with a processor's features: on x86, on Arm."""
@@ -36,7 +36,9 @@ def use_program_cache(enabled: bool = True) -> None:
             # Only this user may write to it, as the programs in it are run.
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            streams.print_stderr(f"no compilation cache in {path}: {error.strerror}")
+            standard_streams.print_stderr(
+                f"no compilation cache in {path}: {error.strerror}"
+            )
             return
         jax.config.update("jax_compilation_cache_dir", str(path))
     # By default JAX keeps only programs that took a second or more to compile.
@@ -142,9 +144,9 @@ def _index_of_supported_options() -> int | None:
             reason = str(error)
             continue
         if not options:
-            streams.print_stderr(
+            standard_streams.print_stderr(
                 f"warning: compiling or training takes longer: {reason}"
             )
         return index
-    streams.print_stderr(f"warning: compiling takes twice as long: {reason}")
+    standard_streams.print_stderr(f"warning: compiling takes twice as long: {reason}")
     return None

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 HANGUP: int | None = getattr(signal, "SIGHUP", None)  # not on Windows
 SAME_REQUEST = 0.1
@@ -32,7 +32,7 @@ class StopRequest:
         del frame
         now = time.monotonic()
         if number == HANGUP:
-            streams.redirect_closed_terminal()
+            standard_streams.redirect_closed_terminal()
         if not self.number:
             self.number, self._time = number, now
         elif number != HANGUP and now - self._time > SAME_REQUEST:

@@ -19,7 +19,7 @@ from jax_ttt.config import device_flags
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.runtime import devices, processes
+from jax_ttt.runtime import devices, distributed
 
 _AXIS = "devices"
 PyTreeT = TypeVar("PyTreeT")
@@ -40,7 +40,7 @@ def use_devices(kind: str, flags: DeviceFlags) -> Hardware:
     """
     if not isinstance(flags, DistributedFlags):
         flags = DistributedFlags(devices=flags.devices)
-    processes.join_processes(flags)
+    distributed.join_processes(flags)
     try:
         device = devices.choose_device(kind)
     except devices.DeviceError as error:
@@ -59,8 +59,8 @@ def _hardware(flags: DistributedFlags, device: str) -> Hardware:
     if len(chosen) == 1:
         return Hardware(device)
     name = f"{device}, {len(chosen)} devices"
-    if processes.num_processes() > 1:
-        name += f", {processes.num_processes()} processes"
+    if distributed.num_processes() > 1:
+        name += f", {distributed.num_processes()} processes"
     return Hardware(name, Mesh(np.array(chosen), (_AXIS,)))
 
 
@@ -100,7 +100,7 @@ def put_on_devices(tree: PyTreeT, shardings: object) -> PyTreeT:
 def _put_leaf(leaf: jax.Array | np.ndarray, sharding: NamedSharding) -> jax.Array:
     if isinstance(leaf, jax.Array) and leaf.sharding == sharding:
         return leaf
-    if processes.num_processes() == 1:
+    if distributed.num_processes() == 1:
         return jax.device_put(leaf, sharding)
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(_put_leaf(jax.random.key_data(leaf), sharding))
@@ -114,7 +114,7 @@ def gather_arrays(tree: PyTreeT) -> PyTreeT:
     A process can't read the parts of an array on another host's devices. All processes
     must call this function together.
     """
-    if processes.num_processes() == 1:
+    if distributed.num_processes() == 1:
         return tree
     return jax.tree.map(_gather_leaf, tree)
 

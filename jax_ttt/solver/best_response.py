@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from jax_ttt.games.tree import Seat, Tree
 from jax_ttt.solver import minimax, policies
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 
 def best_response(

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, UInt64
 
 from jax_ttt.games import packing
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, SearchedPlayer
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 QUICK = 0.9
 """Discount for each move, by which a quick win is better than a slow one."""

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree, array_module
 from jax_ttt.solver import policies, proof
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 
 class Outcome(NamedTuple):

@@ -19,7 +19,7 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Seat, Tree, array_module
 from jax_ttt.grading.grade import Lines
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 Line = tuple[int, ...]
 """The actions of a game from its first position."""

@@ -13,13 +13,13 @@ import jax
 from jaxtyping import Array, Key
 
 from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF_SIDE, SEATS, EnvId, Seat
-from jax_ttt.games.game import Game, Result
+from jax_ttt.games.played_game import Game, Result
 from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import counted
-from jax_ttt.text import advice, board_text, commands
+from jax_ttt.text import board_text, commands, dialogue_advice
 from jax_ttt.text.commands import CommandName, SideName, TypedCommand
 from jax_ttt.text.screen import Screen
 
@@ -120,7 +120,7 @@ def _reply(session: Session, current: Round) -> Round:
     _, letter = _letters(current.seat)
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
-        with streams.status_line(f"{name} is thinking"):
+        with standard_streams.status_line(f"{name} is thinking"):
             game = game.play(game.move_of(session.opponent.choose, move_key))
         session.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
     current = replace(current, game=game, key=key)
@@ -190,9 +190,11 @@ def _hint(session: Session, current: Round) -> Round:
     if game.is_over:
         session.screen.say("no hint: the game is over")
         return current
-    hint = advice.suggest_move(game, session.agent)
+    hint = dialogue_advice.suggest_move(game, session.agent)
     num_legal = len(game.legal_moves)
-    session.screen.say(advice.hint_line(hint, num_legal, session.opponent.name))
+    session.screen.say(
+        dialogue_advice.hint_line(hint, num_legal, session.opponent.name)
+    )
     return current
 
 
@@ -202,13 +204,15 @@ def _values(session: Session, current: Round) -> Round:
         session.screen.say("no values: the game is over")
         return current
     rows = move_values(game, session.agent)
-    text = advice.values_text(game, rows, session.opponent.name, session.screen)
+    text = dialogue_advice.values_text(
+        game, rows, session.opponent.name, session.screen
+    )
     session.screen.say(f"\n{text}\n")
     return current
 
 
 def _review(session: Session, current: Round) -> Round:
-    text = advice.review_text(
+    text = dialogue_advice.review_text(
         current.game, current.seat, session.opponent.name, session.screen
     )
     session.screen.say(f"\n{text}\n")

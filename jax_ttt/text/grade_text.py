@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import tree as trees
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.grading.grade import (
     Details,
     Exam,
@@ -16,7 +16,7 @@ from jax_ttt.grading.grade import (
     SeatGrade,
 )
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver.reach import OnBatch, Reach
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines
 

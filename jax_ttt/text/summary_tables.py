@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from jax_ttt.config import grid
+from jax_ttt.config import settings_grid
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
-from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.grading.grade import SeatGrade
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.runtime.words import counted
 from jax_ttt.text.tables import GAP, WIDTH, aligned_lines, wrapped_lines
 
@@ -89,7 +89,7 @@ def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str
 
     `name` stands for the only combination of a sweep without a grid.
     """
-    labels = [grid.point_text(group.settings) or name for group in groups]
+    labels = [settings_grid.point_text(group.settings) or name for group in groups]
     wins = [f"wins as {seat}, %: mean (range)" for seat in GAMES[env_id].seats]
     rows = [["", "proven unbeatable (95 %)", *wins, "seconds"]]
     for label, group in zip(labels, groups, strict=True):

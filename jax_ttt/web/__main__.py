@@ -25,7 +25,7 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files.run_folder import RUNS
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
     import uvicorn
@@ -78,7 +78,7 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
     from jax_ttt.web.agent_files import AgentFiles
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.live_training import Training, WatchedRun
+    from jax_ttt.web.training_thread import Training, WatchedRun
 
     files = AgentFiles(args.runs, data)
 
@@ -237,7 +237,7 @@ def _address(host: str, port: int) -> str:
 
 def _announce(host: str, address: str) -> None:
     if host not in _LOCAL:
-        streams.print_stderr(
+        standard_streams.print_stderr(
             f"warning: --host {host} lets everyone who can reach this machine play, "
             "train, and delete agents that were kept"
         )
@@ -262,7 +262,9 @@ def _data_folder(folder: Path | None) -> Path | None:
     except OSError as error:
         if folder is not None:
             raise UsageError(f"--data-dir {folder}: {error.strerror}") from None
-        streams.print_stderr(f"warning: no agent is kept: {path}: {error.strerror}")
+        standard_streams.print_stderr(
+            f"warning: no agent is kept: {path}: {error.strerror}"
+        )
         return None
     return path
 
@@ -275,7 +277,7 @@ def _export(folder: Path) -> int:
         path = one_file.write_page(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
-    streams.print_written(path)
+    standard_streams.print_written(path)
     return 0
 
 

@@ -11,15 +11,15 @@ from typing import Literal, NamedTuple
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, records, run_folder
+from jax_ttt.files import agent_file, json_records, run_folder
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Chunk
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Chunk
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import shipped
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 Source = Literal["shipped", "run", "kept"]
 MOST_AGENT_BYTES = 16 * 2**20
@@ -68,7 +68,7 @@ class AgentFiles:
         if update is not None and update != read_without_weights(path).num_updates:
             path = agent.snapshots[update]
         read_without_weights(path)  # nothing else is sent
-        return files.read_bounded(path, MOST_AGENT_BYTES)
+        return atomic_files.read_bounded(path, MOST_AGENT_BYTES)
 
     def history(self, agent_id: str) -> list[JsonObject]:
         """Return the evaluations of a run, the oldest first; none of other agents.
@@ -93,7 +93,7 @@ class AgentFiles:
         self._kept_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = _make_empty_file(self._kept_folder, name)
         try:
-            files.write_atomic(path, content)
+            atomic_files.write_atomic(path, content)
         except OSError:
             path.unlink()
             raise
@@ -243,7 +243,7 @@ def history_row(
         "games": games,
         "loss": loss,
         "seconds": seconds,
-        "grade": records.to_dict(grade),
+        "grade": json_records.to_dict(grade),
     }
 
 

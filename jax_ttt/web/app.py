@@ -22,12 +22,12 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import JsonObject
 from jax_ttt.web.agent_files import AgentFiles
-from jax_ttt.web.live_training import LIVE, Training
 from jax_ttt.web.one_file import STATIC
 from jax_ttt.web.security import SecurityMiddleware
+from jax_ttt.web.training_thread import LIVE, Training
 
 MOST_BODY_BYTES = 64 * 2**10
 MOST_MOVES = 100
@@ -197,7 +197,7 @@ async def _json_body(request: Request) -> JsonObject:
         if len(content) > MOST_BODY_BYTES:
             raise HTTPException(413, f"the body is longer than {MOST_BODY_BYTES} bytes")
     try:
-        return records.from_json(dict[str, object], content)
+        return json_records.from_json(dict[str, object], content)
     except ValueError as error:
         raise HTTPException(400, f"the body must be a JSON object: {error}") from None
 

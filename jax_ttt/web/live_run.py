@@ -14,12 +14,12 @@ from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Chunk, Evaluated
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import exact
-from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading import tree_grade
 from jax_ttt.grading.grade import Grade
+from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.pictures import curves
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime.compiling import Program
@@ -27,7 +27,7 @@ from jax_ttt.solver import policies
 from jax_ttt.training import loop, run_state
 from jax_ttt.training.run_state import RunState, RunStep, run_key
 from jax_ttt.web.agent_files import history_row
-from jax_ttt.web.live_training import INITIAL_FIGURES
+from jax_ttt.web.training_thread import INITIAL_FIGURES
 
 _learn_from_game = Program(learn_from_game)
 # The network's final tanh keeps the loss finite even with huge weights, so training
@@ -158,7 +158,7 @@ class LiveRun:
         if evaluation.exact is None:
             return grade
         tree = trees.enumerated(self._config.env_id)
-        return exact.grade_seats(
+        return tree_grade.grade_seats(
             env_id=self._config.env_id,
             tree=tree,
             probs=policies.deterministic(tree, np.asarray(evaluation.exact.moves)),

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from jax_ttt.files.records import JsonObject
-from jax_ttt.runtime import files
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.runtime import atomic_files
 from jax_ttt.web import agent_files
 from jax_ttt.web.agent_files import ListedAgent
 from jax_ttt.web.security import POLICY
@@ -36,7 +36,7 @@ def write_page(folder: Path, agents: Sequence[ListedAgent] | None = None) -> Pat
     data = page_data(agent_files.shipped_agents() if agents is None else agents)
     path = folder / "index.html"
     folder.mkdir(parents=True, exist_ok=True)
-    files.write_atomic(path, inline_page(STATIC, data).encode())
+    atomic_files.write_atomic(path, inline_page(STATIC, data).encode())
     return path
 
 
@@ -50,7 +50,7 @@ def page_data(agents: Sequence[ListedAgent]) -> JsonObject:
     for agent in agents:
         latest = agent_files.read_without_weights(agent.path).num_updates
         for update, path in {**agent.snapshots, latest: agent.path}.items():
-            content = files.read_bounded(path, agent_files.MOST_AGENT_BYTES)
+            content = atomic_files.read_bounded(path, agent_files.MOST_AGENT_BYTES)
             contents[f"{agent.id}@{update}"] = base64.b64encode(content).decode()
     return {
         "agents": [agent_files.agent_entry(agent) for agent in agents],

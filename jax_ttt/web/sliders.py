@@ -9,7 +9,7 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.json_records import JsonObject
 
 LearnerName = Literal["table", "network", "connect-4x4"]
 LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)

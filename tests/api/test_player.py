@@ -57,14 +57,6 @@ def test_a_policy_has_legal_moves_with_the_sum_1():
         jax_ttt.player(policy, env_id="connect_four")
 
 
-def test_the_seed_decides_a_search_in_advance():
-    one, same, other = (
-        jax_ttt.player("mcts:20", seed=seed).policy for seed in (1, 1, 2)
-    )
-    assert (one == same).all()
-    assert (one != other).any()
-
-
 def test_the_game_is_that_of_the_players(agent):
     connect_four = jax_ttt.player("random", env_id="connect_four")
     assert player.common_game(["random", first_free], None) == "tic_tac_toe"

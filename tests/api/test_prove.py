@@ -4,7 +4,7 @@ import jax
 import pytest
 
 import jax_ttt
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 
 
 def any_free(key, env_state):

@@ -2,16 +2,16 @@
 
 import pytest
 
-from jax_ttt.config import grid
+from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import SettingError, UsageError
 from jax_ttt.config.settings import Config
 
 
 def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
-    settings = grid.read_grid(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
+    settings = settings_grid.read_grid(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
     assert settings == {"learning_rate": (0.001, 0.002), "num_envs": (8, 16)}
-    points = grid.grid_points(Config(), settings)
-    assert [grid.point_text(point) for point, _ in points] == [
+    points = settings_grid.grid_points(Config(), settings)
+    assert [settings_grid.point_text(point) for point, _ in points] == [
         "learning_rate=0.001 num_envs=8",
         "learning_rate=0.001 num_envs=16",
         "learning_rate=0.002 num_envs=8",
@@ -19,7 +19,7 @@ def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
     ]
     for point, config in points:
         assert config == Config.of(**point)
-    assert grid.grid_points(Config(), {}) == [({}, Config())]
+    assert settings_grid.grid_points(Config(), {}) == [({}, Config())]
 
 
 def test_values_have_the_types_of_their_settings():
@@ -29,7 +29,7 @@ def test_values_have_the_types_of_their_settings():
         "first_move=None,4",
         "opponent=mcts:9",
     ]
-    assert grid.read_grid(words) == {
+    assert settings_grid.read_grid(words) == {
         "double": (True, False),
         "optimizer": ("sgd",),
         "first_move": (None, 4),
@@ -49,7 +49,7 @@ def test_values_have_the_types_of_their_settings():
 )
 def test_a_word_that_names_no_setting_is_refused(words, message):
     with pytest.raises(UsageError, match=message):
-        grid.read_grid(words)
+        settings_grid.read_grid(words)
 
 
 @pytest.mark.parametrize(
@@ -58,5 +58,5 @@ def test_a_word_that_names_no_setting_is_refused(words, message):
 )
 def test_a_value_outside_its_range_is_refused(word):
     with pytest.raises(SettingError) as error:
-        grid.grid_points(Config(), grid.read_grid([word]))
+        settings_grid.grid_points(Config(), settings_grid.read_grid([word]))
     assert error.value.field == word.partition("=")[0]

@@ -102,7 +102,7 @@ SETTINGS = {
     },
 }
 """The settings of each system, written down a second time. They are those of its
-program or article, except for the changes that `config/published.py` lists."""
+program or article, except for the changes that `config/published_systems.py` lists."""
 
 
 @pytest.mark.parametrize("name", SETTINGS)

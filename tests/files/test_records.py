@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,18 +41,18 @@ OBJECT = {
 
 
 def test_a_record_is_written_and_read_back(tmp_path):
-    assert records.to_dict(WHOLE) == OBJECT
-    assert json.loads(records.to_json(WHOLE)) == OBJECT
-    assert records.from_dict(Whole, OBJECT) == WHOLE
-    (tmp_path / "file").write_text(records.to_json(WHOLE))
-    assert records.read_json(Whole, tmp_path / "file") == WHOLE
-    assert records.read_json(dict[str, object], tmp_path / "file") == OBJECT
+    assert json_records.to_dict(WHOLE) == OBJECT
+    assert json.loads(json_records.to_json(WHOLE)) == OBJECT
+    assert json_records.from_dict(Whole, OBJECT) == WHOLE
+    (tmp_path / "file").write_text(json_records.to_json(WHOLE))
+    assert json_records.read_json(Whole, tmp_path / "file") == WHOLE
+    assert json_records.read_json(dict[str, object], tmp_path / "file") == OBJECT
 
 
 def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
-    assert records.from_dict(Whole, OBJECT | {"more": None}).more is None
+    assert json_records.from_dict(Whole, OBJECT | {"more": None}).more is None
     more = dataclasses.replace(WHOLE, more=Part(1.5))
-    assert records.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
+    assert json_records.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
 
     @dataclasses.dataclass(frozen=True)
     class Lists:
@@ -62,7 +62,7 @@ def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
         named: dict[str, object]
 
     lists = Lists((None, 0.5), {"first_move": None, "part": Part(1.0)})
-    assert records.to_dict(lists) == {
+    assert json_records.to_dict(lists) == {
         "values": [None, 0.5],
         "named": {"first_move": None, "part": {"size": 1.0, "kind": "a"}},
     }
@@ -71,14 +71,14 @@ def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_not_written(number):
     with pytest.raises(ValueError, match="not JSON compliant"):
-        records.to_json(Part(number))
+        json_records.to_json(Part(number))
 
 
 def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
-    assert type(records.from_dict(Part, {"size": 1}).size) is float
+    assert type(json_records.from_dict(Part, {"size": 1}).size) is float
     later = {"size": 1.0, "of a later version": 3}
-    assert records.from_dict(Part, later) == Part(1.0)
-    assert records.from_json(Part, json.dumps(later).encode()) == Part(1.0)
+    assert json_records.from_dict(Part, later) == Part(1.0)
+    assert json_records.from_json(Part, json.dumps(later).encode()) == Part(1.0)
 
 
 @pytest.mark.parametrize(
@@ -95,23 +95,23 @@ def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
 def test_a_wrong_field_is_an_error_that_names_it(changes, place):
     wrong = OBJECT | changes
     with pytest.raises(ValueError, match=re.escape(place)):
-        records.from_dict(Whole, wrong)
+        json_records.from_dict(Whole, wrong)
     with pytest.raises(ValueError, match=re.escape(place)):
-        records.from_json(Whole, json.dumps(wrong))
+        json_records.from_json(Whole, json.dumps(wrong))
 
 
 @pytest.mark.parametrize("text", ["", '{"size": NaN}', "[]", b"\xff", "[" * 9999])
 @pytest.mark.fault
 def test_text_that_is_not_a_record_is_refused_in_one_line(text):
     with pytest.raises(ValueError, match=r".") as error:
-        records.from_json(Part, text)
+        json_records.from_json(Part, text)
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 300
 
 
 def test_flattening_joins_names_and_splits_intervals():
     value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x", "f": [1, 2, 3]}
-    assert records.flattened(value, "/") == {
+    assert json_records.flattened(value, "/") == {
         **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
         **{"e": "x", "f": [1, 2, 3]},
     }

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.files import records, run_folder
+from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import (
     InUseError,
     Lock,
@@ -26,7 +26,7 @@ SETTINGS = {"preset": "table", "seed": 7, "config": PRESETS["table"].as_dict()}
 
 
 def lines(*rows):
-    return "".join(records.to_json(row) + "\n" for row in rows)
+    return "".join(json_records.to_json(row) + "\n" for row in rows)
 
 
 @pytest.fixture

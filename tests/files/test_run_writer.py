@@ -13,7 +13,7 @@ from jax_ttt.files import agent_file, run_writer
 from jax_ttt.files.checkpoint import LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import InUseError, RunFolder, Settings, snapshots_in
 from jax_ttt.files.run_writer import MOST_SNAPSHOTS, RunWriter
-from jax_ttt.runtime.files import WriteError
+from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)

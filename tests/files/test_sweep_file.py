@@ -11,7 +11,7 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.files import sweep_file
 from jax_ttt.files.sweep_file import Sweep
-from jax_ttt.runtime.files import WriteError
+from jax_ttt.runtime.atomic_files import WriteError
 
 SWEEP = Sweep(
     config=Config.of(tau=0.25),

@@ -8,7 +8,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.errors import MoveError
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import Game, game_against_itself, replay
+from jax_ttt.games.played_game import Game, game_against_itself, replay
 
 X_WINS, O_WINS = (4, 0, 1, 2, 7), (4, 0, 1, 3, 8, 6)
 DRAW = (4, 0, 2, 6, 3, 5, 1, 7, 8)

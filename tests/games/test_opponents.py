@@ -8,8 +8,8 @@ import pytest
 from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import opponents, pgx_games
-from jax_ttt.players import basic
+from jax_ttt.games import pgx_games, training_opponents
+from jax_ttt.players import simple_players
 
 CONFIG = Config.of(opponent="random", seat="first", num_envs=8)
 ENV = pgx_games.make_env("tic_tac_toe")
@@ -22,7 +22,7 @@ def play_last_cell(key, env_state):
 
 
 LAST_CELL = learners.versus(CONFIG, Partial(play_last_cell))
-await_turn = jax.jit(opponents.await_turn, static_argnums=0)
+await_turn = jax.jit(training_opponents.await_turn, static_argnums=0)
 
 
 @jax.jit
@@ -42,7 +42,7 @@ def games_after(*moves):
 def test_the_agent_has_the_seat_of_the_settings_and_the_opponent_opens_at_random():
     for seat, share in {"first": 0.0, "second": 1.0, "both": 0.5}.items():
         config = CONFIG.replace(seat=seat, num_envs=2000)
-        opponent = learners.versus(config, basic.random_player)
+        opponent = learners.versus(config, simple_players.random_player)
         env_state = start(opponent, jax.random.key(3))
         num_stones = np.asarray(env_state.observation.sum(axis=(1, 2, 3)))
         assert set(num_stones) <= {0, 1}
@@ -88,4 +88,4 @@ def test_a_game_in_which_nobody_waits_stays_while_others_go_on():
 )
 def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
     config = CONFIG.replace(**fields)
-    assert opponents.max_turns(config.env_id, config.opponent) == turns
+    assert training_opponents.max_turns(config.env_id, config.opponent) == turns

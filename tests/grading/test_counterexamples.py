@@ -12,8 +12,7 @@ import tiny
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing
-from jax_ttt.grading import counterexamples
-from jax_ttt.grading import search_grade
+from jax_ttt.grading import counterexamples, search_grade
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
 
@@ -108,7 +107,8 @@ def test_a_signal_in_the_second_seat_leaves_it_open(agent, grades):
     assert not results["second"].complete
     won = dataclasses.replace(results["first"], losing_ends=0, beaten=False)
     assert won.unbeatable
-    assert made.grade(results | {"first": won}).unbeatable is None
+    results["first"] = won
+    assert made.grade(results).unbeatable is None
 
 
 def test_of_two_searches_the_one_that_went_further_counts():
@@ -138,12 +138,13 @@ def test_a_search_may_find_more_where_a_seat_is_open(
 ):
     config = Config.of(env_id=env_id, start_share=share)
     complete, cut = made.reached(), made.reached(complete=False)
-    for seats, is_open in (
+    cases: list[tuple[dict[Seat, SeatGrade], bool]] = [
         ({}, True),
         ({"first": complete}, True),
         ({"first": cut, "second": complete}, True),
         ({"first": complete, "second": complete}, False),
-    ):
+    ]
+    for seats, is_open in cases:
         may_find = counterexamples.may_find_more(config, made.grade(seats), seconds)
         assert may_find == (may_find_more and is_open)
     learned = config.replace(opponent="random", seat="first", start_share=0.0)

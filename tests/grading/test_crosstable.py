@@ -7,31 +7,33 @@ import pytest
 
 from jax_ttt.grading import round_robin
 from jax_ttt.grading.grade import SeatGrade
-from jax_ttt.players import registry
-from jax_ttt.players import simple_players
-from jax_ttt.players import player_names
+from jax_ttt.players import player_names, registry, simple_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 
 ENV = "tic_tac_toe"
 
 
-def players_of(*player_names):
+def players_of(*specs):
     key = jax.random.key(0)
     return [
-        registry.make_player(player_names.read_name(name, ENV), ENV, key)
-        for name in player_names
+        registry.make_player(player_names.read_name(spec, ENV), ENV, key)
+        for spec in specs
     ]
 
 
 def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
-    players = players_of(*(name for name in player_names.BUILT_IN if name != "mcts-online"))
-    table = round_robin.round_robin(players, ENV, jax.random.key(1), 10)
+    players = players_of(
+        *(name for name in player_names.BUILT_IN if name != "mcts-online")
+    )
+    table = round_robin.play_round_robin(players, ENV, jax.random.key(1), 10)
     assert not table.sampled.any()
     assert table.names == tuple(player.name for player in players)
     for row, column in ((0, 1), (1, 0), (2, 2)):
-        policies = players[row].policy, players[column].policy
-        expected = outcomes.outcome(host_tree, *policies)
+        first, second = players[row].policy, players[column].policy
+        assert first is not None
+        assert second is not None
+        expected = outcomes.outcome(host_tree, first, second)
         np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
     ranked = [ranked.player for ranked in table.ranking]
     assert sorted(ranked) == sorted(table.names)
@@ -45,7 +47,7 @@ def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
 @pytest.mark.slow
 def test_pairs_of_unknown_policies_are_sampled_and_marked():
     pair = players_of("minimax", "mcts-online:30")
-    table = round_robin.round_robin(pair, ENV, jax.random.key(2), 64)
+    table = round_robin.play_round_robin(pair, ENV, jax.random.key(2), 64)
     assert table.sampled.tolist() == [[False, True], [True, True]]
     assert table.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
     assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
@@ -57,7 +59,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked():
 
 def test_players_entered_twice_play_different_games():
     random = Player(env_id=ENV, name="random", choose=simple_players.random_player)
-    table = round_robin.round_robin([random] * 2, ENV, jax.random.key(5), 256)
+    table = round_robin.play_round_robin([random] * 2, ENV, jax.random.key(5), 256)
     assert table.sampled.all()
     assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
     rates = np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3))

@@ -10,11 +10,10 @@ import pytest
 import tiny
 
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import training_evaluation
-from jax_ttt.grading import tree_grade
-from jax_ttt.grading.training_evaluation import Evaluation
+from jax_ttt.grading import training_evaluation, tree_grade
 from jax_ttt.grading.grade import Grade
 from jax_ttt.grading.sampled_match import MatchCounts, SeatCounts
+from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players.network_player import greedy_policy, network_of
 
 CONFIG = Config.of(hidden_size=16)
@@ -32,7 +31,9 @@ def params():
 
 def test_a_network_in_training_has_the_grade_of_its_policy(params, tree, host_tree):
     results = grade_exactly(params, tree)
-    grade = training_evaluation.grade_of(CONFIG, Evaluation(exact=results, sampled=None))
+    grade = training_evaluation.grade_of(
+        CONFIG, Evaluation(exact=results, sampled=None)
+    )
     probs = np.asarray(greedy_policy(NETWORK, params, tree), float)
     expected = tree_grade.grade_seats(CONFIG.env_id, host_tree, probs)
     assert grade.unbeatable is expected.unbeatable is False

@@ -33,7 +33,7 @@ def test_optimal_moves_of_a_random_player(random_grade, position):
     assert random_grade.details.num_reachable == 4520
     for letter, seat in zip("XO", SEATS, strict=True):
         seat_shares = [share[b] for b in decided if rules.mover(b) == letter]
-        seat_rate = random_grade.seat(seat).optimal_move_rate
+        seat_rate = random_grade.followed[seat].optimal_move_rate
         assert seat_rate == pytest.approx(np.mean(seat_shares))
 
 
@@ -43,16 +43,20 @@ def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree
     grade = tree_grade.grade_policy(ENV, host_tree, probs)
     assert grade.unbeatable is True
     assert grade.shortest_loss is None
+    assert grade.details is not None
     assert grade.details.exploitability == 0
     assert grade.details.optimal_move_rate == pytest.approx(1)
     assert grade.details.reachable_optimal_move_rate == pytest.approx(1)
     for seat in grade.followed.values():
-        assert seat.loss_rate == seat.worst_loss_rate == seat.lines.lost == 0
+        assert seat.loss_rate == seat.worst_loss_rate == 0
+        assert seat.lines is not None
+        assert seat.lines.lost == 0
         assert seat.optimal_move_rate == pytest.approx(1)
 
 
 def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_cell):
     grade = tree_grade.grade_policy(ENV, host_tree, first_cell)
+    assert grade.details is not None
     assert grade.details.exploitability == 1
     assert grade.shortest_loss is not None
 
@@ -79,7 +83,7 @@ def test_rates_against_random_are_those_of_the_seat(random_grade):
     np.testing.assert_allclose(random_grade.second.rates, mirrored, atol=1e-12)
     for seat in SEATS:
         random = random_grade.details.opponents["random"].seat(seat)
-        assert random_grade.seat(seat).rates == random.rates
+        assert random_grade.followed[seat].rates == random.rates
 
 
 def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):

@@ -4,8 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.games import pgx_games
-from jax_ttt.games import position_index
+from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.grading import sampled_match as matches
 from jax_ttt.players import simple_players
 from jax_ttt.solver import minimax, outcomes, policies
@@ -30,7 +29,7 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     random = policies.uniform(host_tree)
     action = (noise * host_tree.legal_action_mask)[host_tree.decisions].argmax(axis=1)
     probs = policies.deterministic(host_tree, action)
-    index = position_index.position_index("tic_tac_toe")
+    index = position_lookup.position_index("tic_tac_toe")
     player = simple_players.policy_player(index, probs)
     match = matches.play_match(
         ENV, jax.random.key(seed), player, simple_players.random_player, 1024
@@ -42,7 +41,7 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
 
 
 def test_the_first_player_moves_first(host_tree):
-    index = position_index.position_index("tic_tac_toe")
+    index = position_lookup.position_index("tic_tac_toe")
     best = simple_players.policy_player(index, minimax.policy(host_tree))
     counts, num_moves = matches.play_seats(
         ENV, jax.random.key(0), simple_players.random_player, best, 400

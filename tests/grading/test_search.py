@@ -72,6 +72,8 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     merged = grade_by_seat(player)["second"]
     apart = rule_player.reached(env_id, choose, "second")
     assert merged.merged
+    assert merged.num_positions is not None
+    assert merged.lines is not None
     assert merged.num_positions < 0.6 * apart.num_positions
     counts = dataclasses.astuple(merged.lines)
     for rate, lines, end in zip(merged.rates, counts, apart.ends, strict=True):
@@ -98,7 +100,7 @@ def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(most, grades):
             cut.rates, grades[seat].rates, strict=True
         ):
             assert value == low <= exact.value <= high
-            assert high - low == pytest.approx(min(cut.open_rate, 1 - low))
+            assert high - low == pytest.approx(min(cut.open_rate or 0, 1 - low))
 
 
 def interrupted(is_time):
@@ -155,5 +157,7 @@ def test_the_memory_limits_the_positions(monkeypatch):
     assert search_grade.most_positions() == 2**29 // 40
     monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: None)
     assert 10**7 < search_grade.most_positions() < 10**8
-    monkeypatch.setattr(search_grade.position_levels, "free_disk_bytes", lambda: 12_000_000)
+    monkeypatch.setattr(
+        search_grade.merged_positions, "free_disk_bytes", lambda: 12_000_000
+    )
     assert search_grade.most_positions() == 10**6

@@ -1,6 +1,5 @@
 """Boards as SVG: stones in their cells, animations, values of moves."""
 
-import io
 import re
 import sys
 import types
@@ -10,12 +9,11 @@ import jax
 import numpy as np
 import pytest
 import tiny
-from matplotlib.image import imread
 
 from jax_ttt.api import values as action_values
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.text.board_text import find_position
@@ -56,17 +54,6 @@ def test_each_stone_is_a_cross_or_a_ring_in_its_cell(states):
         crosses, rings = middles(board_svg.position_picture(state))
         assert sorted(crosses) == sorted(places[:num_moves][::2])
         assert sorted(rings) == sorted(places[:num_moves][1::2])
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_colours_are_those_of_the_theme(states, theme):
-    picture = board_svg.position_picture(states[2], theme)
-    blue, _, orange = pictures.colours(theme)
-    assert {e.get("stroke") for e in elements(picture, "line")} == {blue}
-    assert {e.get("stroke") for e in elements(picture, "circle")} == {orange}
-    background, *tiles = (e.get("fill") for e in elements(picture, "rect"))
-    assert background == pictures.background_colour(theme)
-    assert tiles == [pictures.tile_colour(theme)] * 9
 
 
 def test_a_batch_is_drawn_in_a_square():
@@ -123,17 +110,6 @@ def test_an_animation_shows_the_last_frame_first_and_where_nothing_moves(states)
     assert "<style" not in board_svg.position_picture(states[3]).svg
 
 
-def test_connect_four_has_seven_columns_in_which_stones_lie_on_each_other():
-    states = Game.start("connect_four", [3, 3, 4]).states
-    picture = board_svg.position_picture(states[-1])
-    crosses, ((_, ring_y),) = middles(picture)
-    assert len(crosses) == 2
-    assert ring_y < crosses[0][1]
-    (page,) = elements(picture, "svg")
-    width, height = numbers(page, "width", "height")
-    assert width > height
-
-
 @pytest.mark.slow
 def test_a_game_without_stones_is_drawn_by_pgx(promoted_ranks):
     states = Game.start("hex", [0, 1]).states
@@ -159,19 +135,6 @@ def test_cairosvg_converts_a_board_and_its_absence_is_an_error(
     with pytest.raises(Refused, match=r"need cairosvg.*pip install 'jax_ttt\[png\]'"):
         picture.save(tmp_path / "b.png")
     assert not (tmp_path / "b.png").exists()
-
-
-def test_a_png_of_a_game_is_its_last_board(tmp_path, states):
-    pytest.importorskip("cairosvg", exc_type=ImportError)
-    board_svg.animation(states, "dark").save(tmp_path / "game.png")
-    image = imread(io.BytesIO((tmp_path / "game.png").read_bytes()))[..., :3]
-    assert image.shape == (800, 800, 3)
-    for move, cell in enumerate(GAME):
-        y, x = (40 + 240 * n for n in divmod(cell, 3))
-        pixel = image[y + 120, x + (60 if move % 2 else 120)]
-        colour = pictures.colours("dark")[2 * (move % 2)]
-        expected = np.array(list(bytes.fromhex(colour[1:]))) / 255
-        np.testing.assert_allclose(pixel, expected, atol=0.01)
 
 
 def cell_texts(picture):
@@ -213,12 +176,6 @@ def test_the_colour_of_a_value_is_that_of_its_result():
     fills = [rect.get("fill") for rect in elements(picture, "rect")[1:]]
     assert fills[::2] == [orange, pictures.tile_colour("light"), blue]
     assert len(set(fills)) == 5
-
-
-def test_a_free_cell_without_a_value_stays_empty_and_a_pass_is_not_drawn():
-    cells = np.array([["X", "-"], ["-", "O"]], object)
-    picture = board_svg.values_board(cells, {"learned": {1: 0.5, 4: 0.25}}, "X to move")
-    assert cell_texts(picture) == ["", "+0.50", "", ""]
 
 
 def test_the_title_of_values_names_the_mover_and_the_only_learned_seat():

@@ -6,8 +6,8 @@ import numpy as np
 
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.crosstable import CrossTable
-from jax_ttt.pictures import charts
+from jax_ttt.grading.round_robin import CrossTable
+from jax_ttt.pictures import group_charts
 
 PATH = "./runs/20261122-084301-default-seed-1000/of-a-long-name/agent.safetensors"
 
@@ -22,7 +22,7 @@ def test_each_agents_wins_stand_at_its_seed(drawn):
         made.agent(8, made.exact((0.25,), (0.125,))),
         made.agent(9),
     ]
-    figure = drawn(charts.agents_chart, Config(), rows, "mine")
+    figure = drawn(group_charts.agents_chart, Config(), rows, "mine")
     (axes,) = figure.axes
     points = {
         dots.get_label(): np.asarray(dots.get_offsets()).tolist()
@@ -43,7 +43,7 @@ def test_long_names_of_players_stay_inside_a_cross_table(drawn):
     size = len(names)
     rates = np.full((size, size, 3), 1 / 3)
     table = CrossTable(tuple(names), made.pairs(rates))
-    figure = drawn(charts.cross_table_chart, table, "connect_four")
+    figure = drawn(group_charts.cross_table_chart, table, "connect_four")
     layout.assert_readable(figure)
     axes = figure.axes[0]
     assert axes.bbox.width > 0.3 * figure.bbox.width
@@ -61,7 +61,7 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
         group(point, num_proven)
         for point, num_proven in zip(points, (0, 1, 2, 4), strict=True)
     ]
-    axes, _ = drawn(charts.grid_chart, groups, "mine").axes
+    axes, _ = drawn(group_charts.grid_chart, groups, "mine").axes
     assert axes.images[0].get_array().tolist() == [[0, 0.25], [0.5, 1]]
     labels = [
         [text.get_text() for text in side]
@@ -71,7 +71,7 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("gamma", "tau")
     texts = {text.get_position(): text.get_text() for text in axes.texts}
     assert texts[(1, 0)] == "1 of 4"
-    axes, _ = drawn(charts.grid_chart, [group({"tau": 0.1}, 1)], PATH).axes
+    axes, _ = drawn(group_charts.grid_chart, [group({"tau": 0.1}, 1)], PATH).axes
     assert axes.images[0].get_array().tolist() == [[0.25]]
 
 
@@ -86,6 +86,6 @@ def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
         )
         for share, searches in ((0.0, None), (0.5, made.searched()))
     ]
-    axes, bar = drawn(charts.grid_chart, groups, "mine").axes
+    axes, bar = drawn(group_charts.grid_chart, groups, "mine").axes
     assert axes.images[0].get_array().tolist() == [[0.375, 0.75]]
     assert bar.get_ylabel() == "partly sampled"

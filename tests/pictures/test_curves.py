@@ -89,6 +89,9 @@ def test_a_runs_results_stand_at_their_updates_by_seat(figure):
     ]
     assert lines(second)["losses"][0] == [0, 50]
     assert titles(figure)[:2] == ["as X, exact", "as O, exact"]
+    assert legend_texts(figure) == [*results]
+    assert first.lines[-1].get_label() == "proven from update 30 on"
+    assert first.lines[-1].get_xdata() == [30, 30]
 
 
 @pytest.mark.parametrize(
@@ -106,12 +109,6 @@ def test_a_run_is_proven_from_the_update_after_which_all_evaluations_prove_it(
     rows, update
 ):
     assert curves.proven_from(rows) == update
-
-
-def test_a_vertical_line_marks_the_proof(figure):
-    labels = ["wins", "draws", "losses", "proven from update 30 on"]
-    assert legend_texts(figure) == labels
-    assert figure.axes[0].lines[-1].get_xdata() == [30, 30]
 
 
 def test_a_runs_games_loss_and_schedules_are_those_of_its_chunks(figure):
@@ -166,19 +163,6 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn):
     assert titles(one)[:2] == ["as X, exact", "training games, %:\nthe agent"]
     several = drawn(curves.mean_curves, {"mine": [RUN]}, "runs", second)
     assert titles(several) == ["% wins as O", "% of the runs proven unbeatable"]
-
-
-def test_sampled_runs_have_no_panel_of_proofs(drawn):
-    rows = [made.evaluated(5, made.grade(sampled=made.sampled((0.5,), (0.5,))))]
-    figure = drawn(curves.mean_curves, {"mine": [rows, rows]}, "runs", SMALL)
-    assert titles(figure) == ["% wins as first, sampled", "% wins as second, sampled"]
-
-
-def test_seven_labels_differ_in_colour_or_dashes(drawn):
-    runs = {f"run {number}": [RUN] for number in range(7)}
-    first, *_ = drawn(curves.mean_curves, runs, "runs").axes
-    styles = {(line.get_color(), line.get_linestyle()) for line in first.lines}
-    assert len(styles) == 7
 
 
 def test_long_names_are_broken_so_that_no_text_is_cut_off(drawn):

@@ -5,7 +5,7 @@ import rules
 import tiny
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.players.analysis import MoveValue, move_values, review_moves
 
 SIGN = {"X": 1, "O": -1}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jax_ttt.players import levels
-from jax_ttt.players.levels import LEVELS
+from jax_ttt.players import difficulty
+from jax_ttt.players.difficulty import LEVELS
 from jax_ttt.solver import policies, proof
 
 
@@ -12,7 +12,7 @@ def test_a_beginner_plays_at_random_and_an_expert_never_loses(
     player_of, agent_path, host_tree
 ):
     beginner, medium, expert = (
-        player_of(levels.level_player_name(level, str(agent_path))).policy
+        player_of(difficulty.level_player_name(level, str(agent_path))).policy
         for level in LEVELS
     )
     np.testing.assert_array_equal(medium, player_of(agent_path).policy)
@@ -21,4 +21,4 @@ def test_a_beginner_plays_at_random_and_an_expert_never_loses(
     assert np.sort(beginner[0]) == pytest.approx([0.7 / 9] * 8 + [0.3 + 0.7 / 9])
     assert proof.beaten(host_tree, beginner).all()
     assert not proof.beaten(host_tree, expert).any()
-    assert levels.level_player_name("beginner", "mcts:50") == "blend:0.7:mcts:50"
+    assert difficulty.level_player_name("beginner", "mcts:50") == "blend:0.7:mcts:50"

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import pgx_games, positions, stones
-from jax_ttt.games.game import Game
+from jax_ttt.games import pgx_games, position_lookup, stones
+from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
 from jax_ttt.players.network_player import network_of
@@ -15,7 +15,7 @@ ENV = pgx_games.make_env("tic_tac_toe")
 
 
 def test_exact_values_are_the_fixed_point_of_every_depth(q_star, tree):
-    index = jnp.asarray(positions.position_index("tic_tac_toe"))
+    index = jnp.asarray(position_lookup.position_index("tic_tac_toe"))
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.games import positions, stones
-from jax_ttt.players import mcts
+from jax_ttt.games import position_lookup, stones
+from jax_ttt.players import mcts_on_tree
 from jax_ttt.solver import outcomes, policies, proof
 
-SEARCH = jax.jit(mcts.search_graph)
-UCB = jax.jit(mcts.ucb)
+SEARCH = jax.jit(mcts_on_tree.search_graph)
+UCB = jax.jit(mcts_on_tree.ucb)
 
 
 @pytest.fixture(scope="module")
 def graph():
-    return mcts.game_graph("tic_tac_toe")
+    return mcts_on_tree.game_graph("tic_tac_toe")
 
 
 def bounds(graph, records, position):
@@ -34,7 +34,7 @@ def test_the_bounds_of_a_won_and_a_lost_move_are_the_published_ones(graph, posit
     assert (len(graph.terminal), int(graph.terminal.sum())) == (765, 138)
     board = position["XX-XO-OXO"]
     root = graph.node[board][None]
-    unvisited = mcts.Records(*(jnp.zeros((1, 765)) for _ in range(2)))
+    unvisited = mcts_on_tree.Records(*(jnp.zeros((1, 765)) for _ in range(2)))
     assert bounds(graph, unvisited, board)[[2, 5]].tolist() == [np.inf, np.inf]
     first_moves = set()
     for seed in range(6):
@@ -71,7 +71,7 @@ def offline(host_tree, graph):
 
     @functools.cache
     def policy(seed):
-        return mcts.offline_policy(host_tree, graph, jax.random.key(seed), 4000)
+        return mcts_on_tree.offline_policy(host_tree, graph, jax.random.key(seed), 4000)
 
     return policy
 
@@ -95,7 +95,7 @@ def test_rotated_and_mirrored_boards_get_rotated_and_mirrored_moves(host_tree, o
     probs = offline(1000)
     assert set(np.flatnonzero(probs[0])) in ({4}, {0, 2, 6, 8}, {1, 3, 5, 7})
     features = np.asarray(stones.cells(host_tree.obs))
-    index = positions.position_index("tic_tac_toe")
+    index = position_lookup.position_index("tic_tac_toe")
     for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
         number = stones.board_number(jnp.asarray(features[:, view]))
         image = index[np.asarray(number)]
@@ -111,6 +111,8 @@ def test_online_it_wins_and_blocks(tree, player_of, position):
 
 
 def test_an_untried_move_is_worse_than_a_lost_one():
-    records = mcts.Records(jnp.array([[2.0, 4.0, 0.0]]), jnp.array([[1.5, 0.0, 0.0]]))
-    means = mcts.mean_scores(records, jnp.array([[0, 1, 2]]))
+    records = mcts_on_tree.Records(
+        jnp.array([[2.0, 4.0, 0.0]]), jnp.array([[1.5, 0.0, 0.0]])
+    )
+    means = mcts_on_tree.mean_scores(records, jnp.array([[0, 1, 2]]))
     assert means.tolist() == [[0.75, 0.0, -1.0]]

@@ -9,8 +9,8 @@ import pytest
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.files import agent_file
-from jax_ttt.players import names
-from jax_ttt.players.names import PlayerSpec
+from jax_ttt.players import player_names
+from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.shipped import ALL, SHIPPED
 
 
@@ -26,19 +26,19 @@ from jax_ttt.players.shipped import ALL, SHIPPED
     ],
 )
 def test_names_are_read(name, spec):
-    assert names.read_name(name, "tic_tac_toe") == PlayerSpec(name, *spec)
+    assert player_names.read_name(name, "tic_tac_toe") == PlayerSpec(name, *spec)
 
 
 def test_a_path_is_an_agent_but_for_the_shipped_ones(tmp_path, monkeypatch):
     (tmp_path / "agent.safetensors").touch()
-    spec = names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
+    spec = player_names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
     assert (spec.kind, spec.number) == ("lookahead", 2)
-    inner = names.read_name(str(tmp_path), "connect_four")
+    inner = player_names.read_name(str(tmp_path), "connect_four")
     assert spec.inner == inner
     assert (inner.kind, inner.path) == ("agent", tmp_path / "agent.safetensors")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shipped:table").touch()
-    spec = names.read_name("shipped:table", "tic_tac_toe")
+    spec = player_names.read_name("shipped:table", "tic_tac_toe")
     assert (spec.kind, spec.path) == ("agent", SHIPPED["table"])
 
 
@@ -64,20 +64,20 @@ def test_other_names_are_refused(name, env_id, reason, tmp_path, monkeypatch):
     (tmp_path / "run/agent.safetensors").touch()
     (tmp_path / "empty").mkdir()
     with pytest.raises(PlayerError) as error:
-        names.read_name(name.replace("RUN", "run"), env_id)
+        player_names.read_name(name.replace("RUN", "run"), env_id)
     first, *kinds = str(error.value).splitlines()
     assert reason in first
-    assert len(kinds) == ("no known player" in first) * len(names.PLAYER_KINDS)
+    assert len(kinds) == ("no known player" in first) * len(player_names.PLAYER_KINDS)
 
 
 def test_names_are_nested_only_so_deep():
-    deepest = "blend:0.1:" * names.MAX_NESTING + "random"
-    assert names.read_name(deepest, "tic_tac_toe").kind == "blend"
+    deepest = "blend:0.1:" * player_names.MAX_NESTING + "random"
+    assert player_names.read_name(deepest, "tic_tac_toe").kind == "blend"
     with pytest.raises(PlayerError, match="nested at most 20 levels deep"):
-        names.read_name("blend:0.1:" * 100_000 + deepest, "tic_tac_toe")
+        player_names.read_name("blend:0.1:" * 100_000 + deepest, "tic_tac_toe")
 
 
 def test_the_help_names_the_game_of_each_shipped_agent():
     for name, path in ALL.items():
-        text = names.PLAYER_KINDS[f"shipped:{name}"]
+        text = player_names.PLAYER_KINDS[f"shipped:{name}"]
         assert agent_file.read_env_id(path) in re.findall(r"\w+", text)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead, network_player
 from jax_ttt.players.network_player import network_of

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import replay
-from jax_ttt.players import lookahead, online_search
+from jax_ttt.games.played_game import replay
+from jax_ttt.players import lookahead, mcts_by_steps
 
 ENV_ID = "connect_4x4"
 
@@ -19,7 +19,7 @@ def search(env_id, num_playouts):
     """Return a compiled function from a key and states to trees."""
     env = pgx_games.make_env(env_id)
     return jax.jit(
-        lambda key, root: online_search.grow_trees(env, key, root, num_playouts)
+        lambda key, root: mcts_by_steps.grow_trees(env, key, root, num_playouts)
     )
 
 
@@ -39,13 +39,13 @@ def test_it_counts_as_a_published_program():
     after = child[lost, 2]
     assert (visits[after], score[after]) == (5, 5)
     assert (child < 103).sum() == 3  # nothing is tried after the end of a game
-    values = online_search.root_values(nodes)[0]
+    values = mcts_by_steps.root_values(nodes)[0]
     assert values.tolist() == [-1, -1, 1, -1, -1, 0, -1, -1, -1]
     assert float(nodes.score[1, 0] / nodes.visits[1, 0]) == 0.5
 
 
 def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch, player_of):
-    monkeypatch.setattr(online_search, "MOST_EDGES", 2 * 201 * 4)
+    monkeypatch.setattr(mcts_by_steps, "MOST_EDGES", 2 * 201 * 4)
     player = player_of("mcts-online", ENV_ID)
     assert (player.policy, player.is_deterministic) == (None, False)
     # A win in column 0; the opponent's three stones in column 0; in column 2.
@@ -64,7 +64,7 @@ def test_a_seed_decides_the_trees_and_finished_games_have_no_values():
     np.testing.assert_array_equal(one.child, same.child)
     np.testing.assert_array_equal(one.score, same.score)
     assert (one.child[0] != other.child[0]).any()
-    assert online_search.root_values(one)[2].tolist() == [-1] * 4
+    assert mcts_by_steps.root_values(one)[2].tolist() == [-1] * 4
     assert one.visits[:, 0].tolist() == [60] * 3
 
 
@@ -79,7 +79,7 @@ def test_many_playouts_find_the_values_near_the_end_of_games():
     states = jax.tree.map(lambda x: x[rows], states)
     nodes = search(ENV_ID, 300)(jax.random.key(0), states)
     legal = np.asarray(states.legal_action_mask)
-    moves = np.where(legal, online_search.root_values(nodes), -2).argmax(axis=1)
+    moves = np.where(legal, mcts_by_steps.root_values(nodes), -2).argmax(axis=1)
 
     def zeros(env_state):
         return jnp.zeros(env_state.legal_action_mask.shape)

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records, tensor_file
+from jax_ttt.files import json_records, tensor_file
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_of
@@ -160,5 +160,7 @@ def test_a_right_checksum_proves_nothing(draw, path):
     description = edited(DESCRIPTION, draw)
     refusal(
         path,
-        with_description(**description | {"format_version": records.FORMAT_VERSION}),
+        with_description(
+            **description | {"format_version": json_records.FORMAT_VERSION}
+        ),
     )

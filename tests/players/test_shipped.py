@@ -8,7 +8,7 @@ import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.players import names, registry
+from jax_ttt.players import player_names, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
 
@@ -33,8 +33,8 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
 @pytest.mark.parametrize("name", CONNECT_FOUR)
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
-    spec = names.read_name(f"shipped:{name}", "connect_5x4")
-    env_id = names.game_of_players([spec], None)
+    spec = player_names.read_name(f"shipped:{name}", "connect_5x4")
+    env_id = player_names.game_of_players([spec], None)
     assert env_id == name.replace("-", "_")
     player = player_of(f"shipped:{name}", env_id)
     assert isinstance(player, registry.AgentPlayer)

@@ -121,10 +121,10 @@ def test_a_run_on_devices_continues_bit_for_bit(spread):
     _, end = steps[-1]
     assert (half["evaluated"], end["evaluated"]) == (3, 6)
     *_, last = run_of(HALVES, 1, mesh, pytrees.with_leaves(like, half))
-    found = run_state.copy_to_host(last.state)
-    assert found.keys() == end.keys()
+    leaves = run_state.copy_to_host(last.state)
+    assert leaves.keys() == end.keys()
     for name in end.keys() - {"seconds"}:
-        np.testing.assert_array_equal(found[name], end[name], err_msg=name)
+        np.testing.assert_array_equal(leaves[name], end[name], err_msg=name)
 
 
 @pytest.mark.slow

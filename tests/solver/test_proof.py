@@ -16,8 +16,7 @@ import rules
 
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import training_evaluation
-from jax_ttt.grading import tree_grade
+from jax_ttt.grading import training_evaluation, tree_grade
 from jax_ttt.grading.training_evaluation import Evaluation, Exact
 from jax_ttt.solver import minimax, outcomes, policies, proof
 from jax_ttt.text import grade_text
@@ -59,7 +58,9 @@ def training_grade(tree, probs, seats=SEATS):
     """Return the grade of a policy as an evaluation in training computes it."""
     report = seat_report(tree, jnp.asarray(probs, jnp.float32))
     results = Exact(report=report, moves=jnp.zeros(0, jnp.int32))
-    return training_evaluation.grade_of(CONFIGS[seats], Evaluation(exact=results, sampled=None))
+    return training_evaluation.grade_of(
+        CONFIGS[seats], Evaluation(exact=results, sampled=None)
+    )
 
 
 def compiled_beaten(tree, probs):
@@ -80,8 +81,8 @@ def test_unbeatable_means_in_every_learned_seat(is_safe, tree, host_tree, perfec
         for grade in (training_grade(tree, probs, seats), whole):
             assert grade.unbeatable is unbeatable
             for seat in SEATS:
-                assert grade.seat(seat).unbeatable is safe[seat]
-                assert (grade.seat(seat).worst_loss_rate == 0) is safe[seat]
+                assert grade.followed[seat].unbeatable is safe[seat]
+                assert (grade.followed[seat].worst_loss_rate == 0) is safe[seat]
         word = "unbeatable" if unbeatable else "beatable"
         assert grade_text.verdict(whole).startswith(f"{word}: ")
 
@@ -134,8 +135,8 @@ def replayed(line, stone, probs, position):
 def test_the_losing_line_is_the_shortest(host_tree):
     """Against the first free cell, O wins with its third move and X with its third."""
     first = policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
-    for seat, length in (("first", 6), ("second", 5)):
-        line = proof.losing_line(host_tree, first, seat)
+    for stone, length in (("X", 6), ("O", 5)):
+        line = proof.losing_line(host_tree, first, SEAT[stone])
         assert line is not None
         assert len(line) == length
 
@@ -216,7 +217,7 @@ def test_a_player_that_loses_one_line_is_beatable(
     trained = training_grade(tree, probs)
     for grade in (trained, tree_grade.grade_policy(ENV, host_tree, probs)):
         assert grade.unbeatable is False
-        losing, safe = grade.seat(SEAT[stone]), grade.seat(SEAT[OTHER[stone]])
+        losing, safe = (grade.followed[SEAT[x]] for x in (stone, OTHER[stone]))
         assert losing.loss_rate == pytest.approx(float(rate), rel=1e-5)
         assert losing.worst_loss_rate == 1
         assert safe.loss_rate == safe.worst_loss_rate == 0
@@ -250,9 +251,10 @@ def test_the_worst_case_opponent_wins_as_often_as_possible(
             probs[p, cells] = 1 / len(cells)
     grade, seat = tree_grade.grade_policy(ENV, host_tree, probs), SEAT[stone]
     worst = pytest.approx(float(Fraction(lost)), abs=1e-12)
-    assert grade.seat(seat).worst_loss_rate == worst
+    assert grade.followed[seat].worst_loss_rate == worst
+    assert grade.details is not None
     cautious = grade.details.opponents["best response"].seat(seat)
     gain = cautious.loss_rate - cautious.win_rate
     assert gain == pytest.approx(float(Fraction(gained)), abs=1e-12)
-    trained = training_grade(tree, probs).seat(seat)
+    trained = training_grade(tree, probs).followed[seat]
     assert trained.worst_loss_rate == pytest.approx(float(Fraction(lost)), abs=1e-6)

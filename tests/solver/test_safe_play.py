@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jax_ttt.solver import minimax, outcomes, policies
-from jax_ttt.solver import win_rate_ceiling
+from jax_ttt.solver import minimax, outcomes, policies, win_rate_ceiling
 
 
 def test_in_tic_tac_toe_x_draws_1_game_in_192_and_o_79_in_945(host_tree):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import positions
-from jax_ttt.players import basic, names, registry
+from jax_ttt.games import position_lookup
+from jax_ttt.players import player_names, registry, simple_players
 from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
 from jax_ttt.text.commands import SideName
@@ -25,7 +25,9 @@ def following(host_tree):
             for move in game:
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
-        choose = basic.policy_player(positions.position_index("tic_tac_toe"), probs)
+        choose = simple_players.policy_player(
+            position_lookup.position_index("tic_tac_toe"), probs
+        )
         return Player(
             env_id="tic_tac_toe", name="follower", choose=choose, policy=probs
         )
@@ -48,7 +50,7 @@ def talk():
         coloured=False,
     ):
         if isinstance(opponent, str):
-            spec = names.read_name(opponent, env_id)
+            spec = player_names.read_name(opponent, env_id)
             opponent = registry.make_player(spec, env_id, jax.random.key(0))
         lines, words = [], iter(words)
 

@@ -9,10 +9,10 @@ import rules
 import tiny
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.players.analysis import MoveValue, move_values
-from jax_ttt.text import advice
-from jax_ttt.text.advice import Hint
+from jax_ttt.text import dialogue_advice
+from jax_ttt.text.dialogue_advice import Hint
 from jax_ttt.text.screen import LINES, Screen
 
 PLAIN = Screen(input, print)
@@ -29,11 +29,11 @@ def test_values_are_drawn_side_by_side(snapshot):
     cells = np.array([["O", "O", 2], [3, "X", 5], [6, 7, "X"]], object)
     exact = {move: 1.0 if move == 2 else -1.0 for move in (2, 3, 5, 6, 7)}
     learned = {2: 0.5, 3: -0.25, 5: 0.125, 6: -1.0, 7: 0.0}
-    assert advice.value_boards(cells, exact, learned, PLAIN) == snapshot
-    text = advice.value_boards(cells, {}, learned, COLOURED)
+    assert dialogue_advice.value_boards(cells, exact, learned, PLAIN) == snapshot
+    text = dialogue_advice.value_boards(cells, {}, learned, COLOURED)
     assert "best play" not in text
     assert text.count("\x1b[1m+0.500") == 1
-    text = advice.value_boards(cells, exact, {}, COLOURED)
+    text = dialogue_advice.value_boards(cells, exact, {}, COLOURED)
     assert "the agent" not in text
     assert text.count("\x1b[31mloses\x1b[0m") == 4
 
@@ -42,7 +42,7 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     """Of equal moves, the lowest comes first; at most twelve are listed."""
 
     def moves(rows):
-        table = advice.values_table("it", rows).splitlines()
+        table = dialogue_advice.values_table("it", rows).splitlines()
         return [int(row.split()[0]) for row in table[1:]]
 
     rows = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
@@ -50,12 +50,12 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     assert moves([row._replace(q_value=None) for row in rows]) == [0, 8, 4]
     many = [MoveValue(move, None, move / 100) for move in range(50)]
     assert moves(many) == list(range(49, 37, -1))
-    assert advice.values_table("it", []) == "it has no values to show"
+    assert dialogue_advice.values_table("it", []) == "it has no values to show"
 
 
 def suggest(moves, agent=None):
     """Return the hint after these moves, which must exist."""
-    hint = advice.suggest_move(Game.start("tic_tac_toe", moves), agent)
+    hint = dialogue_advice.suggest_move(Game.start("tic_tac_toe", moves), agent)
     assert hint is not None
     return hint
 
@@ -103,10 +103,10 @@ def test_a_hint_in_words(snapshot):
         Game.start("connect_four"),
         Game.start("tic_tac_toe", [0, 3, 1, 4, 2]),  # it is over
     ):
-        assert advice.suggest_move(game, None) is None
+        assert dialogue_advice.suggest_move(game, None) is None
     wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
     lines = [
-        advice.hint_line(hint, num_legal, "it")
+        dialogue_advice.hint_line(hint, num_legal, "it")
         for hint, num_legal in (
             *((Hint(wins, ()), 5), (Hint(wins, (6,)), 5), (Hint(wins, (0, 2, 6)), 5)),
             *((Hint(loses, (1, 2)), 3), (Hint(loses, ()), 1), (None, 7)),
@@ -121,7 +121,7 @@ def test_a_review_colours_mistakes_only_and_fits_a_terminal():
 
     def review(moves, screen):
         game = Game.start("tic_tac_toe", moves)
-        return advice.review_text(game, "first", "it", screen).splitlines()
+        return dialogue_advice.review_text(game, "first", "it", screen).splitlines()
 
     lines = review([4, 1, 0, 8, 7, 6], COLOURED)
     mistakes = [line for line in lines if "a mistake" in line]

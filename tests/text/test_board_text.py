@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.text import board_text
 from jax_ttt.text.screen import LINES, Screen
 

@@ -8,9 +8,9 @@ import pytest
 import tiny
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import TrainingCounts
-from jax_ttt.text import console
-from jax_ttt.text.console import LatestGames
+from jax_ttt.files.metrics_rows import TrainingCounts
+from jax_ttt.text import train_output
+from jax_ttt.text.train_output import LatestGames
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from jax_ttt.text.console import LatestGames
 def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
     """On the board's cells, or in a row of columns."""
     config = Config.of(env_id=env_id, hidden_size=8)
-    lines = console.start_values(config, tiny.untrained(config).params)
+    lines = train_output.start_values(config, tiny.untrained(config).params)
     assert lines[0].startswith("  Q(start) ")
     numbers = [line[11:].split() for line in lines]
     assert (len(numbers), *{len(row) for row in numbers}) == shape
@@ -29,7 +29,7 @@ def test_the_first_moves_values_stand_as_the_moves_do(env_id, shape):
 def test_the_bars_text_keeps_its_width_and_rates_training_alone():
     """The seconds of a run exclude compilation and evaluation."""
     texts = [
-        console.bar_text(1800, made.progress(update, seconds), 0.01234)
+        train_output.bar_text(1800, made.progress(update, seconds), 0.01234)
         for update, seconds in ((50, 0.5), (900, 1.0), (1800, 1.5))
     ]
     assert texts[1] == "  900 of 1,800 updates      900/s  00:01 left  loss 0.0123"

@@ -16,7 +16,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import registry
 from jax_ttt.players.network_player import network_of
-from jax_ttt.text import decision_files
+from jax_ttt.text import policy_files
 
 
 def test_every_decision_is_the_first_of_the_best_moves(host_tree, q_star, tmp_path):
@@ -25,7 +25,7 @@ def test_every_decision_is_the_first_of_the_best_moves(host_tree, q_star, tmp_pa
     empty = q_network.init_params(network_of(config.architecture), jax.random.key(0))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
     player = registry.agent_player("perfect", tiny.ungraded(config, params))
-    decision_files.write_policy(
+    policy_files.write_policy(
         player=player,
         tree=host_tree,
         as_csv=tmp_path / "policy.csv",

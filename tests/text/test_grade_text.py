@@ -5,7 +5,7 @@ import dataclasses
 import made
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.grading import exact
+from jax_ttt.grading import tree_grade
 from jax_ttt.grading.grade import Exam, ExamScore, Lines, Match, SeatGrade
 from jax_ttt.solver import policies
 from jax_ttt.text import grade_text
@@ -97,7 +97,7 @@ def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
     """The policy, as O in the first empty cell, does not block X's diagonal."""
     legal = host_tree.legal_action_mask
     probs = policies.share_equally(legal & (legal.cumsum(axis=1) == 1))
-    grade = exact.grade_policy("tic_tac_toe", host_tree, probs)
+    grade = tree_grade.grade_policy("tic_tac_toe", host_tree, probs)
     assert grade_text.verdict(grade) == snapshot
 
 

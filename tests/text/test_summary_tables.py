@@ -8,8 +8,8 @@ import numpy as np
 
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.crosstable import CrossTable
 from jax_ttt.grading.grade import sampled_seat
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.text import summary_tables
 
 

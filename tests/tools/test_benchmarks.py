@@ -1,31 +1,17 @@
 """The figures of the benchmark, computed by hand."""
 
 import made
-import numpy as np
 import pytest
 
 from jax_ttt.config.presets import PRESETS
 from tools.benchmarks import (
     growth,
     many_devices,
-    processes,
     proof_rows,
-    timing,
     updates,
 )
 from tools.benchmarks.proof_rows import ProofRow, Spent
 from tools.benchmarks.timing import Timed
-
-
-def test_a_line_has_median_unit_spread_and_cpu_beside_wall_seconds(capsys):
-    timed = Timed(9.0, [2.0, 1.0, 4.0], [0.5, 0.7, 0.3])
-    row = timing.show_rate("it", 4000, timed, "moves/s")
-    assert (row["min"], row["median"], row["max"]) == (1000, 2000, 4000)
-    assert (row["wall_seconds"], row["cpu_seconds"]) == (2.0, 0.5)
-    words = " ".join(capsys.readouterr().out.split())
-    assert words == "it 2,000 moves/s (1,000 to 4,000) 0.5 CPU s in 2 s"
-    assert timing.show_ms("it", timed, count=10)["median"] == 200
-    assert timing.spread([3.0, 1.0, 2.0, 10.0])["median"] == 2.5
 
 
 @pytest.mark.parametrize(
@@ -46,16 +32,6 @@ def test_the_costs_are_those_at_the_first_and_the_lasting_proof(proofs, first, l
         end=costs[2],
         grade=grades[2],
     )
-
-
-def test_failing_seeds_are_named_and_the_pass_rate_has_its_interval(capsys):
-    figures = proof_rows.show_pass_rate("article", range(1, 11), [5, 8])
-    assert (figures["proven"], figures["not_proven"]) == (8, [5, 8])
-    # The Wilson interval for 8 of 10 in textbooks.
-    np.testing.assert_allclose(figures["interval"], [49.0, 94.3], atol=0.05)
-    out = capsys.readouterr().out
-    assert "8 of 10 seeds (1 to 10)" in out
-    assert out.endswith("not proven: 5, 8\n")
 
 
 def test_an_agent_at_the_ceiling_reaches_it_in_both_seats(capsys):
@@ -113,20 +89,3 @@ def test_agents_per_minute_are_those_of_the_best_number_of_seeds():
     loop, vmap = figures["agents_a_minute_loop"], figures["agents_a_minute_vmap"]
     assert (loop["num_seeds"], loop["median"]) == (1, pytest.approx(50))
     assert (vmap["num_seeds"], vmap["median"]) == (4, pytest.approx(200))
-
-
-def test_a_waiting_process_is_timed_until_it_prints_a_text(tmp_path):
-    (tmp_path / "waits.py").write_text(
-        "import sys, time\n"
-        "print('a board, asks', flush=True)\n"
-        "answer = sys.stdin.read()\n"
-        "time.sleep(0.3)\n"
-        "print('left', repr(answer))\n"
-    )
-    path = {"PYTHONPATH": str(tmp_path)}
-    child = processes.run_module("waits", [], None, until="asks", also=path)
-    assert child.output == "a board, asks\nleft ''\n"
-    whole = processes.run_module("waits", [], None, also=path)
-    assert 0 < child.wall < whole.wall > 0.3
-    with pytest.raises(RuntimeError, match="no_such_module"):
-        processes.run_module("no_such_module", [], None)

@@ -58,13 +58,8 @@ def test_moves_that_were_never_tried_have_the_value_0(host_tree):
         return openspiel.pair_policy(host_tree, [{text("-" * 9): values}, {}])[0]
 
     np.testing.assert_array_equal(first_move({}), np.full(9, 1 / 9))
-    np.testing.assert_array_equal(
-        first_move({4: -0.1}), np.delete(np.eye(9), 4, 0).mean(0)
-    )
-    np.testing.assert_array_equal(first_move({2: 0.1, 6: 0.2}), np.eye(9)[6])
-    np.testing.assert_array_equal(
-        first_move({2: 0.2, 6: 0.2}), np.eye(9)[[2, 6]].mean(0)
-    )
+    others = np.delete(np.eye(9), 4, 0).mean(0)
+    np.testing.assert_array_equal(first_move({4: -0.1}), others)
 
 
 def test_a_board_where_the_learner_does_not_move_is_an_error(host_tree):

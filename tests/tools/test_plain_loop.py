@@ -8,7 +8,7 @@ import pytest
 from flax import nnx
 
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.grading import evaluation
+from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.players.network_player import network_of
 from tools.benchmarks import plain_loop
@@ -48,7 +48,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     config = small.replace(eval_games=0)
     params = transposed(nnx.state(network, nnx.Param))
     network_of_config = network_of(config.architecture)
-    report = evaluation.grade_exactly(network_of_config, params, tree).report
+    report = training_evaluation.grade_exactly(network_of_config, params, tree).report
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)
         assert low <= np.mean(rates) <= high

@@ -9,9 +9,9 @@ import tiny
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config
-from jax_ttt.games.opponents import Versus
-from jax_ttt.grading import counterexamples, evaluation
-from jax_ttt.players import names, registry
+from jax_ttt.games.training_opponents import Versus
+from jax_ttt.grading import counterexamples, training_evaluation
+from jax_ttt.players import player_names, registry
 from jax_ttt.players.network_player import network_of
 from jax_ttt.training import loop
 from jax_ttt.training.layout import stream_keys
@@ -30,7 +30,9 @@ def test_the_memory_of_an_agent_is_that_of_its_state_and_more():
 
 def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
     network = network_of(tiny.CONFIG.architecture)
-    grade = jax.jit(lambda params: evaluation.grade_exactly(network, params, tree))
+    grade = jax.jit(
+        lambda params: training_evaluation.grade_exactly(network, params, tree)
+    )
     *_, last = run_of(tiny.CONFIG.replace(tau=0.1), 3)
     assert last.evaluation is not None
     of_agent, of_target = (
@@ -57,7 +59,7 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
     opponent = loop.make_opponent(config, 3)
     assert isinstance(opponent, Versus)
     assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
-    spec = names.read_name(name, config.env_id)
+    spec = player_names.read_name(name, config.env_id)
     streams = stream_keys(run_key(3))
     expected, of_training = (
         registry.make_player(spec, config.env_id, key).choose

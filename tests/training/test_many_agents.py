@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 from types import SimpleNamespace
+from typing import Any
 
 import jax
 import made
@@ -12,8 +13,8 @@ from quick import compiled
 
 from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.evaluation import Evaluation
-from jax_ttt.runtime import processes
+from jax_ttt.grading.training_evaluation import Evaluation
+from jax_ttt.runtime import distributed
 from jax_ttt.training import loop, many_agents, run_state
 from jax_ttt.training.layout import Layout
 from jax_ttt.training.many_agents import Job
@@ -169,7 +170,8 @@ def replace_training(monkeypatch):
                     raise FloatingPointError
                 step = made.progress(update, sum_so_far, nothing, number)
                 if diverged is not None:
-                    step.state.diverged = np.array(diverged)
+                    state: Any = step.state
+                    state.diverged = np.array(diverged)
                 yield step
 
         monkeypatch.setattr(loop, "training_steps", steps)
@@ -232,7 +234,9 @@ def test_as_many_train_at_once_as_the_memory_of_each_device_holds(
         assert many_agents.agents_that_fit(CONFIG, most=100) == number
         fit = many_agents.agents_that_fit(CONFIG, four_devices, most=100)
         assert fit == 4 * number
-    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, -5))
+    monkeypatch.setattr(
+        distributed, "max_over_processes", lambda number: max(number, -5)
+    )
     assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 5
 
 

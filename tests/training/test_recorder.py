@@ -15,7 +15,7 @@ from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime import processes
+from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loop, run_state
@@ -171,7 +171,9 @@ def test_a_run_that_diverges_names_its_last_good_state(begin):
 
 
 def test_a_run_that_another_process_interrupts_is_not_finished(begin, monkeypatch):
-    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 1))
+    monkeypatch.setattr(
+        distributed, "max_over_processes", lambda number: max(number, 1)
+    )
     recorder, run = begin()
     recorder.follow(steps(lambda: True), StopRequest())
     assert checkpoint.newest_checkpoint(run).checkpoint.finished is None

@@ -19,7 +19,7 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading import evaluation
+from jax_ttt.grading import training_evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import environment, loop, run_state
 from jax_ttt.training.run_state import run_key
@@ -333,7 +333,7 @@ def test_tensorboard_has_each_row_once(tmp_path):
 
 
 def test_a_run_until_a_proof_continues_as_one(tmp_path, monkeypatch):
-    real = evaluation.grade_of
+    real = training_evaluation.grade_of
 
     def prove(config, result):
         proof = made.exact((0.5,), (0.5,), unbeatable=True)
@@ -343,7 +343,7 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path, monkeypatch):
     path = tmp_path / "run"
     run_and_kill(path, 3, *TINY, "--until-proven")
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "grade_of", prove)
+        patch.setattr(training_evaluation, "grade_of", prove)
         resume(path)
     assert updates_of(path) == [0, 2, 2]
     code, out, _ = command("--resume", path)

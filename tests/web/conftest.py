@@ -10,8 +10,8 @@ from jax_ttt.web import sliders
 from jax_ttt.web.agent_files import AgentFiles
 from jax_ttt.web.app import make_app
 from jax_ttt.web.live_run import LiveRun
-from jax_ttt.web.live_training import Training
 from jax_ttt.web.sliders import LEARNERS, LEARNING
+from jax_ttt.web.training_thread import Training
 
 HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 

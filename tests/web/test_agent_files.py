@@ -8,7 +8,7 @@ import made as invented
 import pytest
 import tiny
 
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_files
@@ -155,15 +155,15 @@ def test_a_history_has_the_evaluations_with_the_loss_before_them(client, tmp_pat
         invented.evaluated(5, grade, games=70),
         invented.evaluated(5, proven, games=70),  # a search at the end
     ]
-    text = "\n".join([*map(records.to_json, rows), '{"event": "evalu'])
+    text = "\n".join([*map(json_records.to_json, rows), '{"event": "evalu'])
     RunFolder(save_run(tmp_path).parent).metrics.write_text(text)
     first, last = client.get("/api/agents/history?agent=run/a").json()["rows"]
     assert first == {
         **{"update": 0, "games": 0, "loss": None, "seconds": 0.0},
-        "grade": records.to_dict(grade),
+        "grade": json_records.to_dict(grade),
     }
     assert (last["update"], last["games"], last["loss"]) == (5, 70, 0.5)
-    assert last["grade"] == records.to_dict(proven)
+    assert last["grade"] == json_records.to_dict(proven)
 
 
 def test_metrics_that_are_missing_or_noise_are_no_history(files, tmp_path):

@@ -65,9 +65,9 @@ from jax_ttt.web.__main__ import COMMAND
 assert run_command(COMMAND, ["--port", "70000"]) == 2
 assert "starlette" not in sys.modules
 assert run_command(COMMAND, ["--export", {str(tmp_path)!r}]) == 0
-from jax_ttt.web import agent_files, app, live_training
+from jax_ttt.web import agent_files, app, training_thread
 files = agent_files.AgentFiles(Path({str(tmp_path)!r}))
-app.make_app(files, live_training.Training(files, None), ["localhost"])
+app.make_app(files, training_thread.Training(files, None), ["localhost"])
 assert files.list_agents()[0]
 assert not {{"jax", "flax", "pgx"}} & sys.modules.keys()
 """
@@ -178,6 +178,7 @@ def test_nothing_dials_out(tmp_path):
     ("phase", "number", "code"),
     [
         ("compiling", signal.SIGINT, 130),
+        ("running", signal.SIGINT, 130),
         ("running", signal.SIGTERM, 143),
         ("running", signal.SIGHUP, 129),
     ],

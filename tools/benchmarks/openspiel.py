@@ -18,7 +18,7 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games import stones
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact
+from jax_ttt.grading import tree_grade
 from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies
@@ -73,7 +73,7 @@ def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Grad
         took = timing.seconds(lambda: play_episodes(env, learners, CHECK_EVERY))
         wall, cpu = wall + took[0], cpu + took[1]
         probs = pair_policy(tree, [learner._q_values for learner in learners])
-        grade = exact.grade_policy("tic_tac_toe", tree, probs)
+        grade = tree_grade.grade_policy("tic_tac_toe", tree, probs)
         yield Spent(wall, cpu, count, count), grade
 
 

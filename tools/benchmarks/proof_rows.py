@@ -4,11 +4,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.grade import Grade, wilson_interval
 from jax_ttt.runtime.words import counted
-from jax_ttt.solver import safe_play
+from jax_ttt.solver import win_rate_ceiling
 from tools.benchmarks.progress import say
 from tools.benchmarks.timing import Figures, Timed, show
 
@@ -54,7 +54,7 @@ def show_agents(
         spent = [s for row in rows if (s := getattr(row, moment)) is not None]
         counted = () if moment == "end" else units
         figures[moment] = show_spent(f"{name}, {text}", spent, counted)
-    return figures | {"agents": [records.to_dict(row) for row in rows]}
+    return figures | {"agents": [json_records.to_dict(row) for row in rows]}
 
 
 def show_pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:
@@ -78,7 +78,9 @@ def show_ceiling(name: str, grades: Mapping[int, Grade | None]) -> Figures:
     grade.
     """
     tree = trees.enumerated("tic_tac_toe")
-    most: dict[Seat, float] = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
+    most: dict[Seat, float] = {
+        seat: win_rate_ceiling.most_wins(tree, seat) for seat in SEATS
+    }
     wins = {
         seed: 100 * grade.mean_win_rate
         for seed, grade in grades.items()

@@ -12,8 +12,8 @@ from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player
-from jax_ttt.solver import reach, successors
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver import reached_positions, successors
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 from tools.benchmarks.timing import Figures, in_turn, ratios, show
 
@@ -33,11 +33,11 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     """
     player = untrained_player(env_id)
     whole = Reach(player)
-    reach.follow_all_lines(whole, _ALL)
+    reached_positions.follow_all_lines(whole, _ALL)
     cheap = dataclasses.replace(player, choose=Partial(_first_legal))
 
     runs = [
-        lambda: reach.follow_all_lines(Reach(player), _ALL),
+        lambda: reached_positions.follow_all_lines(Reach(player), _ALL),
         functools.partial(_expand, player, whole, True),
         functools.partial(_expand, cheap, whole, True),
         functools.partial(_expand, player, whole, False),

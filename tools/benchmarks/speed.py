@@ -12,10 +12,10 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.match import play_seats
-from jax_ttt.players import basic
+from jax_ttt.grading.sampled_match import play_seats
+from jax_ttt.players import simple_players
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import device, loop
+from jax_ttt.training import loop, programs
 from jax_ttt.training.layout import Layout
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
@@ -56,7 +56,7 @@ def bare(num_envs: int) -> Callable[[], object]:
 
     def step(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, None]:
         action_key, restart_key = jax.random.split(key)
-        action = basic.random_player(action_key, env_state)
+        action = simple_players.random_player(action_key, env_state)
         after = jax.vmap(env.step)(env_state, action)
         fresh = pgx_games.init(env, restart_key, num_envs)
         return pgx_games.restart(fresh, after, lockstep=False), None
@@ -74,7 +74,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
     learner, key = loop.make_learner(config, seed=0), run_key(0)
-    state = device.start_program(learner, key, layout=Layout())
+    state = programs.start_program(learner, key, layout=Layout())
 
     def run() -> object:
         return jax.block_until_ready(loop.grade_on_devices(learner, state, key, tree))
@@ -85,7 +85,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
 
 def measure_arena(rounds: int) -> Figures:
     """Time sampled matches of random players, and the exact cross table."""
-    env, pair = pgx_games.make_env("tic_tac_toe"), (basic.random_player,) * 2
+    env, pair = pgx_games.make_env("tic_tac_toe"), (simple_players.random_player,) * 2
     key = jax.random.key(0)
     moves = int(play_seats(env, key, *pair, NUM_GAMES)[1])
     tree = trees.enumerated("tic_tac_toe")

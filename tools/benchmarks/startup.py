@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax_ttt
-from jax_ttt.files.rows import Evaluated
+from jax_ttt.files.metrics_rows import Evaluated
 from jax_ttt.files.run_folder import read_row
 from jax_ttt.text import commands as words
 from tools.benchmarks import processes

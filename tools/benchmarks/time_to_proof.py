@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config, Precision
-from jax_ttt.files.rows import AgentResult
-from jax_ttt.grading import evaluation
+from jax_ttt.files.metrics_rows import AgentResult
+from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.words import counted
 from jax_ttt.training import loop, many_agents
@@ -61,7 +61,7 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]
         spent = Spent(
             progress.seconds, cpu_seconds, progress.update, int(progress.games)
         )
-        yield spent, evaluation.grade_of(config, progress.evaluation)
+        yield spent, training_evaluation.grade_of(config, progress.evaluation)
 
 
 def measure_ceiling(seeds: range) -> Figures:

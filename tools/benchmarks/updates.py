@@ -13,7 +13,7 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training import device, loop
+from jax_ttt.training import loop, programs
 from jax_ttt.training.layout import KeyData, Layout
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks import plain_loop
@@ -90,8 +90,8 @@ def continued(
     `key` is that of the run, or those of many agents.
     """
     learner, key = layout.put_learner(learner, key)
-    advance = device.advance_program.jitted(quickly=loop.is_short_run(learner.config))
-    state = device.start_program(learner, key, layout=layout)
+    advance = programs.advance_program.jitted(quickly=loop.is_short_run(learner.config))
+    state = programs.start_program(learner, key, layout=layout)
 
     def run() -> Metrics:
         nonlocal state

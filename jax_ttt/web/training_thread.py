@@ -21,8 +21,8 @@ from jax_ttt.config.ranges import check_setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.records import JsonObject
-from jax_ttt.runtime import streams
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.runtime import standard_streams
 from jax_ttt.web import agent_files, sliders
 from jax_ttt.web.agent_files import AgentFiles
 from jax_ttt.web.sliders import LEARNERS, LEARNING, LearnerName
@@ -246,7 +246,7 @@ class Training:
             learning = LEARNING[run.learner]
         if not learning.from_people:
             raise UsageError(f"{run.learner} does not learn from people")
-        from jax_ttt.games.game import Game  # of JAX, which the run has loaded
+        from jax_ttt.games.played_game import Game  # of JAX, which the run has loaded
 
         if not Game.start(learning.config.env_id, moves).is_over:
             raise MoveError(f"the game {[*moves]} is not over")
@@ -371,9 +371,9 @@ class Training:
         try:
             path = self._files.keep(name, agent_file.encode_agent(agent))
             if path is not None:
-                streams.print_stderr(f"the agent in training is kept: {path}")
+                standard_streams.print_stderr(f"the agent in training is kept: {path}")
         except OSError as error:
-            streams.print_stderr(
+            standard_streams.print_stderr(
                 f"warning: the agent in training was not kept: {error}"
             )
 

@@ -14,10 +14,10 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import match
+from jax_ttt.grading import sampled_match
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.match import MatchCounts
-from jax_ttt.players import basic
+from jax_ttt.grading.sampled_match import MatchCounts
+from jax_ttt.players import simple_players
 from jax_ttt.players.network_player import Network, greedy_moves, greedy_player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Report, SeatResults
@@ -53,7 +53,9 @@ def play_random(
     """
     env = pgx_games.make_env(network.env_id)
     player = greedy_player(network, params)
-    return match.play_match(env, key, player, basic.random_player, num_games)
+    return sampled_match.play_match(
+        env, key, player, simple_players.random_player, num_games
+    )
 
 
 def grade_of(config: Config, evaluation: Evaluation) -> Grade:
@@ -70,7 +72,7 @@ def grade_of(config: Config, evaluation: Evaluation) -> Grade:
         seats = {"first": _seat(report.first), "second": _seat(report.second)}
     sampled = None
     if evaluation.sampled is not None:
-        sampled = match.match_of_counts(evaluation.sampled)
+        sampled = sampled_match.match_of_counts(evaluation.sampled)
     return Grade(
         env_id=config.env_id,
         seats=config.seats,

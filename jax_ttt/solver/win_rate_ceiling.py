@@ -6,7 +6,7 @@ Axes: `A` actions, `W` positions of a level.
 import numpy as np
 
 from jax_ttt.games.tree import Seat, Tree
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 
 def most_wins(tree: Tree[np.ndarray], seat: Seat) -> float:

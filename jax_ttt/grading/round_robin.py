@@ -11,12 +11,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games, positions
+from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import match
-from jax_ttt.grading.exact import exact_rates
+from jax_ttt.grading import sampled_match
 from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
-from jax_ttt.players import basic
+from jax_ttt.grading.tree_grade import exact_rates
+from jax_ttt.players import simple_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
@@ -103,7 +103,7 @@ Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
 """A function that yields the pairs to sample one by one, e.g. with a progress bar."""
 
 
-def round_robin(
+def play_round_robin(
     players: list[Player],
     env_id: EnvId,
     key: Key[Array, ""],
@@ -133,12 +133,14 @@ def round_robin(
     choose_fns = [
         player.choose
         if player.policy is None
-        else basic.policy_player(positions.position_index(env_id), player.policy)
+        else simple_players.policy_player(
+            position_lookup.position_index(env_id), player.policy
+        )
         for player in players
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
     for row, column in watch(to_sample):
-        counts, _ = match.play_seats(
+        counts, _ = sampled_match.play_seats(
             env=pgx_games.make_env(env_id),
             key=jax.random.fold_in(key, row * size + column),
             first=choose_fns[row],

@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.players import network_player
-from jax_ttt.players.names import PlayerSpec
 from jax_ttt.players.player import Player
+from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.runtime import files, streams
+from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.text.board_text import cells_as_text
 
@@ -78,13 +78,13 @@ def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) 
     for row in rows:
         cells = ["" if value is None else value for value in row.q_values]
         writer.writerow([row.board, row.to_move, *cells, row.move])
-    files.write_output(path, text.getvalue().encode())
+    atomic_files.write_output(path, text.getvalue().encode())
 
 
 def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
     """Write a JSON list with one position per line."""
-    lines = ",\n".join(records.to_json(row) for row in rows)
-    files.write_output(path, f"[\n{lines}\n]\n".encode())
+    lines = ",\n".join(json_records.to_json(row) for row in rows)
+    atomic_files.write_output(path, f"[\n{lines}\n]\n".encode())
 
 
 def write_policy(
@@ -108,7 +108,7 @@ def write_policy(
         else:
             write_decisions_json(path, rows)
         size = counted(len(tree.decisions), "row")
-        streams.print_written(path, size, quiet)
+        standard_streams.print_written(path, size, quiet)
 
 
 def make_certificate(
@@ -148,9 +148,11 @@ def write_certificate(
 
     `reason` says why a seat is not in it; it is empty if both are.
     """
-    text = json.dumps(records.to_dict(certificate), indent=1)
-    files.write_atomic(path, f"{text}\n".encode("ascii"))
+    text = json.dumps(json_records.to_dict(certificate), indent=1)
+    atomic_files.write_atomic(path, f"{text}\n".encode("ascii"))
     size = counted(certificate.num_positions, "position")
-    streams.print_written(path, size, as_json)
+    standard_streams.print_written(path, size, as_json)
     if reason:
-        streams.print_stderr(f"note: the certificate is for one seat only; {reason}")
+        standard_streams.print_stderr(
+            f"note: the certificate is for one seat only; {reason}"
+        )

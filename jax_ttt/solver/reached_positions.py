@@ -18,8 +18,8 @@ from jaxtyping import Float
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import packing, pgx_games
-from jax_ttt.solver import losing_lines, position_levels, successors
-from jax_ttt.solver.position_levels import Level, LevelBuilder
+from jax_ttt.solver import losing_lines, merged_positions, successors
+from jax_ttt.solver.merged_positions import Level, LevelBuilder
 from jax_ttt.solver.successors import (
     DRAWN,
     ILLEGAL,
@@ -109,8 +109,8 @@ def follow_all_lines(
     level = _first_level(player.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
-        reach.keys.append(position_levels.move_to_file(level.keys))
-        parents.append(position_levels.move_to_file(level.parent))
+        reach.keys.append(merged_positions.move_to_file(level.keys))
+        parents.append(merged_positions.move_to_file(level.parent))
         if reach.num_positions > max_positions:
             return
         moves = _play_level(reach, level, max_positions, on_batch)

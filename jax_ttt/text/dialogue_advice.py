@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, Seat
-from jax_ttt.games.game import Game
+from jax_ttt.games.played_game import Game
 from jax_ttt.players.analysis import (
     MoveValue,
     ReviewedMove,

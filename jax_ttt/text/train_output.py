@@ -14,16 +14,16 @@ from tqdm import tqdm
 from jax_ttt import __version__
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.files.rows import TrainingCounts
+from jax_ttt.files.metrics_rows import TrainingCounts
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import network_player
 from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies, proof
 from jax_ttt.text import board_text, grade_text, screen
@@ -235,7 +235,7 @@ def prove_agent(
     config, params = run.agent.config, run.agent.params
     if not counterexamples.may_find_more(config, run.grade, seconds):
         return
-    with streams.status_line("grading the agent") as status:
+    with standard_streams.status_line("grading the agent") as status:
         show = grade_text.search_progress(
             config.env_id, "the agent", status.set_description_str
         )
@@ -364,4 +364,4 @@ def run_as_json(
         stopped=stopped,
         verdict=grade_text.verdict(grade),
     )
-    return records.to_json(result)
+    return json_records.to_json(result)

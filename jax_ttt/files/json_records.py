@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
@@ -81,7 +81,7 @@ def read_json(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> R
     Raises:
         ValueError: the file can't be read, or is not such a record.
     """
-    return from_json(kind, files.read_bounded(path, most))
+    return from_json(kind, atomic_files.read_bounded(path, most))
 
 
 def check_version(version: object) -> None:

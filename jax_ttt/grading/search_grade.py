@@ -12,8 +12,8 @@ from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.grading.grade import Interval, Lines, SeatGrade
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
-from jax_ttt.solver import losing_lines, position_levels, reach
-from jax_ttt.solver.reach import OnBatch, Reach
+from jax_ttt.solver import losing_lines, merged_positions, reached_positions
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 _BATCH = 2**13
@@ -55,7 +55,7 @@ def most_positions() -> int:
     # Where the system does not tell the free memory, 2 GB are assumed.
     free = 2**31 if free is None else free
     in_memory = (free - _SPARE_BYTES) // _MEMORY_BYTES
-    on_disk = position_levels.free_disk_bytes() // _DISK_BYTES
+    on_disk = merged_positions.free_disk_bytes() // _DISK_BYTES
     return max(min(in_memory, on_disk), 1)
 
 
@@ -90,17 +90,17 @@ def search_by_seat(
         choices = None
         try:
             try:
-                reach.follow_all_lines(reached, most, on_latest)
-            except reach.SymmetryError:
+                reached_positions.follow_all_lines(reached, most, on_latest)
+            except reached_positions.SymmetryError:
                 # Search again; a board and its mirror image are two positions.
                 reached = Reach(
                     dataclasses.replace(reached.player, merge_symmetric=False)
                 )
-                reach.follow_all_lines(reached, most, on_latest)
+                reached_positions.follow_all_lines(reached, most, on_latest)
             choices = _losing_choices(
                 reached, rng, functools.partial(on_batch, reached)
             )
-        except reach.IllegalMoveError as error:
+        except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:
             pass

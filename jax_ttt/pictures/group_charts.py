@@ -6,9 +6,9 @@ import numpy as np
 
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import AgentResult, source_of_rates
+from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult
-from jax_ttt.grading.crosstable import CrossTable
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
     add_legend_below,

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int, Key
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
-from jax_ttt.players import mcts
+from jax_ttt.players import mcts_on_tree
 
 MOST_EDGES = 2**24
 """Most pairs of a node and an action in memory at once, of all searches together."""
@@ -139,7 +139,7 @@ def _select_actions(
         jnp.where(is_tried, x[row[:, None], child], 0.0)
         for x in (nodes.visits, nodes.score)
     )
-    bound = mcts.ucb(visits, score, nodes.visits[row, game.node][:, None])
+    bound = mcts_on_tree.ucb(visits, score, nodes.visits[row, game.node][:, None])
     bound = jnp.where(game.node[:, None] < no_node, bound, 0.0)
     bound = jnp.where(game.state.legal_action_mask, bound, -jnp.inf)
     return equations.random_legal(
@@ -180,7 +180,9 @@ def root_values(nodes: Nodes) -> Float[Array, "B A"]:
     """Return the mean score of each move at the root; -1 for an untried move."""
     no_node = nodes.visits.shape[1]
     child = nodes.child[:, 0]
-    means = mcts.mean_scores(mcts.Records(nodes.visits, nodes.score), child)
+    means = mcts_on_tree.mean_scores(
+        mcts_on_tree.Records(nodes.visits, nodes.score), child
+    )
     return jnp.where(child < no_node, means, -1.0)
 
 

@@ -11,8 +11,8 @@ from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
-from jax_ttt.web.live_training import INITIAL_FIGURES, Training
 from jax_ttt.web.sliders import LEARNING, Slider
+from jax_ttt.web.training_thread import INITIAL_FIGURES, Training
 
 WAIT = 120.0
 """Seconds that a test waits at most."""
