@@ -7,7 +7,7 @@ import rules
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import minimax, policies
 
@@ -28,7 +28,7 @@ def proven_moves(host_tree, boards):
         player = Player(
             env_id="tic_tac_toe",
             name="player",
-            choose=simple_players.random_player,
+            choose=random_players.random_player,
             policy=probs,
             seats=seats,
         )

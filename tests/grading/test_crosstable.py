@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt.grading import round_robin
 from jax_ttt.grading.grade import SeatGrade
-from jax_ttt.players import player_names, registry, simple_players
+from jax_ttt.players import player_names, random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 
@@ -58,7 +58,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked():
 
 
 def test_players_entered_twice_play_different_games():
-    random = Player(env_id=ENV, name="random", choose=simple_players.random_player)
+    random = Player(env_id=ENV, name="random", choose=random_players.random_player)
     table = round_robin.play_round_robin([random] * 2, ENV, jax.random.key(5), 256)
     assert table.sampled.all()
     assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4

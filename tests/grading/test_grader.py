@@ -7,10 +7,10 @@ import pytest
 
 from jax_ttt.config.errors import GameError
 from jax_ttt.grading import grader
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
 
-UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=simple_players.random_player)
+UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
 
 @pytest.mark.parametrize(

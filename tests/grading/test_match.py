@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.grading import sampled_match as matches
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.solver import minimax, outcomes, policies
 
 ENV = pgx_games.make_env("tic_tac_toe")
@@ -30,9 +30,9 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     action = (noise * host_tree.legal_action_mask)[host_tree.decisions].argmax(axis=1)
     probs = policies.deterministic(host_tree, action)
     index = position_lookup.position_index("tic_tac_toe")
-    player = simple_players.policy_player(index, probs)
+    player = random_players.policy_player(index, probs)
     match = matches.play_match(
-        ENV, jax.random.key(seed), player, simple_players.random_player, 1024
+        ENV, jax.random.key(seed), player, random_players.random_player, 1024
     )
     assert 400 < sum(map(int, match.first)) < 624
     assert sum(map(int, match.first)) + sum(map(int, match.second)) == 1024
@@ -42,9 +42,9 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
 
 def test_the_first_player_moves_first(host_tree):
     index = position_lookup.position_index("tic_tac_toe")
-    best = simple_players.policy_player(index, minimax.policy(host_tree))
+    best = random_players.policy_player(index, minimax.policy(host_tree))
     counts, num_moves = matches.play_seats(
-        ENV, jax.random.key(0), simple_players.random_player, best, 400
+        ENV, jax.random.key(0), random_players.random_player, best, 400
     )
     assert sum(map(int, counts)) == 400
     assert within(counts, (0, 0.22252, 0.77748))

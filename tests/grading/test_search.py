@@ -16,7 +16,7 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
 from jax_ttt.networks import q_network
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.network_player import greedy_player, network_of
 from jax_ttt.players.player import Player
 
@@ -138,7 +138,7 @@ def test_the_batch_fits_the_devices(grades):
 
 
 def test_players_that_can_not_be_searched_are_refused():
-    random = Player(env_id=ENV, name="random", choose=simple_players.random_player)
+    random = Player(env_id=ENV, name="random", choose=random_players.random_player)
     with pytest.raises(PlayerError, match="random does not play one move in each pos"):
         grade_by_seat(random)
     column_0 = Partial(lambda key, state: state.current_player * 0)

@@ -7,7 +7,7 @@ import pytest
 import rules
 
 from jax_ttt.grading.grade import Lines
-from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.solver import minimax, outcomes, policies
 
 PLAYERS = {
     "random": (policies.uniform, rules.moves),
@@ -46,7 +46,7 @@ def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, positio
     flawed[position[board]] = np.eye(9)[losing]
     outcome = outcomes.outcome(host_tree, policies.uniform(host_tree), flawed)
     assert outcome == pytest.approx([float(f) for f in fractions], abs=1e-12)
-    assert proof.count_lines(host_tree, flawed, "second").lost == 1
+    assert outcomes.count_lines(host_tree, flawed, "second").lost == 1
     # In 1,024 games with random seats, it does not lose any with a chance of 58 %.
     assert round(100 * (1 - float(fractions[0] / 2)) ** 1024) == 58
 
@@ -91,13 +91,13 @@ def test_with_a_discount_a_quick_win_is_preferred(host_tree, position):
     assert quick[position["XX-OO----"]].argmax() == 2  # wins immediately
     # 3 and 8 keep the value; only 3 wins immediately.
     assert quick[position["X-O-O-X--"]].argmax() == 3
-    lines = proof.count_lines(host_tree, quick, "second")
+    lines = outcomes.count_lines(host_tree, quick, "second")
     assert lines == Lines(won=386, drawn=183, lost=0)
 
 
 def test_lines_of_a_random_player_are_all_games(host_tree):
     random = policies.uniform(host_tree)
-    as_first = proof.count_lines(host_tree, random, "first")
+    as_first = outcomes.count_lines(host_tree, random, "first")
     assert as_first == Lines(won=131_184, drawn=46_080, lost=77_904)
-    as_second = proof.count_lines(host_tree, random, "second")
+    as_second = outcomes.count_lines(host_tree, random, "second")
     assert as_second == Lines(won=77_904, drawn=46_080, lost=131_184)

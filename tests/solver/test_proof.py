@@ -113,7 +113,7 @@ def test_one_different_move_is_beatable_if_and_only_if_it_loses(
         assert dict(zip("XO", proof.beaten(host_tree, probs), strict=True)) == expected
         assert compiled_beaten(tree, probs) == expected
         line = proof.losing_line(host_tree, probs, SEAT[stone])
-        lost = proof.count_lines(host_tree, probs, SEAT[stone]).lost
+        lost = outcomes.count_lines(host_tree, probs, SEAT[stone]).lost
         assert (line is not None) == (lost > 0) == loses
         if line is not None:
             games = replayed(line, stone, probs, position)
@@ -207,7 +207,7 @@ def test_a_player_that_loses_one_line_is_beatable(
         for board in boards
         for cell in set(rules.moves(board)) - {cells[board]}
         for probs in [with_move(perfect, position[board], cell)]
-        if proof.count_lines(host_tree, probs, SEAT[stone]).lost == 1
+        if outcomes.count_lines(host_tree, probs, SEAT[stone]).lost == 1
     )
     moves_of = {b: [int(probs[p].argmax())] for b, p in position.items()}
     players = {stone: moves_of.get, OTHER[stone]: rules.moves}

@@ -15,7 +15,7 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import packing, position_lookup
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, simple_players
+from jax_ttt.players import network_player, random_players
 from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, proof
 from jax_ttt.solver import reached_positions as reaches
 
@@ -152,7 +152,7 @@ def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
     best = np.where(host_tree.legal_action_mask, noise, -1).argmax(axis=1)
     probs = np.where(host_tree.terminal[:, None], 0.0, np.eye(9)[best])
     index = position_lookup.position_index("tic_tac_toe")
-    player = simple_players.policy_player(index, probs)
+    player = random_players.policy_player(index, probs)
     search = reached("tic_tac_toe", player, seat, batch=256)
     assert search.is_complete
     random = policies.uniform(host_tree)
@@ -162,7 +162,7 @@ def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
         rates = outcomes.outcome(host_tree, random, probs)[::-1]
     chances = [end.chance for end in search.ends]
     np.testing.assert_allclose(chances, rates, rtol=0, atol=1e-12)
-    lines = proof.count_lines(host_tree, probs, seat)
+    lines = outcomes.count_lines(host_tree, probs, seat)
     counts = lines.won, lines.drawn, lines.lost
     assert tuple(end.lines for end in search.ends) == counts
     line = proof.losing_line(host_tree, probs, seat)
