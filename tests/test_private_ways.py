@@ -79,13 +79,15 @@ def patches(tree):
     """Yield the lines that replace a part of another module, or an object's class."""
     modules = imported_tops(tree)
     for node in ast.walk(tree):
-        targets = []
-        if isinstance(node, ast.Call) and leftmost_name(node.func) == "setattr":
-            targets = [ast.Attribute(node.args[0], "")]
+        if isinstance(node, ast.Call):
+            is_setattr = leftmost_name(node.func) == "setattr"
+            targets = [ast.Attribute(node.args[0], "")] if is_setattr else []
         elif isinstance(node, ast.Assign):
             targets = node.targets
         elif isinstance(node, ast.AugAssign | ast.AnnAssign):
             targets = [node.target]
+        else:
+            continue
         for target in targets:
             if isinstance(target, ast.Attribute):
                 name = leftmost_name(target)

@@ -80,7 +80,7 @@ def inside(field):
     """Return a strategy for what a number's field allows."""
     allowed = RANGES[field]
     if allowed.kind is int:
-        return st.integers(allowed.low, allowed.high)
+        return st.integers(int(allowed.low), int(allowed.high))
     return st.floats(allowed.low, allowed.high, exclude_min=allowed.above_low)
 
 
