@@ -37,7 +37,7 @@ def grades():
 
 
 def test_both_seats_are_graded(grades):
-    """The counts are those of test_reach.py."""
+    """The counts are those of test_reached_positions.py."""
     assert list(grades) == list(SEATS)
     counts = [(grade.num_positions, grade.losing_ends) for grade in grades.values()]
     assert counts == [(1086, 26), (2093, 17)]
