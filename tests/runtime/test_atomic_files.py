@@ -113,15 +113,15 @@ def test_a_path_that_cannot_be_written_is_named(name, reason, tmp_path):
 WRITE = """
 import os, resource, signal, sys
 from pathlib import Path
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 path, step = sys.argv[1:]
 if step == "limit":
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 else:
     setattr(os, step, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 try:
-    files.write_atomic(Path(path), bytes(2000))
-except files.WriteError as error:
+    atomic_files.write_atomic(Path(path), bytes(2000))
+except atomic_files.WriteError as error:
     print(error)
 """
 
