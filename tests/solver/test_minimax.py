@@ -61,30 +61,6 @@ def test_values_equal_those_of_an_independent_minimax(host_tree, position, value
         np.testing.assert_array_equal(best[is_mover], sign * values[is_mover])
 
 
-@pytest.mark.parametrize(
-    ("board", "value"),
-    [
-        ("X-OX-OX--", 1),
-        ("X-OX-O-XO", -1),
-        ("XOXXXOOXO", 0),
-        ("XO-XXOOXO", 0),
-        ("X--XOXO-O", -1),
-        ("X--XOX--O", -1),
-    ],
-)
-def test_values_of_published_positions(position, values, board, value):
-    assert rules.value(board) == value
-    assert values[position[board]] == value
-
-
-def test_a_published_position_move_by_move(host_tree, position, values):
-    p = position["X--XOX--O"]
-    legal = np.flatnonzero(host_tree.legal_action_mask[p]).tolist()
-    worth = {a: values[host_tree.successor[p, a]] for a in legal}
-    assert worth == {1: 1, 2: 1, 6: -1, 7: 1}
-    assert np.flatnonzero(minimax.best_moves(host_tree, values)[p]).tolist() == [6]
-
-
 def test_with_a_discount_a_quick_win_is_preferred(host_tree, position):
     """It is the expert of the web page; the counts are of its games as O."""
     quick = minimax.policy(host_tree, discount=minimax.QUICK, first_best=True)
