@@ -20,7 +20,7 @@ from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
 from jax_ttt.grading.grade import ExamScore
 from jax_ttt.players import lookahead, registry
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players import player_names
 
 ENV_ID = "connect_four"
@@ -64,7 +64,7 @@ def _text(score: ExamScore) -> str:
 
 
 if __name__ == "__main__":
-    print(row("random", simple_players.random_player), flush=True)
+    print(row("random", random_players.random_player), flush=True)
     for word in sys.argv[1:] or ("1", "2", "4", "6"):
         print(row(f"looks {word} ahead", without_values(int(word))), flush=True)
     print(row(f"`{SEARCH}`", searching()), flush=True)

@@ -19,7 +19,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, saved_agents, simple_players
+from jax_ttt.players import network_player, random_players, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import minimax
@@ -144,7 +144,7 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = simple_players.policy_player(
+    player = random_players.policy_player(
         position_lookup.position_index("tic_tac_toe"), probs
     )
     return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)

@@ -8,6 +8,7 @@ import made
 
 from jax_ttt import runs
 from jax_ttt.files.run_folder import RunSummary
+from jax_ttt.text import summary_tables
 
 
 def summary(**fields):
@@ -25,7 +26,7 @@ def test_the_table_has_the_game_if_it_differs(snapshot):
         summary(run_dir="runs/b", saved=False),
     ]
     of_two_games = [*of_one_game, summary(env_id="hex")]
-    tables = runs.runs_table(of_one_game), runs.runs_table(of_two_games)
+    tables = summary_tables.runs_table(of_one_game), summary_tables.runs_table(of_two_games)
     assert "\n\n".join(tables) == snapshot
 
 

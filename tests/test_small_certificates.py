@@ -16,7 +16,7 @@ from small_boards import ENV_ID
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.text import policy_files
@@ -132,13 +132,13 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
     left = Player(
         env_id=ENV_ID,
         name="left",
-        choose=simple_players.Partial(first_legal),
+        choose=random_players.Partial(first_legal),
         is_deterministic=True,
     )
     with pytest.raises(PlayerError, match="left: no certificate: as first it loses"):
         certificates.proven_by_search(left)
     random_player = Player(
-        env_id=ENV_ID, name="random", choose=simple_players.random_player
+        env_id=ENV_ID, name="random", choose=random_players.random_player
     )
     with pytest.raises(PlayerError, match="does not play one move in each position"):
         certificates.proven_by_search(random_player)

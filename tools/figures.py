@@ -27,7 +27,7 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.pictures import board_svg, curves
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text.board_text import find_position
@@ -161,7 +161,7 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
     state = pgx_games.init(env, init_key, num_games)
     while not pgx_games.finished(state).all():
         key, move_key = jax.random.split(key)
-        moves = simple_players.random_player(move_key, state)
+        moves = random_players.random_player(move_key, state)
         state = pgx_games.play_moves(env, state, moves)
     return state
 

@@ -70,5 +70,5 @@ def _weights(num_cells: int) -> Int[np.ndarray, " F"]:
 
 
 def locate(index: Int[Array, " N"], obs: Shaped[Array, "B H W 2"]) -> Int[Array, " B"]:
-    """Return the positions of boards, by `positions.position_index`."""
+    """Return the positions of boards, by `position_lookup.position_index`."""
     return index[board_number(cells(obs))]

@@ -61,7 +61,7 @@ def search_agent(
 ) -> dict[Seat, SearchResult]:
     """Search the greedy player of `params` in each seat that it learned.
 
-    See `search.search_by_seat`; after Ctrl-C seats are missing.
+    See `search_grade.search_by_seat`; after Ctrl-C seats are missing.
     """
     network = network_player.network_of(config.architecture)
     # A copy, since the next chunk overwrites the memory of the run's weights.

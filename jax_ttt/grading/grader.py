@@ -13,7 +13,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import network_player, simple_players
+from jax_ttt.players import network_player, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.solver.reached_positions import OnBatch
@@ -84,7 +84,7 @@ def with_match(
         return grade
     env = pgx_games.make_env(grade.env_id)
     counts = sampled_match.play_match(
-        env, key, player.choose, simple_players.random_player, num_games
+        env, key, player.choose, random_players.random_player, num_games
     )
     return dataclasses.replace(grade, sampled=sampled_match.match_of_counts(counts))
 

@@ -16,7 +16,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading import sampled_match
 from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
 from jax_ttt.grading.tree_grade import exact_rates
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
@@ -133,7 +133,7 @@ def play_round_robin(
     choose_fns = [
         player.choose
         if player.policy is None
-        else simple_players.policy_player(
+        else random_players.policy_player(
             position_lookup.position_index(env_id), player.policy
         )
         for player in players

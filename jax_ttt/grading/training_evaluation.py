@@ -17,7 +17,7 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.sampled_match import MatchCounts
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.network_player import Network, greedy_moves, greedy_player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Report, SeatResults
@@ -54,7 +54,7 @@ def play_random(
     env = pgx_games.make_env(network.env_id)
     player = greedy_player(network, params)
     return sampled_match.play_match(
-        env, key, player, simple_players.random_player, num_games
+        env, key, player, random_players.random_player, num_games
     )
 
 

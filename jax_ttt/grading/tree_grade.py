@@ -135,7 +135,7 @@ def _seat_grades(
                 complete=True,
                 beaten=bool(beaten[place]),
                 losing_line=losing_line,
-                lines=proof.count_lines(tree, probs, seat),
+                lines=outcomes.count_lines(tree, probs, seat),
                 optimal_move_rate=float(optimal_rate[decisions].mean()),
             )
         )

@@ -21,7 +21,7 @@ LEVEL_TEXTS: dict[PlayLevel, str] = {
 
 
 def level_player_name(level: PlayLevel, agent: str) -> str:
-    """Return the name of the player of a level, for `names.read_name`.
+    """Return the name of the player of a level, for `player_names.read_name`.
 
     `agent` is the name of the player behind the level, for instance a run's folder. An
     expert does not need it.

@@ -21,8 +21,8 @@ from jax_ttt.players import (
     mcts_by_steps,
     mcts_on_tree,
     network_player,
+    random_players,
     saved_agents,
-    simple_players,
 )
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
@@ -63,7 +63,7 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
         return Player(
             env_id=env_id,
             name=spec.name,
-            choose=simple_players.random_player,
+            choose=random_players.random_player,
             policy=probs,
         )
     if spec.kind == "agent":
@@ -84,7 +84,7 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
             choose = mcts_on_tree.online_player(graph, index, num_playouts)
         return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
-    choose = simple_players.policy_player(position_lookup.position_index(env_id), probs)
+    choose = random_players.policy_player(position_lookup.position_index(env_id), probs)
     return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
@@ -119,7 +119,7 @@ def _checked_policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     if tree is not None:
         values = network_player.greedy_policy(agent.network, agent.params, tree)
     else:
-        boards = simple_players.boards_of_random_games(
+        boards = random_players.boards_of_random_games(
             env=pgx_games.make_env(env_id),
             key=jax.random.key(0),
             num_games=64,
@@ -141,7 +141,7 @@ def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
     return Player(
         env_id=inner.env_id,
         name=spec.name,
-        choose=simple_players.blended_player(spec.number, inner.choose),
+        choose=random_players.blended_player(spec.number, inner.choose),
         policy=probs,
         seats=inner.seats,
     )

@@ -18,7 +18,7 @@ from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
 from jax_ttt.runtime.words import counted
 from jax_ttt.solver import policies
@@ -97,7 +97,7 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
 
 
 def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) -> Player:
-    choose = simple_players.policy_player(position_lookup.position_index(env_id), probs)
+    choose = random_players.policy_player(position_lookup.position_index(env_id), probs)
     return Player(env_id=env_id, name=name, choose=choose, policy=probs)
 
 
@@ -116,7 +116,7 @@ def _test_boards(env_id: EnvId) -> pgx.State:
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
-    boards = simple_players.boards_of_random_games(env, key, num_games=64, num_moves=32)
+    boards = random_players.boards_of_random_games(env, key, num_games=64, num_moves=32)
     is_unfinished = ~np.asarray(pgx_games.finished(boards))
     return jax.tree.map(lambda x: x[is_unfinished], boards)
 

@@ -1,6 +1,6 @@
 """The lines of play that beat a player, among the positions that it reaches.
 
-`levels` are the keys of each level's positions, ascending, as `reach` finds them. Where
+`levels` are the keys of each level's positions, ascending, as `Reach` holds them. Where
 they are too many, a random sample of them holds some of the losing lines. A sample
 proves nothing, but an agent can learn from it.
 

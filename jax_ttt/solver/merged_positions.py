@@ -30,7 +30,7 @@ _RANGE_POSITIONS = 2**14
 since a copy of it takes less than 1 MB."""
 _GROWTH = 1.5
 """A range is merged when it has this many times the rows that it had after the last
-merge. At most a third of its rows are then doubles, and each row is sorted only a few
+merge. So about a third of its rows are doubles at most, and each row is sorted only a few
 times, since a range that grows is merged less and less often."""
 _FILE_BYTES = 2**20
 """Bytes from which an array is moved to a file."""
@@ -55,7 +55,7 @@ EMPTY = Level(
 
 
 class LevelBuilder:
-    """Collects the rows of a level, and merges those with equal keys."""
+    """The rows of a level while they are found; those with equal keys are merged."""
 
     def __init__(self, keys_before: UInt64[np.ndarray, " P"]) -> None:
         """Begin without rows.

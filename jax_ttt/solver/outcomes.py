@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jax_ttt.games.symmetry import ArrayT
-from jax_ttt.games.tree import Tree, array_module
+from jax_ttt.games.tree import Seat, Tree, array_module
+from jax_ttt.grading.grade import Lines
 from jax_ttt.solver import policies, proof
 from jax_ttt.solver.backward_pass import backward
 
@@ -110,3 +111,20 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
         first=SeatResults(Outcome(*first[:3]), first[3], beaten[0]),
         second=SeatResults(Outcome(*second[:3]), second[3], beaten[1]),
     )
+
+
+def count_lines(
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
+) -> Lines:
+    """Count the lines of play of the policy in this seat against any opponent.
+
+    A line is a whole game; a position's number is the sum over its playable moves.
+    """
+    moves = proof.playable(tree, probs, seat)
+    result = tree.outcome if seat == "first" else -tree.outcome
+    leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
+    counts = backward(
+        tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
+    )
+    won, drawn, lost = (int(count) for count in counts[0])
+    return Lines(won=won, drawn=drawn, lost=lost)

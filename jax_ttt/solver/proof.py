@@ -3,7 +3,7 @@
 In an enumerated game a policy is a matrix of move probabilities, `probs[P, A]`. It is
 unbeatable in a seat if no line of play loses: a line in which it plays moves of a
 probability above 0, and its opponent any legal moves. Where the tree is too large,
-`reach.follow_all_lines` searches the positions that the player reaches.
+`reached_positions.follow_all_lines` searches the positions that the player reaches.
 
 Axes: `P` positions, `A` actions, `S` seats, `W` positions of a level.
 """
@@ -18,7 +18,6 @@ from jaxtyping import Bool, Float
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Seat, Tree, array_module
-from jax_ttt.grading.grade import Lines
 from jax_ttt.solver.backward_pass import backward
 
 Line = tuple[int, ...]
@@ -85,23 +84,6 @@ def own_decisions(
 ) -> Bool[np.ndarray, " P"]:
     """Return the reachable positions in which the policy in this seat has to move."""
     return reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
-
-
-def count_lines(
-    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
-) -> Lines:
-    """Count the lines of play of the policy in this seat against any opponent.
-
-    A line is a whole game; a position's number is the sum over its playable moves.
-    """
-    moves = playable(tree, probs, seat)
-    result = tree.outcome if seat == "first" else -tree.outcome
-    leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
-    counts = backward(
-        tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
-    )
-    won, drawn, lost = (int(count) for count in counts[0])
-    return Lines(won=won, drawn=drawn, lost=lost)
 
 
 def losing_line(

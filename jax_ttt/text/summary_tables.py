@@ -1,9 +1,10 @@
-"""Tables of many players: the cross table of a round robin, the results of a sweep."""
+"""Tables of many players or runs: a cross table, the results of a sweep, saved runs."""
 
 from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
+from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.grading.round_robin import CrossTable
@@ -135,3 +136,25 @@ def training_time_text(
     time = f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
     end = "the seconds above are of training one, in the median"
     return f"{counted(num_agents, 'agent')}{new}{time}; {end}"
+
+
+def runs_table(summaries: Sequence[RunSummary]) -> str:
+    """Return a line for each run, with the game if the runs are of several games."""
+    heads = ["seed", "preset", "game", "proven", "wins %", "seconds", "run"]
+    rows = [heads, *(_run_cells(run) for run in summaries)]
+    if all(run.env_id == summaries[0].env_id for run in summaries):
+        rows = [[*row[:2], *row[3:]] for row in rows]
+    text_columns = {"preset", "game", "proven", "run"}
+    left = [place for place, head in enumerate(rows[0]) if head in text_columns]
+    return "\n".join(aligned_lines(rows, left))
+
+
+def _run_cells(run: RunSummary) -> list[str]:
+    grade = run.grade
+    proven = {True: "yes", False: "no", None: "-"}[grade and grade.unbeatable]
+    wins = "-"
+    if grade is not None and grade.mean_win_rate is not None:
+        wins = f"{100 * grade.mean_win_rate:.3f}"
+    seconds = "-" if run.seconds is None else f"{run.seconds:.2f}"
+    name = run.run_dir if run.saved else f"{run.run_dir} (no agent saved)"
+    return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]

@@ -9,7 +9,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, training_opponents
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 
 CONFIG = Config.of(opponent="random", seat="first", num_envs=8)
 ENV = pgx_games.make_env("tic_tac_toe")
@@ -42,7 +42,7 @@ def games_after(*moves):
 def test_the_agent_has_the_seat_of_the_settings_and_the_opponent_opens_at_random():
     for seat, share in {"first": 0.0, "second": 1.0, "both": 0.5}.items():
         config = CONFIG.replace(seat=seat, num_envs=2000)
-        opponent = learners.versus(config, simple_players.random_player)
+        opponent = learners.versus(config, random_players.random_player)
         env_state = start(opponent, jax.random.key(3))
         num_stones = np.asarray(env_state.observation.sum(axis=(1, 2, 3)))
         assert set(num_stones) <= {0, 1}

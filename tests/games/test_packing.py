@@ -10,7 +10,7 @@ import pytest
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import packing, pgx_games
 from jax_ttt.games.packing import Stones
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
     def ply(key, state):
         keys = packing.keys_of(env_id, state)
         again = packing.to_states(env_id, packing.unpack(env_id, keys))
-        action = simple_players.random_player(key, state)
+        action = random_players.random_player(key, state)
         return pgx_games.play_moves(env, state, action), keys, again
 
     state, board_of_key = pgx_games.init(env, jax.random.key(0), 500), {}

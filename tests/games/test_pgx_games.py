@@ -10,7 +10,7 @@ import pgx
 import pytest
 
 from jax_ttt.games import pgx_games
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 
 LINES = np.array([*np.arange(9).reshape(3, 3), *np.arange(9).reshape(3, 3).T])
 LINES = np.array([*LINES, [0, 4, 8], [2, 4, 6]])
@@ -148,7 +148,7 @@ def test_a_random_game_keeps_the_contract(env_id):
 
     @functools.partial(jax.jit, static_argnames="env")
     def ply(env, key, env_state):
-        action = simple_players.random_player(key, env_state)
+        action = random_players.random_player(key, env_state)
         return pgx_games.step(env, env_state, action, 1.0)
 
     live = np.ones(8, bool)

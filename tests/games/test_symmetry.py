@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import packing, pgx_games, stones, symmetry
-from jax_ttt.players import network_player, simple_players
+from jax_ttt.players import network_player, random_players
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
 NUM_GAMES = 256
@@ -40,7 +40,7 @@ def test_tic_tac_toe_has_eight_views():
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     env = pgx_games.make_env(env_id)
     plain = start = pgx_games.init(env, jax.random.key(0), NUM_GAMES)
-    choose = jax.jit(simple_players.random_player)
+    choose = jax.jit(random_players.random_player)
     for cells, actions in zip(*views(env_id), strict=True):
         inverse = np.argsort(actions)
         plain = image = start

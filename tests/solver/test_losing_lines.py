@@ -1,6 +1,6 @@
 """Lines of play that beat a player, the positions on them, and samples of them.
 
-That as many positions are marked as a recursive search finds is in test_reached_positions.py.
+That a recursive search marks as many positions is in test_reached_positions.py.
 """
 
 import jax

@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import position_lookup
-from jax_ttt.players import player_names, registry, simple_players
+from jax_ttt.players import player_names, random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
 from jax_ttt.text.commands import SideName
@@ -25,7 +25,7 @@ def following(host_tree):
             for move in game:
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
-        choose = simple_players.policy_player(
+        choose = random_players.policy_player(
             position_lookup.position_index("tic_tac_toe"), probs
         )
         return Player(

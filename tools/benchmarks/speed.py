@@ -13,7 +13,7 @@ from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.sampled_match import play_seats
-from jax_ttt.players import simple_players
+from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import loop, programs
 from jax_ttt.training.layout import Layout
@@ -56,7 +56,7 @@ def bare(num_envs: int) -> Callable[[], object]:
 
     def step(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, None]:
         action_key, restart_key = jax.random.split(key)
-        action = simple_players.random_player(action_key, env_state)
+        action = random_players.random_player(action_key, env_state)
         after = jax.vmap(env.step)(env_state, action)
         fresh = pgx_games.init(env, restart_key, num_envs)
         return pgx_games.restart(fresh, after, lockstep=False), None
@@ -85,7 +85,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
 
 def measure_arena(rounds: int) -> Figures:
     """Time sampled matches of random players, and the exact cross table."""
-    env, pair = pgx_games.make_env("tic_tac_toe"), (simple_players.random_player,) * 2
+    env, pair = pgx_games.make_env("tic_tac_toe"), (random_players.random_player,) * 2
     key = jax.random.key(0)
     moves = int(play_seats(env, key, *pair, NUM_GAMES)[1])
     tree = trees.enumerated("tic_tac_toe")

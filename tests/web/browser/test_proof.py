@@ -9,7 +9,7 @@ from browsing import PENDING, expect
 from jax_ttt.config.game_facts import SIDES
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.shipped import ALL, SHIPPED
-from jax_ttt.solver import proof
+from jax_ttt.solver import outcomes
 
 pytestmark = pytest.mark.slow
 CHECK = "Check again in this browser"
@@ -36,7 +36,7 @@ def test_the_numbers_of_tic_tac_toe_are_those_of_python(page, host_tree):
         assert policy is not None
         totals = []
         for seat, letter in zip(SIDES, "XO", strict=True):
-            lines = proof.count_lines(host_tree, policy, seat)
+            lines = outcomes.count_lines(host_tree, policy, seat)
             totals.append(total(lines))
             text = card(page, letter)
             expect(text).to_contain_text("Unbeatable")
