@@ -19,9 +19,7 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
 from jax_ttt.grading.grade import ExamScore
-from jax_ttt.players import lookahead, registry
-from jax_ttt.players import random_players
-from jax_ttt.players import player_names
+from jax_ttt.players import lookahead, player_names, random_players, registry
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"

@@ -30,8 +30,8 @@ _RANGE_POSITIONS = 2**14
 since a copy of it takes less than 1 MB."""
 _GROWTH = 1.5
 """A range is merged when it has this many times the rows that it had after the last
-merge. So about a third of its rows are doubles at most, and each row is sorted only a few
-times, since a range that grows is merged less and less often."""
+merge. So about a third of its rows are doubles at most, and each row is sorted only a
+few times, since a range that grows is merged less and less often."""
 _FILE_BYTES = 2**20
 """Bytes from which an array is moved to a file."""
 
