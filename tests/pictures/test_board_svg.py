@@ -176,13 +176,3 @@ def test_the_colour_of_a_value_is_that_of_its_result():
     fills = [rect.get("fill") for rect in elements(picture, "rect")[1:]]
     assert fills[::2] == [orange, pictures.tile_colour("light"), blue]
     assert len(set(fills)) == 5
-
-
-def test_the_title_of_values_names_the_mover_and_the_only_learned_seat():
-    config = PRESETS["plain"].replace(hidden_size=8, opponent="random", seat="second")
-    position = find_position("tic_tac_toe", "X--------")
-    title, *_ = TEXTS.findall(
-        board_svg.values_picture(tiny.untrained(config), position).svg
-    )
-    assert title.startswith("O to move")
-    assert title.endswith("second only, as O")

@@ -5,7 +5,6 @@ import pytest
 
 from jax_ttt.config.presets import PRESETS
 from tools.benchmarks import (
-    growth,
     many_devices,
     proof_rows,
     updates,
@@ -75,17 +74,3 @@ def test_an_update_of_the_article_takes_301_million_operations():
     # products per board; inputs' gradients except the first layer's: 16,384 + 1,152.
     assert 2 * 2048 * (3 * 18_688 + 17_536) == 301_465_600
     assert updates.update_flops(sizes, 2048) == 301_465_600
-
-
-def test_agents_per_minute_are_those_of_the_best_number_of_seeds():
-    def rows(*medians):  # milliseconds of an update of 1 and of 4 agents
-        sizes = zip((1, 4), medians, strict=True)
-        return [{"size": n, "min": m / 2, "median": m, "max": 2 * m} for n, m in sizes]
-
-    config = PRESETS["default"].replace(num_updates=600)
-    num_seeds = {"loop": rows(2.0, 3.0), "vmap": rows(2.0, 0.5)}
-    figures = growth.agents_a_minute(config, num_seeds)
-    assert figures["one_run"]["median"] == pytest.approx(1.2)  # 600 x 2 ms
-    loop, vmap = figures["agents_a_minute_loop"], figures["agents_a_minute_vmap"]
-    assert (loop["num_seeds"], loop["median"]) == (1, pytest.approx(50))
-    assert (vmap["num_seeds"], vmap["median"]) == (4, pytest.approx(200))

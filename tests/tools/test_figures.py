@@ -68,11 +68,3 @@ def test_the_line_that_beat_an_agent_is_not_played_by_the_last_one(monkeypatch):
     assert (lost.moves, lost.result("first")) == (line, "won")
     assert other.moves[: len(line)] != line
     assert other.result("second") in ("won", "drawn")
-
-
-def test_random_games_go_on_until_all_are_over():
-    last = figures.random_games("tic_tac_toe", 9, seed=3)
-    assert last.terminated.tolist() == [True] * 9
-    assert 5 <= last._step_count.min() <= last._step_count.max() <= 9
-    other = figures.random_games("tic_tac_toe", 9, seed=4)
-    assert (other.observation != last.observation).any()
