@@ -14,7 +14,6 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunSummary
-from jax_ttt.text import summary_tables
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -48,6 +47,8 @@ def main(args: Args) -> int:
     if args.json:
         print(json_records.to_json(RunsResult(runs=tuple(summaries))))
     elif summaries:
+        from jax_ttt.text import summary_tables
+
         print(summary_tables.runs_table(summaries))
     else:
         print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
