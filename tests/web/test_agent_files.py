@@ -140,7 +140,7 @@ def test_an_agent_that_can_not_be_kept_leaves_no_file(files, tmp_path, monkeypat
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(agent_files.files, "write_atomic", full)
+    monkeypatch.setattr(agent_files.atomic_files, "write_atomic", full)
     with pytest.raises(OSError, match="No space"):
         files.keep("table", TABLE)
     assert [*(tmp_path / "data" / "agents").iterdir()] == []
