@@ -39,24 +39,36 @@ def games_after(*moves):
     return env_state, first
 
 
-def test_the_agent_has_the_seat_of_the_settings_and_the_opponent_opens_at_random():
-    for seat, share in {"first": 0.0, "second": 1.0, "both": 0.5}.items():
-        config = CONFIG.replace(seat=seat, num_envs=2000)
-        opponent = learners.versus(config, random_players.random_player)
-        env_state = start(opponent, jax.random.key(3))
-        num_stones = np.asarray(env_state.observation.sum(axis=(1, 2, 3)))
-        assert set(num_stones) <= {0, 1}
-        assert abs((num_stones == 1).mean() - share) < 0.05
-        # It is the agent's turn, and only the opponent has a stone.
-        assert not env_state.observation[..., 0].any()
-        if share:
-            counts = env_state.observation[..., 1].sum(axis=0).ravel()
-            expected = counts.sum() / 9  # the Go program's opponent never opened in 8
-            assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
-    finished = jax.tree.map(lambda leaf: leaf[:1], env_state)
-    fresh = jax.jit(opponent.replacement)(jax.random.key(4), finished)
-    opened = fresh.observation.sum(axis=(1, 2, 3)) == 1
-    assert abs(float(opened.mean()) - 0.5) < 0.05
+def random_opponent(seat):
+    """Return a random player against an agent in this seat, in 2,000 games."""
+    config = CONFIG.replace(seat=seat, num_envs=2000)
+    return learners.versus(config, basic.random_player)
+
+
+@pytest.mark.parametrize(
+    ("seat", "share"), [("first", 0.0), ("second", 1.0), ("both", 0.5)]
+)
+def test_the_agent_has_the_seat_of_the_settings_and_the_opponent_opens_at_random(
+    seat, share
+):
+    env_state = start(random_opponent(seat), jax.random.key(3))
+    num_stones = np.asarray(env_state.observation.sum(axis=(1, 2, 3)))
+    assert set(num_stones) <= {0, 1}
+    assert abs((num_stones == 1).mean() - share) < 0.05
+    # It is the agent's turn, and only the opponent has a stone.
+    assert not env_state.observation[..., 0].any()
+    if share:
+        counts = env_state.observation[..., 1].sum(axis=0).ravel()
+        expected = counts.sum() / 9  # the Go program's opponent never opened in 8
+        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
+
+
+def test_finished_games_are_replaced_by_games_in_both_seats():
+    replacement = jax.jit(random_opponent("both").replacement)
+    finished, _ = games_after()
+    new_games = replacement(jax.random.key(4), finished)
+    has_opening = new_games.observation.any(axis=(1, 2, 3))
+    assert abs(float(has_opening.mean()) - 0.5) < 0.05
 
 
 def test_the_opponent_moves_until_it_is_the_players_turn():

@@ -63,7 +63,7 @@ class OtherIds(TicTacToe):
 
     def _init(self, key):
         state = super()._init(key)
-        return state.replace(current_player=1 - state.current_player)
+        return dataclasses.replace(state, current_player=1 - state.current_player)
 
 
 def test_the_first_player_may_have_either_id(host_tree):
@@ -74,7 +74,7 @@ def test_the_first_player_may_have_either_id(host_tree):
 
 
 @jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)  # pyright: ignore[reportGeneralTypeIssues]
 class NimState(pgx.State):
     pile: Any
 
@@ -87,8 +87,8 @@ class Nim(pgx.Env):
     """Players take 1 to 3 from a pile in turn; the player who takes the last wins."""
 
     id: Any = "nim"
-    version = "1"
-    num_players = 2
+    version: Any = "1"
+    num_players: Any = 2
 
     def __init__(self, pile):
         super().__init__()
