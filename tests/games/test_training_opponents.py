@@ -42,7 +42,7 @@ def games_after(*moves):
 def random_opponent(seat):
     """Return a random player against an agent in this seat, in 2,000 games."""
     config = CONFIG.replace(seat=seat, num_envs=2000)
-    return learners.versus(config, basic.random_player)
+    return learners.versus(config, random_players.random_player)
 
 
 @pytest.mark.parametrize(
