@@ -245,10 +245,10 @@ def agent_case(name: str, path: Path) -> dict:
     is_open = ~np.asarray(state.terminated)
     legal = np.asarray(state.legal_action_mask)[is_open]
     values = np.asarray(values)[is_open]
-    is_clear = agent.config.network.is_table | differs_from_second(values, legal)
+    is_certain = agent.config.network.is_table | is_decided(values, legal)
     case["positions"] = list(itertools.compress(starts, is_open))
     case["values"] = legal_values(values, legal)
-    case["moves"] = np.where(is_clear, moves[is_open], None).tolist()
+    case["moves"] = np.where(is_certain, moves[is_open], None).tolist()
     if depth:
         searched = np.asarray(search_values(agent, state, depth))[is_open]
         case["searched"] = legal_values(searched, legal)
@@ -278,13 +278,13 @@ def legal_values(values, legal) -> list[list[float | None]]:
     return np.where(legal, values.astype(float), None).tolist()
 
 
-def differs_from_second(values, legal) -> np.ndarray:
-    """Return where the highest value is equal to the second, or clearly above it.
+def is_decided(values, legal) -> np.ndarray:
+    """Return where each value is equal to the highest one, or clearly below it.
 
-    Between the two, the rounding of a network's values decides.
+    In other positions, the rounding of a network's values decides.
     """
-    second, first = np.sort(np.where(legal, values, -np.inf), axis=1)[:, -2:].T
-    return (first == second) | (first - second >= MARGIN)
+    gaps = np.where(legal, values, -np.inf).max(axis=1, keepdims=True) - values
+    return ((gaps == 0) | (gaps >= MARGIN) | ~legal).all(axis=1)
 
 
 def grade_case(name: str, path: Path) -> dict:
