@@ -26,7 +26,7 @@ def test_the_table_has_the_game_if_it_differs(snapshot):
         summary(run_dir="runs/b", saved=False),
     ]
     of_two_games = [*of_one_game, summary(env_id="hex")]
-    tables = summary_tables.runs_table(of_one_game), summary_tables.runs_table(of_two_games)
+    tables = map(summary_tables.runs_table, (of_one_game, of_two_games))
     assert "\n\n".join(tables) == snapshot
 
 

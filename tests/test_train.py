@@ -515,9 +515,10 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     real = counterexamples.prove_within
 
     def no_time(*args, **options):
-        arguments = inspect.signature(real).bind(*args, **options).arguments
-        assert arguments["seconds"] == 30
-        return real(**arguments | {"seconds": 0.0})
+        call = inspect.signature(real).bind(*args, **options)
+        assert call.arguments["seconds"] == 30
+        call.arguments["seconds"] = 0.0
+        return real(*call.args, **call.kwargs)
 
     monkeypatch.setattr(counterexamples, "prove_within", no_time)
     code, out, _ = call(*without_rounds, "--run-dir", tmp_path / "short")

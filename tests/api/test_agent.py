@@ -1,5 +1,7 @@
 """Agents: saved and loaded, printed, shown in a notebook."""
 
+from typing import Any
+
 import jax
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
 
 @pytest.mark.usefixtures("any_types")
 def test_only_an_agent_is_saved(run, tmp_path):
+    wrong: Any
     for wrong, text in (("minimax", "'minimax'"), (run, "a Run")):
         with pytest.raises(jax_ttt.Refused, match=f"save needs an .* got {text}"):
             jax_ttt.save(wrong, tmp_path / "agent.safetensors")

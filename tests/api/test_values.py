@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from typing import Any
 
 import jax
 import numpy as np
@@ -36,15 +37,16 @@ def test_exact_values_are_those_of_minimax(agent):
 
 @pytest.mark.usefixtures("any_types")
 def test_values_need_an_agent_and_a_board_to_move_on(agent):
+    wrong: Any = "minimax"
     for function in (jax_ttt.best_move, jax_ttt.q_values):
         message = f"{function.__name__} needs an agent .* got 'minimax'"
         with pytest.raises(jax_ttt.Refused, match=message):
-            function("minimax", [4, 0])
+            function(wrong, [4, 0])
     with pytest.raises(jax_ttt.Refused, match="the game is over"):
         jax_ttt.best_move(agent, [0, 3, 1, 4, 2])
-    for board, text in ((None, "None"), ({4, 0}, "a set")):
+    for wrong, text in ((None, "None"), ({4, 0}, "a set")):
         with pytest.raises(jax_ttt.Refused, match=f"a board is a game .* got {text}"):
-            jax_ttt.best_move(agent, board)
+            jax_ttt.best_move(agent, wrong)
 
 
 def test_values_of_connect_four_are_printed_without_a_picture(beaten):

@@ -146,7 +146,7 @@ def cell_texts(picture):
         for text in texts:
             dx, dy = np.subtract(numbers(text, "x", "y"), (x, y))
             if 0 < dx < size and 0 < dy < size:
-                return text.text
+                return text.text or ""
         return ""
 
     return [on(rect) for rect in elements(picture, "rect")[1:]]
