@@ -245,10 +245,10 @@ def agent_case(name: str, path: Path) -> dict:
     is_open = ~np.asarray(state.terminated)
     legal = np.asarray(state.legal_action_mask)[is_open]
     values = np.asarray(values)[is_open]
-    is_certain = agent.config.network.is_table | is_decided(values, legal)
+    is_certain = is_decided(values, legal) | agent.config.network.is_table
     case["positions"] = list(itertools.compress(starts, is_open))
     case["values"] = legal_values(values, legal)
-    case["moves"] = np.where(is_certain, moves[is_open], None).tolist()
+    case["moves"] = or_none(moves[is_open], is_certain)
     if depth:
         searched = np.asarray(search_values(agent, state, depth))[is_open]
         case["searched"] = legal_values(searched, legal)
@@ -275,7 +275,13 @@ def search_values(agent: saved_agents.SavedAgent, state, depth: int):
 
 def legal_values(values, legal) -> list[list[float | None]]:
     """Return values with None where a move is illegal."""
-    return np.where(legal, values.astype(float), None).tolist()
+    return [or_none(*row) for row in zip(values, legal, strict=True)]
+
+
+def or_none(values, mask) -> list:
+    """Return values with None where a mask is False."""
+    pairs = zip(values.tolist(), mask, strict=True)
+    return [value if is_kept else None for value, is_kept in pairs]
 
 
 def is_decided(values, legal) -> np.ndarray:
@@ -445,9 +451,9 @@ def refused_files(path: Path) -> list[dict]:
 
     def replaced(name: str, old: object, new: object) -> bytes:
         """Return the file with another value of a field, of the same length."""
-        texts = [f'{name}\\": {value}'.encode() for value in (old, new)]
-        assert texts[0] in content
-        return content.replace(*texts)
+        before, after = (f'{name}\\": {value}'.encode() for value in (old, new))
+        assert before in content
+        return content.replace(before, after)
 
     later_format = replaced("format_version", version, version + 1)
     files = {
