@@ -39,17 +39,18 @@ class RunSettings(SettingsPart):
     num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
     """Games played at once. Each update plays one move in each of them."""
     num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
-    """Updates, one gradient step each. The schedules of epsilon
-    and of the learning rate end with the last one."""
+    """Updates. Each takes one gradient step; with backward, one for each turn of a
+    game; with replay, none before replay_start. The schedules of epsilon and of the
+    learning rate end with the last update."""
     lockstep: bool = False
     """Restart all games together after the last one has ended, as J. Antognini's
     program does."""
     start_share: Fraction = 0.0
-    """Share of the new games that start at counterexamples: positions in which the
-    agent had a choice, on lines of play that beat it. Each evaluation then searches all
-    positions that the agent reaches for them, and those of the latest evaluations are
-    used. Only in self-play, in games whose positions have keys and that are too large
-    to enumerate."""
+    """Share of the new games that start in the pool: the counterexamples of the latest
+    evaluations. A counterexample is a position in which the agent had a choice, on a
+    line of play that beats it. Each evaluation searches all positions that the agent
+    reaches for them. Only in self-play, in games whose positions have keys and that are
+    too large to enumerate."""
 
     @property
     def can_be_proven(self) -> bool:
@@ -169,11 +170,12 @@ class TargetSettings(SettingsPart):
 
     backup: Backup = "one-ply"
     """one-ply: bootstrap from the next mover's value. two-ply (self-play only):
-    bootstrap from a second head, which gives the values of the opponent's replies
+    bootstrap from a second head, which learns what each reply of the opponent is worth
     to the waiting player."""
     tremble: Fraction = 0.5
     """Probability, in the TD target only, that the next mover plays a random move: from
-    0 (the plain maximum) to 1. A higher one prefers moves that set traps."""
+    0 (the plain maximum) to 1. With two-ply, each player assumes it of the opponent
+    only. A higher one prefers moves that set traps."""
     gamma: Fraction = 1.0
     """Discount per move; its sign comes from the player to move next."""
     double: bool = False
@@ -182,8 +184,8 @@ class TargetSettings(SettingsPart):
     of them, the last move of a game both."""
     backward: bool = False
     """Play whole games, then learn from their moves, the last move first. The target
-    network is updated after each move; with target_update_every N, only in every N-th
-    update."""
+    network is updated after each learned turn; with target_update_every N, only in
+    every N-th update."""
     tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
     """Weight of the new parameters in the Polyak average that gives the target
     network."""
@@ -240,8 +242,9 @@ class ExplorationSettings(SettingsPart):
     epsilon_decay: Fraction = 0.1
     """Step size (steps) or factor (exponential); unused with linear."""
     random_opening: Annotated[int, Range(int, 0, 1000)] = 0
-    """Maximum number of random moves at the start of a game. Three of four games have 0
-    to this many, and the agent learns from them too."""
+    """Maximum number of random moves at the start of a game. The game's place in the
+    batch fixes their number: every fourth place has none, the others have 0 to this
+    many in turn. The agent learns from these moves too."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -279,7 +282,7 @@ class OptimizerSettings(SettingsPart):
     learning_rate_end: Annotated[float, Range(float, 0, 1e38)] = 0.0
     """Step size at the last update, linear in between. At most learning_rate."""
     learning_rate_decay: Fraction = 1.0
-    """Factor by which the step size falls after each eval_every updates, beside the
+    """Factor by which the step size falls after each eval_every updates, on top of the
     line from learning_rate to learning_rate_end. 1: no decay."""
     weight_decay: Fraction = 0.0
     """Decoupled weight decay of adamw."""
@@ -359,9 +362,10 @@ class EvaluationSettings(SettingsPart):
 BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
 """The rule of the TD target.
 
-one-ply and two-ply: the backup of that name. The other two are one-ply too, but the
-target values do not choose the best next action themselves: double, the network in
-training chooses it; double-tables, the other one of two tables does.
+- one-ply, two-ply: the backup of that name.
+- double: one-ply, but the network in training chooses the best next action.
+- double-tables: one-ply with two tables; for the target of each, the other table gives
+  the value of the best next action.
 """
 BACKUP_RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
     ("one-ply", False, "mlp"): "one-ply",
@@ -371,7 +375,10 @@ BACKUP_RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
     ("two-ply", False, "mlp"): "two-ply",
     ("two-ply", False, "table"): "two-ply",
 }
-"""The rule by the settings `backup`, `double` and `network`."""
+"""The rule by the settings `backup`, `double` and `network`.
+
+`TargetSettings` refuses `double` with a two-ply backup, so it has no rule.
+"""
 
 HeadKind = Literal["value", "value-and-reply", "two-tables"]
 """The values that a network gives for an action: one, to the player to move; two, to
@@ -394,12 +401,15 @@ class Architecture:
     """
 
     env_id: EnvId
-    heads: HeadKind
+    head_kind: HeadKind
     network: NetworkSettings
 
 
-Scalar: TypeAlias = "float | jax.Array"
-"""A number, a float32 array `()`, or a float32 array `(S,)` for `S` agents."""
+HyperValue: TypeAlias = "float | jax.Array"
+"""A number, a float32 array `()`, or a float32 array `(S,)` for `S` agents.
+
+The equations get single ones: see `equations.ScalarLike`.
+"""
 
 
 class Hyper(NamedTuple):
@@ -409,16 +419,16 @@ class Hyper(NamedTuple):
     of the same names describe the fields.
     """
 
-    learning_rate: Scalar
-    learning_rate_end: Scalar
-    weight_decay: Scalar
-    average_span: Scalar
-    epsilon_start: Scalar
-    epsilon_end: Scalar
-    epsilon_decay: Scalar
-    tau: Scalar
-    gamma: Scalar
-    tremble: Scalar
+    learning_rate: HyperValue
+    learning_rate_end: HyperValue
+    weight_decay: HyperValue
+    average_span: HyperValue
+    epsilon_start: HyperValue
+    epsilon_end: HyperValue
+    epsilon_decay: HyperValue
+    tau: HyperValue
+    gamma: HyperValue
+    tremble: HyperValue
 
 
 SEATS_OF_SETTING: dict[SeatSetting, tuple[Seat, ...]] = {
@@ -451,7 +461,8 @@ class Config:
 
     `Config.of` makes settings from single fields, and `replace` changes some fields.
     A field that has no effect with the others may have any value in its range: presets
-    and files contain all fields. `check_changes` refuses it where a user gives it.
+    and files contain all fields. But `check_changes` refuses a user's change of such a
+    field.
 
     Raises:
         SettingError: a field is outside its range, or contradicts others.
@@ -528,17 +539,17 @@ class Config:
     def check_changes(self, before: "Config") -> None:
         """Raise `ConflictError` if a changed field has no effect.
 
-        `before` are the settings that a user has changed. A change of the network from
-        a table to an mlp needs a new learning rate too: a table's is a share of the
-        error, which is far too high for an mlp.
+        `before` are the settings before the user's changes, for instance a preset. A
+        change of the network from a table to an mlp needs a new learning rate too: a
+        table's is a share of the error, which is far too high for an mlp.
         """
         for name, cause in self.without_effect().items():
             if self.value(name) != before.value(name):
                 rule = f"left out: it has no effect with {cause}"
                 raise ConflictError(name, rule, self.value(name))
-        was_table = before.network.is_table and not self.network.is_table
+        table_to_mlp = before.network.is_table and not self.network.is_table
         rate = self.optimizer.learning_rate
-        if was_table and rate == before.optimizer.learning_rate:
+        if table_to_mlp and rate == before.optimizer.learning_rate:
             rule = f"table, or given with another learning_rate than {rate}, a table's"
             raise ConflictError("network", rule, self.network.network)
 
@@ -563,7 +574,7 @@ class Config:
         """The inputs, layers and outputs of the network."""
         return Architecture(
             env_id=self.env_id,
-            heads=HEAD_KIND_OF[self.backup_rule],
+            head_kind=HEAD_KIND_OF[self.backup_rule],
             network=self.network,
         )
 

@@ -35,21 +35,14 @@ def greedy(
     return best.astype(jnp.int32)
 
 
-def is_highest(values: Float[Array, "B A"]) -> Bool[Array, "B A"]:
-    """Return a mask of the highest values in each row, or of the first NaN.
-
-    Illegal actions must have the value -inf.
-    """
-    best = values == values.max(axis=1, keepdims=True)
-    # XLA may compute a value twice with different rounding. Then no value equals the
-    # maximum, and the mask would be empty without the first argument of the maximum.
-    return best | (values.argmax(axis=1)[:, None] == jnp.arange(values.shape[1])[None])
-
-
 def random_legal(
     uniform: Float[Array, " B"], legal_action_mask: Bool[Array, "B A"]
 ) -> Int[Array, " B"]:
-    """Map uniform numbers in [0, 1) to legal actions, each with equal probability."""
+    """Map uniform numbers in [0, 1) to legal actions, each with equal probability.
+
+    With the mask 1 0 1 1, the ranks are 1 1 2 3. The number chosen is 0, 1 or 2, and
+    the action is the first one with a higher rank: 0, 2 or 3.
+    """
     rank = legal_action_mask.cumsum(axis=-1)
     num_legal = rank[:, -1]
     # `uniform * num_legal` may be rounded up to `num_legal`.
@@ -95,9 +88,9 @@ def td_target(
 
     `reward + discount * ((1 - tremble) * max Q' + tremble * mean Q')`: the next mover
     plays its best legal action, or with probability `tremble` a random one. `discount`
-    is negative if the next mover is the opponent. With `chosen_by`, these values select
-    the best action, and `next_q_values` give its value: Double DQN (van Hasselt et al.
-    2016).
+    is negative if the next mover is the opponent. With `chosen_by`, the best action is
+    the one with the highest value in `chosen_by`, and `next_q_values` (Q') give its
+    value: Double DQN (van Hasselt et al. 2016).
 
     Source: Q-learning at `tremble` 0 (Mnih et al. 2015, "Human-level control through
     deep reinforcement learning"); above it, expected SARSA for an epsilon-soft mover
@@ -139,21 +132,27 @@ def two_ply_targets(
 ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """Return the targets of a move: the value to its mover, and to the waiting player.
 
-    Each player assumes that its opponent trembles and that it does not itself. So a
-    position has two values: `max Q'` to the next mover, and the expected reply value to
-    the player who then waits, with `next_reply_values` for each action of the next
-    mover. If the opponent moves next, the targets are `reward + gamma * E[reply value]`
-    for the mover, who will wait, and `-reward + gamma * max Q'` for the waiting player,
-    who will move. In this way, a transition of one ply gives a value of two plies.
+    Each player assumes that its opponent trembles and that it does not itself. So the
+    next position is worth `max Q'` to the player who moves there, and `E[W']` to the
+    player who waits there. Q' are `next_q_values`. W' are `next_reply_values`: what
+    each action of the player who moves is worth to the player who waits.
+
+        who moves next     target of the mover        target of the waiting player
+        the opponent       reward + gamma * E[W']     -reward + gamma * max Q'
+        the same player    reward + gamma * max Q'    -reward + gamma * E[W']
+        no one: game over  reward                     -reward
+
+    W' is learned from these targets too: it is the value after the opponent's reply,
+    when its player moves again. So a transition of one ply gives a value of two plies.
     """
     legal, gamma = next_legal_action_mask, jnp.abs(discount)
-    to_next_mover = trembling_value(next_q_values, legal, tremble=0.0)
-    to_next_waiting = trembling_value(
+    value_if_moving = trembling_value(next_q_values, legal, tremble=0.0)
+    value_if_waiting = trembling_value(
         next_reply_values, legal, tremble, chosen_by=next_q_values
     )
     opponent_next = discount < 0
-    to_mover = gamma * jnp.where(opponent_next, to_next_waiting, to_next_mover)
-    to_waiting = gamma * jnp.where(opponent_next, to_next_mover, to_next_waiting)
+    to_mover = gamma * jnp.where(opponent_next, value_if_waiting, value_if_moving)
+    to_waiting = gamma * jnp.where(opponent_next, value_if_moving, value_if_waiting)
     over = discount == 0
     targets = (
         reward + jnp.where(over, 0.0, to_mover),
@@ -189,10 +188,13 @@ def polyak(params: PyTree, target_params: PyTree, tau: ScalarLike) -> PyTree:
 def average_tau(
     span: ScalarLike, update: int | Int[Array, ""]
 ) -> float | Float[Array, ""]:
-    """Return the weight `tau` of update `update` in a running average of the weights.
+    """Return the share of update `update` in a running average of the weights.
 
-    The average is over about the share `span` of the updates so far, 0 to 1. `tau` is 1
-    at the first update, and always with a span of 0 (no average).
+    It is the `tau` of `polyak` for this average, not the setting `tau`, which is for
+    the target network. The average is over about the share `span` of the updates so
+    far, 0 to 1. With a span of 1, update 0, 1, 2, ... gets the share 1, 1/2, 1/3, ...,
+    so the average is the plain mean of all updates. With a span of 0 each gets 1, so
+    there is no average.
 
     Source: Shamir and Zhang 2013, polynomial-decay averaging.
     """

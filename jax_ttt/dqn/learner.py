@@ -8,7 +8,8 @@ win). One update plays and learns in `B` games at once:
 2. `Learner.td_targets` computes what each move should have been worth:
    `reward + discount * (best value after it)`. After the last move, `discount` is 0. If
    the opponent moves next, it is `-gamma`: what is good for the opponent is bad for the
-   mover. This minus sign is all that the learner knows about opponents.
+   mover. In this simplest form, self-play with one-ply targets, the minus sign is all
+   that the learner knows about opponents.
 3. `Learner.learn` moves the values towards the targets by one gradient step.
 4. Finished games are replaced by new ones.
 
@@ -28,8 +29,8 @@ A `Learner` holds what no update changes, a `TrainState` what every update chang
 `jax.vmap` over learners trains many agents at once. The opponent may also be another
 player (see `games.training_opponents`).
 
-Axes: `B` games or moves, `A` actions, `H` heads (see `q_network.heads`), `T` turns of a
-game, `S` agents that train at once.
+Axes: `B` games or moves, `A` actions, `H` heads (see `q_network.head_values`), `T`
+turns of a game, `S` agents that train at once.
 """
 
 import dataclasses
@@ -73,7 +74,7 @@ class TrainState:
     average_params: nnx.State  # their average: the agent that is graded and saved
     opt_state: optax.OptState
     env_state: pgx.State  # B games
-    new_game: pgx.State  # one game before its first move
+    new_game: pgx.State  # template of a new game; only self-play uses it
     key: jax.Array  # () typed PRNG key, constant in a run (see `random_numbers`)
     update: jax.Array  # () int32, number of updates done
     games: jax.Array  # () int32, number of games that have ended
@@ -111,8 +112,8 @@ class Learner:
 
     It is a pytree (see the end of this file). `config` is static: programs are compiled
     for it. The numbers among the settings are leaves, `hyper`, so learners that differ
-    only in them share programs. A method must read these numbers from `hyper`: those in
-    `config` may be another learner's, for which the program was compiled first.
+    only in them share programs. A method must read these numbers from `hyper`: learners
+    with gamma 0.9 and 1 share one program, and in it `config` may say 0.9 for both.
     """
 
     config: Config
@@ -145,6 +146,7 @@ class Learner:
 
         They differ in their numbers and in their opponents' leaves.
         """
+        # These are axes, not values: `in_axes` must have the structure of a learner.
         return dataclasses.replace(self, hyper=0, opponent=0, positions=None)
 
     @property
@@ -200,8 +202,8 @@ class Learner:
           holds `replay_start` moves, no weight changes.
         - With `backward`, it plays whole games, `T` turns, all by the weights from
           before the update. Then it learns from the moves in reverse order: `T`
-          gradient steps on `B` moves each, and after each of them the target network
-          moves. These are `T` optimizer steps, but one step of each schedule and of
+          gradient steps on `B` moves each, and after each of them the target network is
+          updated. These are `T` optimizer steps, but one step of each schedule and of
           the average of the weights.
 
         `drawn` are the update's random numbers; they are consumed.
@@ -215,10 +217,15 @@ class Learner:
                 state.env_state,
                 drawn.turns,
             )
+
+            def learn_turn(
+                learned: TrainState, inputs: tuple[Transition, Key[Array, ""]]
+            ) -> tuple[TrainState, StepMetrics]:
+                batch, key = inputs
+                return self.learn(learned, batch, key, learning_rate)
+
             learned, steps = jax.lax.scan(
-                lambda learned, turn: self.learn(
-                    learned, batch=turn[0], key=turn[1], learning_rate=learning_rate
-                ),
+                learn_turn,
                 state,
                 (played.transition, drawn.turns.learn_key),
                 reverse=True,
@@ -229,12 +236,14 @@ class Learner:
             buffer, batch = replay.remember(
                 config.replay, state.buffer, played.transition, drawn.sample_key
             )
-            learned = dataclasses.replace(state, buffer=buffer)
-            learned, steps = self.learn(learned, batch, turn.learn_key, learning_rate)
+            remembered = dataclasses.replace(state, buffer=buffer)
+            learned, steps = self.learn(
+                remembered, batch, turn.learn_key, learning_rate
+            )
 
         learned = self._update_average(state, learned)
         if learned.buffer is not None:
-            learned = after_replay_start(
+            learned = unchanged_until_ready(
                 replay.is_ready(learned.buffer, config.replay.replay_start),
                 before=state,
                 learned=learned,
@@ -263,8 +272,8 @@ class Learner:
             random_numbers.draw_random_numbers, self.config, state.key
         )
         drawn = jax.vmap(draw)(state.update + jnp.arange(num_updates))
-        state, rows = jax.lax.scan(self.update, state, drawn)
-        return state, chunk_metrics(rows, state.params)
+        state, per_update = jax.lax.scan(self.update, state, drawn)
+        return state, chunk_metrics(per_update, state.params)
 
     def play(
         self,
@@ -296,9 +305,9 @@ class Learner:
         after, move = self.opponent.reply(turn.reply_key, before, after, move)
         ended = move.live & pgx_games.finished(after)
         result = self.opponent.result(before, move.reward)
-        # Stacked for the same reason as in `metrics.chunk_metrics`.
+        # Stacked, because one sum over a matrix compiles faster than sums of its rows.
         counted = move.live, ended, ended & (result > 0), ended & (result < 0)
-        moves, games, wins, losses = jnp.stack(counted).sum(axis=1)
+        moves, games, wins, num_losses = jnp.stack(counted).sum(axis=1)
         return after, Played(
             Transition(
                 obs=before.observation,
@@ -313,7 +322,7 @@ class Learner:
             moves=moves,
             games=games,
             wins=wins,
-            losses=losses,
+            losses=num_losses,
             env_steps=self.opponent.moves_made(before, after),
         )
 
@@ -324,16 +333,16 @@ class Learner:
         key: Key[Array, ""],
         learning_rate: Float[Array, ""],
     ) -> tuple[TrainState, StepMetrics]:
-        """Take one gradient step on a batch of moves, and move the target network.
+        """Take one gradient step on a batch of moves, and update the target network.
 
         `key` is consumed.
         """
         target = self.td_targets(state.params, state.target_params, batch)
         gradient = self.gradient(state.params, target, batch, key)
-        step, opt_state = self.optimizer(learning_rate).update(
+        weight_change, opt_state = self.optimizer(learning_rate).update(
             gradient.grads, state.opt_state, state.params
         )
-        params = jax.tree.map(jnp.add, state.params, step)
+        params = jax.tree.map(jnp.add, state.params, weight_change)
         visited = state.visited
         if visited is not None and gradient.visits is not None:
             visited |= losses.visited_rows(gradient.visits)
@@ -355,11 +364,11 @@ class Learner:
 
         The equation is `equations.td_target`, or `equations.two_ply_targets`. The rules
         of `losses.BACKUPS` differ in whose values choose the best next action, and
-        whose values count.
+        whose values are its value.
         """
         backup = losses.BACKUPS[self.config.backup_rule]
-        next_values = functools.partial(self._heads, batch.next_obs)
-        return backup(batch, next_values, params, target_params, self.hyper.tremble)
+        next_values_of = functools.partial(self._head_values, batch.next_obs)
+        return backup(batch, next_values_of, params, target_params, self.hyper.tremble)
 
     def gradient(
         self,
@@ -370,13 +379,13 @@ class Learner:
     ) -> losses.Gradient:
         """Return the loss of a batch and its gradient; `key` is consumed."""
         learns = losses.learning_heads(
-            self.config.architecture.heads, key, batch, len(target)
+            self.config.architecture.head_kind, key, batch, len(target)
         )
-        gradient = (
+        gradient_fn = (
             losses.table_gradient if self.network.is_table else losses.network_gradient
         )
-        return gradient(
-            values=functools.partial(self._heads, batch.obs),
+        return gradient_fn(
+            values_of=functools.partial(self._head_values, batch.obs),
             params=params,
             target=target,
             batch=batch,
@@ -384,10 +393,10 @@ class Learner:
             cost=losses.COSTS[self.config.optimizer.loss],
         )
 
-    def _heads(
+    def _head_values(
         self, obs: Shaped[Array, "B *shape"], params: nnx.State
     ) -> Float[Array, "H B A"]:
-        return q_network.heads(self.network, params, obs, self.dtype)
+        return q_network.head_values(self.network, params, obs, self.dtype)
 
     def epsilon(self, update: ArrayLike, games: ArrayLike) -> Float[Array, ""]:
         """Return epsilon after these numbers of updates and finished games."""
@@ -418,9 +427,9 @@ class Learner:
     def next_target_params(self, params: nnx.State, state: TrainState) -> nnx.State:
         """Return the target network after a gradient step to the weights `params`.
 
-        It follows by the share `tau`. With `target_update_every`, it is a copy of the
-        weights, taken in every such update and kept between them; with `backward`, an
-        update that takes a copy takes one after each of its steps.
+        It follows by the share `tau`. With `target_update_every` N, it is a copy of the
+        weights, taken in every N-th update and kept until the next one. With `backward`
+        too, every N-th update takes a copy after each of its steps.
         """
         every = self.config.target.target_update_every
         if not every:
@@ -455,13 +464,14 @@ def select(where: Bool[Array, ""], new: PyTree, old: PyTree) -> PyTree:
     return jax.tree.map(functools.partial(jnp.where, where), new, old)
 
 
-def after_replay_start(
+def unchanged_until_ready(
     is_ready: Bool[Array, ""], before: TrainState, learned: TrainState
 ) -> TrainState:
-    """Return `learned`, but with all weights of `before` until the buffer is ready.
+    """Return `learned`, or until the buffer is ready, with the weights of `before`.
 
-    A sample without live moves has no gradient, but AdamW would still decay the weights
-    and count the step.
+    The optimizer's state is that of `before` too. Until then, no sampled move is `live`
+    (see `replay.sample_moves`). So the gradient is 0 and no row of a table counts as
+    visited, but AdamW would still decay the weights and count the step.
     """
     return dataclasses.replace(
         learned,

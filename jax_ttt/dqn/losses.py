@@ -2,11 +2,12 @@
 
 A new backup is one function and one entry of `BACKUPS`.
 
-Axes: `H` heads (see `q_network.heads`), `B` moves, `A` actions, `R` rows of a table.
+Axes: `H` heads (see `q_network.head_values`), `B` moves, `A` actions, `R` rows of a
+table.
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -25,31 +26,35 @@ ValuesFn: TypeAlias = Callable[[nnx.State], Float[Array, "H B A"]]
 
 def one_ply(
     batch: Transition,
-    next_values: ValuesFn,
+    next_values_of: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
     tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return DQN's targets: the target network chooses the action and values it."""
-    values = next_values(target_params)
-    return _td_targets(batch, values, [None] * len(values), tremble)
+    values = next_values_of(target_params)
+    return _td_targets(batch, next_values=values, tremble=tremble)
 
 
 def double(
     batch: Transition,
-    next_values: ValuesFn,
+    next_values_of: ValuesFn,
     params: nnx.State,
     target_params: nnx.State,
     tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of Double DQN: the network in training chooses the action."""
-    values = next_values(target_params)
-    return _td_targets(batch, values, next_values(params), tremble)
+    return _td_targets(
+        batch,
+        next_values=next_values_of(target_params),
+        chosen_by=next_values_of(params),
+        tremble=tremble,
+    )
 
 
 def double_tables(
     batch: Transition,
-    next_values: ValuesFn,
+    next_values_of: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
     tremble: ScalarLike,
@@ -58,24 +63,26 @@ def double_tables(
 
     Source: van Hasselt 2010, "Double Q-learning".
     """
-    both = next_values(target_params)
-    return _td_targets(batch, both[::-1], both, tremble)
+    tables = next_values_of(target_params)
+    return _td_targets(
+        batch, next_values=tables[::-1], chosen_by=tables, tremble=tremble
+    )
 
 
 def two_ply(
     batch: Transition,
-    next_values: ValuesFn,
+    next_values_of: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
     tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of both heads (see `equations.two_ply_targets`)."""
-    mover, waiting = next_values(target_params)
+    to_mover, to_waiting = next_values_of(target_params)
     targets = equations.two_ply_targets(
         reward=batch.reward,
         discount=batch.discount,
-        next_q_values=mover,
-        next_reply_values=waiting,
+        next_q_values=to_mover,
+        next_reply_values=to_waiting,
         next_legal_action_mask=batch.next_legal_action_mask,
         tremble=tremble,
     )
@@ -98,9 +105,15 @@ in training, those of the target network, and `tremble`.
 def _td_targets(
     batch: Transition,
     next_values: Float[Array, "H B A"],
-    chosen_by: Iterable[Float[Array, "B A"] | None],
     tremble: ScalarLike,
+    chosen_by: Float[Array, "H B A"] | None = None,
 ) -> Float[Array, "H B"]:
+    """Return the one-ply target of each head.
+
+    The best next action has the highest value in `chosen_by`, or in `next_values` if it
+    is None; `next_values` give its value.
+    """
+    choices = [None] * len(next_values) if chosen_by is None else chosen_by
     return jnp.stack(
         [
             equations.td_target(
@@ -111,7 +124,7 @@ def _td_targets(
                 tremble=tremble,
                 chosen_by=choice,
             )
-            for values, choice in zip(next_values, chosen_by, strict=True)
+            for values, choice in zip(next_values, choices, strict=True)
         ]
     )
 
@@ -121,19 +134,19 @@ COSTS = {"huber": optax.huber_loss, "mse": optax.l2_loss}
 
 
 def learning_heads(
-    heads: HeadKind, key: Key[Array, ""], batch: Transition, num_heads: int
+    head_kind: HeadKind, key: Key[Array, ""], batch: Transition, num_heads: int
 ) -> Bool[Array, "H B"]:
     """Return which heads learn from each move; `key` is consumed.
 
     All heads learn from every move of an unfinished game. With two tables, one of them,
     chosen at random, learns from a move, and both learn from a game's last move.
     """
-    if heads != "two-tables":
+    if head_kind != "two-tables":
         return jnp.broadcast_to(batch.live, (num_heads, *batch.live.shape))
-    is_first = jax.random.bernoulli(key, shape=batch.live.shape)
+    draws_first_table = jax.random.bernoulli(key, shape=batch.live.shape)
     is_last_move = batch.discount == 0
-    first_learns = batch.live & (is_first | is_last_move)
-    second_learns = batch.live & (~is_first | is_last_move)
+    first_learns = batch.live & (draws_first_table | is_last_move)
+    second_learns = batch.live & (~draws_first_table | is_last_move)
     return jnp.stack([first_learns, second_learns])
 
 
@@ -146,7 +159,7 @@ class Gradient(NamedTuple):
 
 
 def network_gradient(
-    values: ValuesFn,
+    values_of: ValuesFn,
     params: nnx.State,
     target: Float[Array, "H B"],
     batch: Transition,
@@ -160,7 +173,7 @@ def network_gradient(
     """
 
     def loss_fn(params: nnx.State) -> jax.Array:
-        losses = [
+        head_losses = [
             equations.loss(
                 q_values=head_values,
                 action=batch.action,
@@ -169,17 +182,18 @@ def network_gradient(
                 cost=cost,
             )
             for head_values, head_target, head_learns in zip(
-                values(params), target, learns, strict=True
+                values_of(params), target, learns, strict=True
             )
         ]
-        return functools.reduce(jnp.add, losses)
+        # Not `sum`: its type includes the int 0, the sum of an empty list.
+        return functools.reduce(jnp.add, head_losses)
 
     loss, grads = jax.value_and_grad(loss_fn)(params)
     return Gradient(loss, grads, None)
 
 
 def table_gradient(
-    values: ValuesFn,
+    values_of: ValuesFn,
     params: nnx.State,
     target: Float[Array, "H B"],
     batch: Transition,
@@ -195,10 +209,10 @@ def table_gradient(
 
     def sum_of_played(params: nnx.State) -> jax.Array:
         played_by_heads = jax.vmap(equations.played_values, in_axes=(0, None))
-        played = played_by_heads(values(params), batch.action)
+        played = played_by_heads(values_of(params), batch.action)
         return jnp.where(learns, played, 0.0).sum()
 
-    gradient = network_gradient(values, params, target, batch, learns, cost)
+    gradient = network_gradient(values_of, params, target, batch, learns, cost)
     visits = jax.grad(sum_of_played)(params)
     batch_size = len(batch.action)  # the loss is a mean over it
     grads = jax.tree.map(

@@ -29,15 +29,17 @@ class Metrics(NamedTuple):
     finite_weights: jax.Array | None = None  # bool: all weights are finite at its end
 
 
-def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
+def chunk_metrics(per_update: Metrics, weights: PyTree) -> Metrics:
     """Return the metrics of a chunk, from those of its updates, `(T,)` each.
 
     Counts are sums. Loss, gradient norm and value are means. Epsilon, learning rate and
     rows are those of the last update. `weights` is a pytree of those at the end.
     """
     # Stacked, because one sum over a matrix compiles faster than sums of its rows.
-    values = jnp.stack([rows.loss, rows.grad_norm, rows.mean_max_q])
-    counts = jnp.stack([rows.games, rows.wins, rows.losses, rows.env_steps])
+    values = jnp.stack([per_update.loss, per_update.grad_norm, per_update.mean_max_q])
+    counts = jnp.stack(
+        [per_update.games, per_update.wins, per_update.losses, per_update.env_steps]
+    )
     loss, grad_norm, mean_max_q = values.mean(axis=1)
     games, wins, losses, env_steps = counts.sum(axis=1)
     finite_losses, finite_grads = _num_finite(values[:2])
@@ -46,13 +48,13 @@ def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
         loss=loss,
         grad_norm=grad_norm,
         mean_max_q=mean_max_q,
-        epsilon=rows.epsilon[-1],
-        learning_rate=rows.learning_rate[-1],
+        epsilon=per_update.epsilon[-1],
+        learning_rate=per_update.learning_rate[-1],
         games=games,
         wins=wins,
         losses=losses,
         env_steps=env_steps,
-        rows=rows.rows[-1],
+        rows=per_update.rows[-1],
         finite_losses=finite_losses,
         finite_grads=finite_grads,
         finite_weights=jnp.isfinite(all_weights).all(),

@@ -40,8 +40,9 @@ def make_env(env_id: EnvId) -> pgx.Env:
     if game.in_a_row is not None:
         falls = game.moves_on == "columns"
         return line_games.LineGame(env_id, game.shape, game.in_a_row, falls)
-    # PGX builds arrays when a game is imported. Under `jit` they would be traced, and
-    # the cached environment would keep tracers.
+    # PGX builds arrays when a game is imported. Under `jit` they would be tracers:
+    # placeholders for the arrays of one program, which the cached environment would
+    # then pass to the next one.
     with jax.ensure_compile_time_eval():
         return pgx.make(cast(pgx.EnvId, game.pgx_id))
 
@@ -61,7 +62,9 @@ def step(
     """Play one move in each game; finished games don't change.
 
     `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
-    `+gamma` if the same player does. A truncated game did not end by its rules, so
+    `+gamma` if the same player does. In the games of the catalogue the players
+    alternate, so `+gamma` comes only from a reply that is part of the move (see
+    `training_opponents.Versus.reply`). A truncated game did not end by its rules, so
     learning still uses the value of its last position.
     """
     mover = env_state.current_player  # before the step: rewards are by player id
@@ -88,7 +91,7 @@ def signed_discount(
 
 
 def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
-    """Return in which games the first player is to move."""
+    """Return in which games the first player is to move; the players alternate."""
     return env_state._step_count % 2 == 0
 
 
@@ -106,6 +109,7 @@ def moves_made(
     """
     start = before._step_count
     if with_opening:
+        # One move before the agent's turn: the opponent has opened this game.
         start = jnp.where(start == 1, 0, start)
     return jnp.sum(after._step_count - start)
 
@@ -146,7 +150,7 @@ def finished(env_state: pgx.State) -> Bool[Array, " B"]:
 def restart(new_games: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
     """Replace finished games by new ones; with `lockstep`, once all are finished.
 
-    `new_games` are as many as `env_state`, or one that replaces them all.
+    `new_games` are as many as `env_state`, or one, for all.
 
     Call it after the TD target is computed. A restart inside the step would pair the
     new game's board and player with the old game's reward.

@@ -1,7 +1,7 @@
 """The network from boards to action values, and its forward pass.
 
-Axes: `B` boards, `H W C` planes, `A` actions, `H` heads (values per action), `V` values
-per board.
+Axes: `B` boards, `A` actions, `H` heads (values per action). The rows, columns and
+planes of a board are written out.
 """
 
 import dataclasses
@@ -66,7 +66,7 @@ HEADS = {
     "value-and-reply": Heads(2, _first_head),
     "two-tables": Heads(2, _mean_of_heads),
 }
-"""The heads by `Architecture.heads`."""
+"""The heads by `Architecture.head_kind`."""
 
 
 def learning_dtype(precision: Precision) -> DTypeLike:
@@ -91,7 +91,7 @@ def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> M
         shape=(height, width, channels),
         num_filters=architecture.network.filters,
         hidden_sizes=architecture.network.hidden_sizes,
-        num_values=HEADS[architecture.heads].num * sizes.num_actions,
+        num_values=HEADS[architecture.head_kind].num * sizes.num_actions,
         activation=architecture.network.activation,
         dtype=dtype,
         rngs=rngs,
@@ -102,7 +102,7 @@ def _make_table(architecture: Architecture, positions: Positions) -> Table:
     return Table(
         key=architecture.network.table_key,
         positions=positions,
-        num_heads=HEADS[architecture.heads].num,
+        num_heads=HEADS[architecture.head_kind].num,
         num_actions=pgx_games.sizes(architecture.env_id).num_actions,
         initial_value=architecture.network.initial_value,
     )
@@ -141,11 +141,11 @@ def q_values(
     With canonical boards, the network sees the canonical view of each board, and its
     values are mapped back to the actions on the board itself.
     """
-    values = heads(network, params, obs, dtype)
-    return HEADS[network.architecture.heads].value(values)
+    values = head_values(network, params, obs, dtype)
+    return HEADS[network.architecture.head_kind].value(values)
 
 
-def heads(
+def head_values(
     network: Network,
     params: nnx.State,
     obs: Shaped[Array, "B *shape"],
@@ -159,10 +159,10 @@ def heads(
     views = _canonical_views(network.architecture)
     if views is None:
         return _forward(network, params, obs, dtype)
-    least = symmetry.least_views(stones.cells(obs), views)
-    board = symmetry.to_canonical(obs, views, least)
+    is_canonical = symmetry.least_views(stones.cells(obs), views)  # (B, views)
+    board = symmetry.to_canonical(obs, views, is_canonical)
     values = _forward(network, params, board, dtype)
-    return symmetry.from_canonical(values, views, least)
+    return symmetry.from_canonical(values, views, is_canonical)
 
 
 def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
@@ -202,12 +202,12 @@ def _forward(
     else:
         table = nnx.eval_shape(lambda: _make_table(architecture, positions))
         values = nnx.merge(nnx.graphdef(table), params)(obs, positions)
-    return jnp.stack(jnp.split(values, HEADS[architecture.heads].num, axis=-1))
+    return jnp.stack(jnp.split(values, HEADS[architecture.head_kind].num, axis=-1))
 
 
 def _planes(
-    architecture: Architecture, obs: Shaped[Array, "B H W _"]
-) -> Float[Array, "B H W C"]:
+    architecture: Architecture, obs: Shaped[Array, "B rows columns _"]
+) -> Float[Array, "B rows columns planes"]:
     """Return an MLP's input, from the mover's perspective.
 
     With `two_planes`, these are PGX's planes of stones: the mover's, then the

@@ -143,7 +143,7 @@ def _select_actions(
     bound = jnp.where(game.node[:, None] < no_node, bound, 0.0)
     bound = jnp.where(game.state.legal_action_mask, bound, -jnp.inf)
     return equations.random_legal(
-        jax.random.uniform(key, row.shape), equations.is_highest(bound)
+        jax.random.uniform(key, row.shape), mcts_on_tree.is_highest(bound)
     )
 
 

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dqn import equations
@@ -92,6 +92,17 @@ def ucb(
     return jnp.where(visits > 0, score / tried + EXPLORATION * spread, jnp.inf)
 
 
+def is_highest(values: Float[Array, "B A"]) -> Bool[Array, "B A"]:
+    """Return a mask of the highest values in each row, or of the first NaN.
+
+    Illegal actions must have the value -inf.
+    """
+    best = values == values.max(axis=1, keepdims=True)
+    # XLA may compute a value twice with different rounding, and then no value equals
+    # the maximum. So the argmax is always in the mask.
+    return best | (values.argmax(axis=1)[:, None] == jnp.arange(values.shape[1])[None])
+
+
 def search_graph(
     graph: Graph,
     key: Key[Array, ""],
@@ -130,7 +141,7 @@ def add_playout(
         bound = ucb(child_visits, score, visits[:, None])
         bound = jnp.where(visits[:, None] > 0, bound, 0.0)
         bound = jnp.where(child < num_nodes, bound, -jnp.inf)
-        action = equations.random_legal(draws[moves], equations.is_highest(bound))
+        action = equations.random_legal(draws[moves], is_highest(bound))
         over = graph.terminal[node]
         after = jnp.where(over, num_nodes, child[row, action])
         path = path.at[moves + 1].set(jnp.where(visits > 0, after, num_nodes))

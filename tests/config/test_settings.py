@@ -417,4 +417,4 @@ def test_networks_that_differ_only_in_training_have_one_architecture():
     ],
 )
 def test_the_heads_follow_from_the_backup(fields, heads):
-    assert Config.of(**fields).architecture.heads == heads
+    assert Config.of(**fields).architecture.head_kind == heads

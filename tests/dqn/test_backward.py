@@ -67,7 +67,7 @@ def test_of_two_tables_a_random_one_learns_from_each_move_and_both_from_the_last
     boards = cells.reshape(3, 3, 3)
     obs = jnp.asarray(np.stack([boards == 1, boards == -1], axis=-1))
     heads = jax.jit(
-        jax.vmap(lambda params: q_network.heads(learner.network, params, obs))
+        jax.vmap(lambda params: q_network.head_values(learner.network, params, obs))
     )
     values = np.asarray(heads(states.params))[:, :, np.arange(3), np.arange(3)]
     changed = values != 0.25  # (games, tables, moves)

@@ -85,7 +85,7 @@ def test_only_the_learner_rounds_and_by_less_than_a_hundredth():
     params, batch = last_moves(exact)
 
     def values_loss_and_gradient(learner):
-        heads = jax.jit(q_network.heads, static_argnums=3)
+        heads = jax.jit(q_network.head_values, static_argnums=3)
         values = heads(learner.network, params, batch.obs, learner.dtype)
         target = learners.td_targets(learner, params, params, batch)
         gradient = learners.gradient(learner, params, target, batch, jax.random.key(1))
