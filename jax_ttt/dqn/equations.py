@@ -193,8 +193,8 @@ def average_tau(
     It is the `tau` of `polyak` for this average, not the setting `tau`, which is for
     the target network. The average is over about the share `span` of the updates so
     far, 0 to 1. With a span of 1, update 0, 1, 2, ... gets the share 1, 1/2, 1/3, ...,
-    so the average is the plain mean of all updates. With a span of 0 each gets 1, so
-    there is no average.
+    so the average is the plain mean of the weights after each update. With a span of 0,
+    each update gets 1, so there is no average.
 
     Source: Shamir and Zhang 2013, polynomial-decay averaging.
     """
