@@ -47,7 +47,7 @@ class State(pgx.State):
 
     @property
     def env_id(self) -> str:  # type: ignore[override]  # PGX's type lists only its own
-        """The name of the game in the catalogue."""
+        """The name of the game in `GAMES`."""
         return self.game
 
 
@@ -70,7 +70,7 @@ class LineGame(pgx.Env):
 
     @property
     def id(self) -> pgx.EnvId:
-        """The name of the game in the catalogue."""
+        """The name of the game in `GAMES`."""
         return cast(pgx.EnvId, self.name)  # PGX's type lists only its own games
 
     @property
