@@ -23,10 +23,10 @@ from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import player_names
 from jax_ttt.runtime import atomic_files, standard_streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.round_robin import CrossTable
+    from jax_ttt.grading.round_robin import RoundRobinTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -161,13 +161,15 @@ def main(args: Args) -> int:
     return 0
 
 
-def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
+def write_files(args: Args, env_id: EnvId, table: "RoundRobinTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
         pairs = [json_records.to_dict(pair) for pair in table_pairs(table)]
-        rows = [json_records.flattened(pair, "_") for pair in pairs]
+        rows = [json_records.flatten_record(pair, "_") for pair in pairs]
         atomic_files.write_csv(args.csv, rows)
-        standard_streams.print_written(args.csv, counted(len(rows), "row"), args.json)
+        standard_streams.print_written(
+            args.csv, count_phrase(len(rows), "row"), args.json
+        )
     if args.svg:
         from jax_ttt.pictures import group_charts
 
@@ -181,7 +183,7 @@ def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
-def table_pairs(table: "CrossTable") -> tuple[Pair, ...]:
+def table_pairs(table: "RoundRobinTable") -> tuple[Pair, ...]:
     """Return the results of all pairs of a table."""
     return tuple(
         Pair(

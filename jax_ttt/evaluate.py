@@ -163,7 +163,7 @@ def main(args: Args) -> int:
         if tree is not None and player.policy is not None:
             likeliest_game = proof.self_play_line(tree, player.policy)
         print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
-        print(grade_text.full_report(grade, coloured(verdict), likeliest_game))
+        print(grade_text.full_report(grade, colour_for_stdout(verdict), likeliest_game))
     if tree is not None:
         policy_files.write_policy(
             player=player,
@@ -258,20 +258,20 @@ def report_title(name: str, env_id: EnvId, player: "Player") -> str:
     from jax_ttt.text import grade_text
 
     title = f"{name}: {env_id}"
-    if (agent := agent_of(player)) is not None:
+    if (agent := agent_of_player(player)) is not None:
         title += f", seed {agent.seed}, {agent.num_updates:,} updates"
     learned = grade_text.learned_seat(env_id, player.seats)
     return f"{title}, {learned}" if learned else title
 
 
-def agent_of(player: "Player") -> "SavedAgent | None":
+def agent_of_player(player: "Player") -> "SavedAgent | None":
     """Return the saved agent of a player; None if it is another kind of player."""
     from jax_ttt.players.registry import AgentPlayer
 
     return player.agent if isinstance(player, AgentPlayer) else None
 
 
-def coloured(verdict: str) -> str:
+def colour_for_stdout(verdict: str) -> str:
     """Return the verdict, with a colour if stdout is a terminal."""
     from jax_ttt.text.progress_table import coloured_verdict
 
@@ -280,7 +280,7 @@ def coloured(verdict: str) -> str:
 
 def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
     """Return the grade as one JSON object, with a saved agent's history."""
-    agent = agent_of(player)
+    agent = agent_of_player(player)
     result = EvaluateResult(
         agent=name,
         env_id=grade.env_id,

@@ -33,7 +33,7 @@ from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import player_names
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -113,7 +113,7 @@ def main(args: Args) -> int:
         from jax_ttt.runtime import distributed
 
         check_devices(points, hardware.mesh)
-        check_opponents(args, points)
+        check_sweep_opponents(args, points)
         begin = time.perf_counter()
         with contextlib.closing(open_file(args)) as file:
             old = len(file.agents)
@@ -244,7 +244,7 @@ def check_devices(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> No
             meshes.check_even_split(config, mesh)
 
 
-def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
+def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
     """Check, before any training, that the opponents can play the game.
 
     Raises:
@@ -330,7 +330,9 @@ def write_results(
             for row in group.rows
         ]
         atomic_files.write_csv(args.csv, rows)
-        standard_streams.print_written(args.csv, counted(len(rows), "row"), args.json)
+        standard_streams.print_written(
+            args.csv, count_phrase(len(rows), "row"), args.json
+        )
     if args.svg and groups:
         from jax_ttt.pictures import group_charts
 

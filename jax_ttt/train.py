@@ -321,7 +321,7 @@ def train_in_folder(
         writer = open_writer(args, times)
         stack.callback(writer.close)
         if latest is None:
-            writer.begin(plan, environment.environment())
+            writer.begin(plan, environment.describe_environment())
         is_loud = not (args.quiet or args.json)
         if is_loud:  # compilation follows, which prints nothing
             print(train_output.banner(plan, hardware.name, writer.run.path), flush=True)
@@ -368,7 +368,7 @@ def train_in_folder(
         except OSError as error:  # the agent is saved, so the run has not failed
             standard_streams.print_stderr(f"warning: {error}")
     number = distributed.max_over_processes(request.number)
-    return finish(args, writer.run, recorder, number)
+    return report_result(args, writer.run, recorder, number)
 
 
 def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
@@ -381,7 +381,7 @@ def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
 
     saved = latest.checkpoint
     environment.check_random_numbers(saved.environment)
-    if changed := environment.differences(saved.environment):
+    if changed := environment.environment_differences(saved.environment):
         standard_streams.print_stderr(
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
@@ -428,7 +428,7 @@ def open_writer(args: Args, times: TimeSpans) -> RunWriter:
     return writer
 
 
-def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
+def report_result(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
     """Print the result, and return the exit code.
 
     `number` is the number of the signal that interrupted the run, or 0.

@@ -176,7 +176,7 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    network = network_player.network_of(config.architecture)
+    network = network_player.network_from(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)

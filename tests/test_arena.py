@@ -54,7 +54,7 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
     assert result["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    flat = [json_records.flattened(pair, "_") for pair in result["pairs"]]
+    flat = [json_records.flatten_record(pair, "_") for pair in result["pairs"]]
     assert [{k: str(v) for k, v in pair.items()} for pair in flat] == rows
     assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
 

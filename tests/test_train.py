@@ -222,7 +222,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(tmp_path):
 @pytest.fixture
 def prove(monkeypatch):
     """Return a function: evaluations of these numbers are proofs, from 1 on."""
-    real, results = training_evaluation.grade_of, []
+    real, results = training_evaluation.grade_evaluation, []
 
     def proven_at(*numbers):
         def grade_of(config, result):
@@ -236,7 +236,7 @@ def prove(monkeypatch):
             return dataclasses.replace(grade, **seats)
 
         results.clear()
-        monkeypatch.setattr(training_evaluation, "grade_of", grade_of)
+        monkeypatch.setattr(training_evaluation, "grade_evaluation", grade_of)
 
     return proven_at
 

@@ -13,7 +13,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 from jax_ttt.players.saved_agents import SavedAgent
 
 FIELDS = {
@@ -61,7 +61,7 @@ def untrained(config):
 def _init_params(architecture):
     """Return the weights of seed 0, by one compiled program, not one per operation."""
     init_params = jax.jit(q_network.init_params)
-    return init_params(network_of(architecture), jax.random.key(0))
+    return init_params(network_from(architecture), jax.random.key(0))
 
 
 def save_untrained(path, **fields):

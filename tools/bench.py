@@ -23,7 +23,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.networks import q_network
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.runtime import atomic_files, process_info, standard_streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from tools.benchmarks import (
     growth,
     openspiel,
@@ -229,7 +229,7 @@ def machine_name() -> str:
             name = line.split(":", 1)[1].strip()
     has = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
-    return f"{name}, {counted(cores or 1, 'core')}, {platform.system()}"
+    return f"{name}, {count_phrase(cores or 1, 'core')}, {platform.system()}"
 
 
 COMMAND = cli.Command(module="tools.bench", args_type=Args, main=main)

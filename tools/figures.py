@@ -159,7 +159,7 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
     env = pgx_games.make_env(env_id)
     init_key, key = jax.random.split(jax.random.key(seed))
     state = pgx_games.init(env, init_key, num_games)
-    while not pgx_games.finished(state).all():
+    while not pgx_games.is_finished(state).all():
         key, move_key = jax.random.split(key)
         moves = random_players.random_player(move_key, state)
         state = pgx_games.play_moves(env, state, moves)

@@ -23,7 +23,7 @@ from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading import agent_groups
 from jax_ttt.runtime import atomic_files, standard_streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.tables import wrapped_lines
 from jax_ttt.training import many_agents
 from tools.benchmarks.progress import Steps
@@ -105,7 +105,7 @@ def main(args: Args) -> int:
             for row in rows
         ]
         atomic_files.write_csv(args.csv, table_rows)
-        size = counted(len(table_rows), "row")
+        size = count_phrase(len(table_rows), "row")
         standard_streams.print_written(args.csv, size, as_json=args.json)
     return code
 
@@ -156,7 +156,7 @@ def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str
     lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
     notes = []
     for name, rows in results.items():
-        system, seeds = SYSTEMS[name], counted(len(rows), "seed")
+        system, seeds = SYSTEMS[name], count_phrase(len(rows), "seed")
         lines += ["", f"{name}: {system.title}"]
         source = f"reproduced, {seeds}" if system.results else seeds
         for result in (*system.results, reproduced(name, rows, source)):

@@ -17,7 +17,7 @@ def draw_rate(params, key):
     """Return the share of draws in 1,000 games whose moves are sampled by a softmax."""
 
     def step(state, key):
-        values = q_network.q_values(agent.network, params, state.observation)
+        values = q_network.action_values(agent.network, params, state.observation)
         logits = jnp.where(state.legal_action_mask, values / 0.1, -jnp.inf)
         state = jax.vmap(env.step)(state, jax.random.categorical(key, logits))
         return state, state.rewards

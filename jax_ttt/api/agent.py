@@ -11,7 +11,7 @@ from jax_ttt.files.json_records import JsonObject
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime.words import counted, in_words
+from jax_ttt.runtime.words import argument_phrase, count_phrase
 from jax_ttt.text import grade_text
 
 
@@ -67,12 +67,12 @@ class Agent(saved_agents.SavedAgent):
         summary = self._summary()
         return (
             f"<agent of {summary['game']}: {summary['network']}, seed {self.seed}, "
-            f"{counted(self.num_updates, 'update')}>"
+            f"{count_phrase(self.num_updates, 'update')}>"
         )
 
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
-        text = html.table_of("Agent", list(self._summary().items()))
+        text = html.html_table("Agent", list(self._summary().items()))
         text += html.preformatted(grade_text.rates_table(self.score))
         if not GAMES[env_id].enumerable:
             return text
@@ -127,4 +127,4 @@ def check_agent(function: str, agent: object) -> None:
     """
     if not isinstance(agent, saved_agents.SavedAgent):
         rule = "needs an agent of train or load"
-        raise PlayerError(f"{function} {rule}, got {in_words(agent)}")
+        raise PlayerError(f"{function} {rule}, got {argument_phrase(agent)}")

@@ -17,7 +17,7 @@ from jax_ttt.text import summary_tables
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class CrossTable(round_robin.CrossTable):
+class CrossTable(round_robin.RoundRobinTable):
     """The results of all pairs of players; a notebook shows them as a table.
 
     Attributes:
@@ -54,12 +54,12 @@ class CrossTable(round_robin.CrossTable):
             for i, name in enumerate(self.names)
         ]
         title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
-        results = html.table_of(
+        results = html.html_table(
             title, rows, ["", *(f"{n} as {second}" for n in self.names)]
         )
         ranks = [(r.player, f"{r.elo:+.0f}", f"{r.score:.2%}") for r in self.ranking]
         head = ["player", "Elo", "score against the others"]
-        return f"<div>{results}\n{html.table_of('Order', ranks, head)}</div>"
+        return f"<div>{results}\n{html.html_table('Order', ranks, head)}</div>"
 
     def _cell(self, row: int, column: int) -> str:
         rates = "/".join(f"{100 * rate:.1f}" for rate in self.rates[row, column])

@@ -16,7 +16,7 @@ from jax_ttt.games.played_game import Game
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.runtime.words import in_words
+from jax_ttt.runtime.words import argument_phrase
 
 
 @runtime_checkable
@@ -112,6 +112,6 @@ def _draw_thing(thing: object, theme: Theme, env_id: str | None) -> Picture:
     if isinstance(thing, Mapping) and all(isinstance(v, Runs) for v in thing.values()):
         return draw_groups(thing, theme)
     raise Refused(
-        f"cannot draw {in_words(thing)}: draw an agent, a run, runs or "
+        f"cannot draw {argument_phrase(thing)}: draw an agent, a run, runs or "
         "groups of them by name, a game, moves, action values, a proof or a cross table"
     )

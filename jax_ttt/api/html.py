@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from jax_ttt.pictures.picture import Picture
 
 
-def table_of(
+def html_table(
     title: str, rows: Sequence[Sequence[object]], head: Sequence[object] = ()
 ) -> str:
     """Return a table with a title and, if `head` is given, column names."""

@@ -14,7 +14,7 @@ from jax_ttt.grading import grade, tree_grade
 from jax_ttt.grading import sampled_match as matches
 from jax_ttt.grading.grade import SeatGrade, sampled_seat
 from jax_ttt.players.player import Player
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import outcomes
 from jax_ttt.text import grade_text
 from jax_ttt.text.tables import aligned_lines
@@ -59,7 +59,7 @@ class MatchResult(grade.Match):
         return rows
 
     def _title(self) -> str:
-        sampled = f"{counted(self.num_games, 'game')}, with 95 % intervals"
+        sampled = f"{count_phrase(self.num_games, 'game')}, with 95 % intervals"
         method = "exact" if self.is_exact else sampled
         return f"{self.player} against {self.opponent}: {method}"
 
@@ -67,7 +67,7 @@ class MatchResult(grade.Match):
         return "\n".join([self._title(), *aligned_lines([_HEAD, *self._rows()])])
 
     def _repr_html_(self) -> str:
-        return html.table_of(self._title(), self._rows(), _HEAD)
+        return html.html_table(self._title(), self._rows(), _HEAD)
 
 
 def match(

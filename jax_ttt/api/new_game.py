@@ -16,7 +16,7 @@ from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.runtime.words import in_words
+from jax_ttt.runtime.words import argument_phrase
 from jax_ttt.text.board_text import board_text
 
 _STATUS = {
@@ -89,7 +89,7 @@ class GameAgainst:
         """
         moves = read_moves([move])
         if moves is None:
-            raise MoveError(f"a move is a whole number, not {in_words(move)}")
+            raise MoveError(f"a move is a whole number, not {argument_phrase(move)}")
         return replace(self, game=self.game.play(moves[0]))._after_replies()
 
     def _after_replies(self) -> "GameAgainst":
@@ -180,7 +180,7 @@ def game_of_board(board: Board, env_id: EnvId) -> Game:
         moves = read_moves(board)
         if moves is None:
             rule = "a board is a game or the moves from its start, e.g. [4, 0]"
-            raise MoveError(f"{rule}; got {in_words(board)}")
+            raise MoveError(f"{rule}; got {argument_phrase(board)}")
         return Game.start(env_id, moves)
     if board.env_id != env_id:
         raise MoveError(f"a board of {board.env_id}, but the agent plays {env_id}")

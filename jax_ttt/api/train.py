@@ -237,7 +237,9 @@ class _AgentRecord:
             return
         try:
             if step.evaluation is not None:
-                self.score = training_evaluation.grade_of(config, step.evaluation)
+                self.score = training_evaluation.grade_evaluation(
+                    config, step.evaluation
+                )
         except FloatingPointError:
             self.diverged = True
         else:

@@ -12,7 +12,7 @@ from jax_ttt.files.metrics_rows import Row, evaluated_rows
 from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.pictures import curves
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text import grade_text
 
 
@@ -131,19 +131,19 @@ class Runs(Sequence[Run]):
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw wins by seat, mean and range of the runs, and the share of proofs."""
-        return draw_groups({counted(len(self), "run"): self}, theme)
+        return draw_groups({count_phrase(len(self), "run"): self}, theme)
 
     def __repr__(self) -> str:
         if self.config.run.can_be_proven:
             low, high = (f"{100 * end:.0f}" for end in self.interval)
-            agents = counted(self.num_agents, "agent")
+            agents = count_phrase(self.num_agents, "agent")
             verb = "is" if self.num_agents == 1 else "are"
             text = (
                 f"{self.num_proven:,} of {agents} {verb} proven unbeatable "
                 f"(95 % interval of the rate: {low} to {high} %)"
             )
         else:
-            text = f"{counted(len(self), 'run')} of {self.config.env_id}"
+            text = f"{count_phrase(len(self), 'run')} of {self.config.env_id}"
         seeds = ", ".join(map(str, self.diverged))
         noun = "seed" if len(self.diverged) == 1 else "seeds"
         return f"{text}; diverged: {noun} {seeds}" if seeds else text

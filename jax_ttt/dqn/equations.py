@@ -201,7 +201,9 @@ def average_tau(
     return 1 / (1 + span * update)
 
 
-def linear(start: ScalarLike, end: ScalarLike, num_updates: int) -> optax.Schedule:
+def linear_schedule(
+    start: ScalarLike, end: ScalarLike, num_updates: int
+) -> optax.Schedule:
     """Return the linear schedule from `start` at update 0 to `end` at the last update.
 
     The last update has the index `num_updates - 1`; later ones have `end`.
@@ -212,7 +214,9 @@ def linear(start: ScalarLike, end: ScalarLike, num_updates: int) -> optax.Schedu
     return optax.join_schedules([line, optax.constant_schedule(end)], [last])
 
 
-def decayed(schedule: optax.Schedule, factor: float, every: int) -> optax.Schedule:
+def decay_schedule(
+    schedule: optax.Schedule, factor: float, every: int
+) -> optax.Schedule:
     """Return a schedule multiplied by `factor` after each `every` updates."""
 
     def decayed_schedule(update: jax.typing.ArrayLike) -> jax.Array:
@@ -222,7 +226,7 @@ def decayed(schedule: optax.Schedule, factor: float, every: int) -> optax.Schedu
     return decayed_schedule
 
 
-def steps(
+def step_schedule(
     start: ScalarLike, end: ScalarLike, drop: ScalarLike, num_updates: int
 ) -> optax.Schedule:
     """Return the schedule from `start` that falls by `drop` after each tenth of a run.
@@ -238,7 +242,7 @@ def steps(
     return schedule
 
 
-def exponential(
+def exponential_schedule(
     start: ScalarLike, end: ScalarLike, factor: ScalarLike
 ) -> optax.Schedule:
     """Return the schedule `start * factor**count`, but never below `end`."""

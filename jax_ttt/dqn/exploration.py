@@ -21,7 +21,9 @@ def linear_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, linear in the updates."""
-    schedule = equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)
+    schedule = equations.linear_schedule(
+        hyper.epsilon_start, hyper.epsilon_end, num_updates
+    )
     return schedule(update)
 
 
@@ -29,7 +31,7 @@ def stepped_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, lowered by a step after each tenth of the updates."""
-    schedule = equations.steps(
+    schedule = equations.step_schedule(
         start=hyper.epsilon_start,
         end=hyper.epsilon_end,
         drop=hyper.epsilon_decay,
@@ -42,7 +44,7 @@ def exponential_epsilon(
     hyper: Hyper, _num_updates: int, _update: ArrayLike, games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, multiplied by a factor after each finished game."""
-    schedule = equations.exponential(
+    schedule = equations.exponential_schedule(
         start=hyper.epsilon_start, end=hyper.epsilon_end, factor=hyper.epsilon_decay
     )
     return schedule(games)

@@ -98,7 +98,9 @@ def game_transitions(
         return after, Transition(
             obs=before.observation,
             action=action[None],
-            reward=learner.scored_reward(move.reward, live & pgx_games.finished(after)),
+            reward=learner.scored_reward(
+                move.reward, live & pgx_games.is_finished(after)
+            ),
             discount=move.discount,
             next_obs=after.observation,
             next_legal_action_mask=after.legal_action_mask,

@@ -292,7 +292,7 @@ class Learner:
         """
         config = self.config
         legal = before.legal_action_mask
-        q_values = q_network.q_values(
+        q_values = q_network.action_values(
             self.network, params, before.observation, self.dtype
         )
         epsilon = exploration.opening_epsilon(config.exploration, before, epsilon)
@@ -303,7 +303,7 @@ class Learner:
         env = pgx_games.make_env(config.env_id)
         after, move = pgx_games.step(env, before, action, self.hyper.gamma)
         after, move = self.opponent.reply(turn.reply_key, before, after, move)
-        ended = move.live & pgx_games.finished(after)
+        ended = move.live & pgx_games.is_finished(after)
         result = self.opponent.result(before, move.reward)
         # Stacked, because one sum over a matrix compiles faster than sums of its rows.
         counted = move.live, ended, ended & (result > 0), ended & (result < 0)
@@ -409,14 +409,16 @@ class Learner:
 
         With `learning_rate_decay`, it also falls after each `eval_every` updates.
         """
-        rate = equations.linear(
+        rate = equations.linear_schedule(
             self.hyper.learning_rate,
             self.hyper.learning_rate_end,
             self.config.run.num_updates,
         )
         decay = self.config.optimizer.learning_rate_decay
         if decay < 1:
-            rate = equations.decayed(rate, decay, self.config.evaluation.eval_every)
+            rate = equations.decay_schedule(
+                rate, decay, self.config.evaluation.eval_every
+            )
         return jnp.asarray(rate(update))
 
     def optimizer(self, learning_rate: ScalarLike) -> optax.GradientTransformation:
@@ -435,7 +437,7 @@ class Learner:
         if not every:
             return equations.polyak(params, state.target_params, self.hyper.tau)
         is_due = (state.update + 1) % every == 0
-        return select(is_due, params, state.target_params)
+        return select_pytree(is_due, params, state.target_params)
 
     def scored_reward(
         self, reward: Float[Array, " B"], ended: Bool[Array, " B"]
@@ -459,7 +461,7 @@ class Learner:
         return dataclasses.replace(learned, average_params=average)
 
 
-def select(where: Bool[Array, ""], new: PyTree, old: PyTree) -> PyTree:
+def select_pytree(where: Bool[Array, ""], new: PyTree, old: PyTree) -> PyTree:
     """Return the pytree `new` if `where` is True, else `old`."""
     return jax.tree.map(functools.partial(jnp.where, where), new, old)
 
@@ -475,10 +477,14 @@ def unchanged_until_ready(
     """
     return dataclasses.replace(
         learned,
-        params=select(is_ready, learned.params, before.params),
-        target_params=select(is_ready, learned.target_params, before.target_params),
-        average_params=select(is_ready, learned.average_params, before.average_params),
-        opt_state=select(is_ready, learned.opt_state, before.opt_state),
+        params=select_pytree(is_ready, learned.params, before.params),
+        target_params=select_pytree(
+            is_ready, learned.target_params, before.target_params
+        ),
+        average_params=select_pytree(
+            is_ready, learned.average_params, before.average_params
+        ),
+        opt_state=select_pytree(is_ready, learned.opt_state, before.opt_state),
     )
 
 

@@ -91,7 +91,7 @@ def check_version(version: object) -> None:
         raise ValueError(f"format version {text}; this program reads {FORMAT_VERSION}")
 
 
-def flattened(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
+def flatten_record(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
     """Return a flat object with joined names, such as `grade/first/win_rate`.
 
     A list of two numbers is an interval and becomes `NAME_low` and `NAME_high`.
@@ -100,7 +100,7 @@ def flattened(value: JsonObject, separator: str, prefix: str = "") -> JsonObject
     for name, part in value.items():
         match part:
             case dict():
-                flat |= flattened(part, separator, f"{prefix}{name}{separator}")
+                flat |= flatten_record(part, separator, f"{prefix}{name}{separator}")
             case [low, high]:
                 flat |= {f"{prefix}{name}_low": low, f"{prefix}{name}_high": high}
             case _:

@@ -152,7 +152,7 @@ def flat_numbers(row: JsonObject) -> Numbers:
     are omitted.
     """
     numbers: Numbers = {}
-    for name, value in json_records.flattened(row, "/").items():
+    for name, value in json_records.flatten_record(row, "/").items():
         if isinstance(value, int | float):
             numbers[name] = int(value) if isinstance(value, bool) else value
     return numbers

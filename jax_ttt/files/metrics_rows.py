@@ -35,7 +35,7 @@ class TrainingCounts:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Step:
+class RowKind:
     """The kind of a row."""
 
     event: Event
@@ -43,7 +43,7 @@ class Step:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Chunk(TrainingCounts, Step):
+class Chunk(TrainingCounts, RowKind):
     """A row of `metrics.jsonl` after a chunk of updates."""
 
     event: Literal["chunk"] = "chunk"
@@ -63,7 +63,7 @@ class Chunk(TrainingCounts, Step):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Evaluated(TrainingCounts, Step):
+class Evaluated(TrainingCounts, RowKind):
     """A row of `metrics.jsonl` after an evaluation."""
 
     event: Literal["evaluation"] = "evaluation"

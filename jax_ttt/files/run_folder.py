@@ -32,7 +32,7 @@ from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.agent_file import AGENT_NAME
-from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, Step
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, RowKind
 from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime import atomic_files
 
@@ -337,7 +337,7 @@ def read_row(line: str | bytes) -> Row:
     Raises:
         ValueError: it is not JSON, or a field is missing or has the wrong type.
     """
-    step = json_records.from_json(Step, line)
+    step = json_records.from_json(RowKind, line)
     return json_records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 

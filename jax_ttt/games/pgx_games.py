@@ -62,7 +62,7 @@ def step(
     """Play one move in each game; finished games don't change.
 
     `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
-    `+gamma` if the same player does. In the games of the catalogue the players
+    `+gamma` if the same player does. In the games of `GAMES` the players
     alternate, so `+gamma` comes only from a reply that is part of the move (see
     `training_opponents.Versus.reply`). A truncated game did not end by its rules, so
     learning still uses the value of its last position.
@@ -71,7 +71,7 @@ def step(
     next_state = jax.vmap(env.step)(env_state, action)
     reward = reward_to(next_state, mover)
     discount = signed_discount(next_state, mover, gamma)
-    return next_state, Move(reward, discount, ~finished(env_state))
+    return next_state, Move(reward, discount, ~is_finished(env_state))
 
 
 @functools.partial(jax.jit, static_argnames="env")
@@ -142,7 +142,7 @@ def reward_to(env_state: pgx.State, player: Int[Array, " B"]) -> Float[Array, " 
     return jnp.take_along_axis(env_state.rewards, player[:, None], axis=1)[:, 0]
 
 
-def finished(env_state: pgx.State) -> Bool[Array, " B"]:
+def is_finished(env_state: pgx.State) -> Bool[Array, " B"]:
     """Return which games are over: terminated by the rules, or truncated."""
     return jnp.logical_or(env_state.terminated, env_state.truncated)
 
@@ -155,7 +155,7 @@ def restart(new_games: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.S
     Call it after the TD target is computed. A restart inside the step would pair the
     new game's board and player with the old game's reward.
     """
-    over = finished(env_state)
+    over = is_finished(env_state)
     over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
     return select_games(over, new_games, env_state)
 

@@ -196,7 +196,7 @@ def _replay(
         mask = env_state.legal_action_mask
         is_legal = (move >= 0) & (move < mask.shape[1])
         is_legal &= jnp.take_along_axis(mask, move[:, None], axis=1, mode="clip")[:, 0]
-        continues &= is_legal & ~pgx_games.finished(env_state)
+        continues &= is_legal & ~pgx_games.is_finished(env_state)
         after = pgx_games.play_moves(env, env_state, jnp.where(continues, move, 0))
         return (pgx_games.select_games(continues, after, env_state), continues), None
 

@@ -43,7 +43,7 @@ class Views(NamedTuple):
 
 @functools.cache
 def symmetric_views(env_id: EnvId) -> Views | None:
-    """Return the game's views; None where the catalogue lists none."""
+    """Return the game's views; None where its record lists none."""
     listed = GAMES[env_id].symmetries
     if not listed:
         return None
@@ -126,7 +126,7 @@ class Classes(Generic[LeafT]):
     actions: LeafT  # (D, A) int32
 
 
-def classes_of(
+def symmetry_classes(
     cells: Int[np.ndarray, "P F"],
     level_start: Sequence[int],
     decisions: Int[np.ndarray, " D"],

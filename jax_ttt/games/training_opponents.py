@@ -157,7 +157,7 @@ def await_turn(
     """
 
     def waits(env_state: pgx.State) -> jax.Array:
-        return ~pgx_games.finished(env_state) & ~pgx_games.is_turn(env_state, player)
+        return ~pgx_games.is_finished(env_state) & ~pgx_games.is_turn(env_state, player)
 
     def move(carry: tuple) -> tuple:
         key, env_state, total_reward = carry

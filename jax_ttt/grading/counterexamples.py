@@ -63,7 +63,7 @@ def search_agent(
 
     See `search_grade.search_by_seat`; after Ctrl-C seats are missing.
     """
-    network = network_player.network_of(config.architecture)
+    network = network_player.network_from(config.architecture)
     # A copy, since the next chunk overwrites the memory of the run's weights.
     choose = network_player.greedy_player(network, jax.tree.map(np.array, params))
     player = Player(

@@ -88,7 +88,7 @@ def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
         place = int(is_wrong.argmax())
         number = num_played[place] + 1
         raise UsageError(f"--exam: question {place + 1}: move {number} is not legal")
-    if bool(pgx_games.finished(states).any()):
+    if bool(pgx_games.is_finished(states).any()):
         raise UsageError("--exam: a game is over before the question")
     return states
 

@@ -23,7 +23,7 @@ from jax_ttt.solver.outcomes import Outcome
 
 
 @dataclasses.dataclass(frozen=True)
-class CrossTable:
+class RoundRobinTable:
     """The results of each row's player, who moves first, against each column's."""
 
     names: tuple[str, ...]
@@ -109,7 +109,7 @@ def play_round_robin(
     key: Key[Array, ""],
     num_games: int,
     watch: Watch = iter,
-) -> CrossTable:
+) -> RoundRobinTable:
     """Return the results of all pairs of players.
 
     A pair is exact if both policies are known, else sampled with `num_games` games.
@@ -150,4 +150,4 @@ def play_round_robin(
         pairs[row, column] = sampled_seat(counts)
     names = tuple(player.name for player in players)
     rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
-    return CrossTable(names, rows)
+    return RoundRobinTable(names, rows)

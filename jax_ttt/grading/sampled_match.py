@@ -94,7 +94,7 @@ def _play(
     """
 
     def is_going(games: _Games) -> jax.Array:
-        return ~pgx_games.finished(games.env_state).all()
+        return ~pgx_games.is_finished(games.env_state).all()
 
     def ply(games: _Games) -> _Games:
         key, env_state, total, moves = games

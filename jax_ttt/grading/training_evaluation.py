@@ -58,7 +58,7 @@ def play_random(
     )
 
 
-def grade_of(config: Config, evaluation: Evaluation) -> Grade:
+def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:
     """Return the grade of an agent with these settings.
 
     Raises:
@@ -90,5 +90,5 @@ def _seat(results: SeatResults) -> SeatGrade:
         loss_rate=losses,
         worst_loss_rate=float(results.worst_loss_rate),
         complete=True,
-        beaten=bool(results.beaten),
+        beaten=bool(results.can_be_beaten),
     )

@@ -29,7 +29,7 @@ def grade_policy(
     values.
     """
     opponents = {
-        "random": policies.uniform(tree),
+        "random": policies.uniform_policy(tree),
         "minimax": minimax.policy(tree),
         "minimax-first": minimax.policy(tree, first_best=True),
         "best response": best_response.best_response(tree, probs),
@@ -75,7 +75,7 @@ def grade_seats(
     It takes about half the time.
     """
     opponents = {
-        "random": policies.uniform(tree),
+        "random": policies.uniform_policy(tree),
         "worst case": best_response.best_response(tree, probs, draw=-1.0),
     }
     matches = _exact_matches(tree, probs, opponents)
@@ -120,12 +120,14 @@ def _seat_grades(
     `random` and `worst` are its results against a random opponent and in the worst
     case, `optimal_rate` are its chances of a best move in each position.
     """
-    beaten = proof.beaten(tree, probs)
+    can_be_beaten = proof.can_be_beaten(tree, probs)
     grades = []
     for place, seat in enumerate(SEATS):
         rates = random.seat(seat)
-        losing_line = proof.losing_line(tree, probs, seat) if beaten[place] else None
-        decisions = tree.moves_of(seat) & ~tree.terminal
+        is_beaten, losing_line = bool(can_be_beaten[place]), None
+        if is_beaten:
+            losing_line = proof.losing_line(tree, probs, seat)
+        decisions = tree.turns_of(seat) & ~tree.terminal
         grades.append(
             SeatGrade(
                 win_rate=rates.win_rate,
@@ -133,7 +135,7 @@ def _seat_grades(
                 loss_rate=rates.loss_rate,
                 worst_loss_rate=worst.seat(seat).loss_rate,
                 complete=True,
-                beaten=bool(beaten[place]),
+                beaten=is_beaten,
                 losing_line=losing_line,
                 lines=outcomes.count_lines(tree, probs, seat),
                 optimal_move_rate=float(optimal_rate[decisions].mean()),

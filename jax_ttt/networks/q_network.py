@@ -126,7 +126,7 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
     return nnx.state(module, nnx.Param)
 
 
-def q_values(
+def action_values(
     network: Network,
     params: nnx.State,
     obs: Shaped[Array, "B *shape"],

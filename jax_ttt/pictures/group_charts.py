@@ -8,7 +8,7 @@ from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult
-from jax_ttt.grading.round_robin import CrossTable
+from jax_ttt.grading.round_robin import RoundRobinTable
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
     add_legend_below,
@@ -18,11 +18,11 @@ from jax_ttt.pictures.axes import (
     set_whole_ticks,
 )
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 
 
 def cross_table_chart(
-    table: CrossTable, env_id: EnvId, theme: Theme = "light"
+    table: RoundRobinTable, env_id: EnvId, theme: Theme = "light"
 ) -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
     size = len(table.names)
@@ -82,7 +82,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                         color=colours[seat],
                     )
         proofs = f"{proven.sum()} of {len(rows)} proven unbeatable"
-        result = proofs if provable else counted(len(rows), "agent")
+        result = proofs if provable else count_phrase(len(rows), "agent")
         figure.suptitle(break_name(f"{title}: {result}", 60))
         axes.set_xlabel("seed")
         axes.set_ylabel(f"% wins against random, {source}")

@@ -91,7 +91,7 @@ def _searched_actions(
     env = pgx_games.make_env(network.env_id)
 
     def q_fn(env_state: pgx.State) -> jax.Array:
-        return q_network.q_values(network, params, env_state.observation)
+        return q_network.action_values(network, params, env_state.observation)
 
     values = negamax(env, q_fn, env_state, depth.moves, gamma)
     return greedy_actions(network, env_state, values)

@@ -89,7 +89,7 @@ def _add_playout(
     row = jnp.arange(len(nodes.visits))
 
     def ply(game: _Playout) -> _Playout:
-        is_inside = ~pgx_games.finished(game.state) & (game.node < no_node)
+        is_inside = ~pgx_games.is_finished(game.state) & (game.node < no_node)
         child = nodes.child[row, game.node]
         action = _select_actions(nodes, game, jax.random.fold_in(key, game.moves))
         after, move = pgx_games.step(env, game.state, action, 1.0)
@@ -106,7 +106,7 @@ def _add_playout(
         )
 
     def is_unfinished(game: _Playout) -> jax.Array:
-        return ~pgx_games.finished(game.state).all()
+        return ~pgx_games.is_finished(game.state).all()
 
     start = _Playout(
         moves=0,

@@ -23,7 +23,7 @@ from jax_ttt.networks.q_network import Network
 from jax_ttt.solver import policies
 
 
-def network_of(architecture: Architecture) -> Network:
+def network_from(architecture: Architecture) -> Network:
     """Return the network of this architecture, with the positions of a table.
 
     The first call for a table enumerates its game by compiled programs, so it must not
@@ -45,14 +45,14 @@ def board_values(
 
     It is compiled, since a network would otherwise run as one program per operation.
     """
-    return q_network.q_values(network, params, obs)
+    return q_network.action_values(network, params, obs)
 
 
 def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarray:
     """Return a network's values of the moves on the empty board, `(A,)`."""
     env = pgx_games.make_env(architecture.env_id)
     start = pgx_games.init(env, jax.random.key(0), 1)
-    network = network_of(architecture)
+    network = network_from(architecture)
     return np.asarray(board_values(network, params, start.observation))[0]
 
 
@@ -75,7 +75,7 @@ def _network_actions(
     network: Network, params: nnx.State, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     del key  # the player is deterministic
-    q_values = q_network.q_values(network, params, env_state.observation)
+    q_values = q_network.action_values(network, params, env_state.observation)
     return greedy_actions(network, env_state, q_values)
 
 
@@ -122,7 +122,7 @@ def greedy_moves(network: Network, params: nnx.State, tree: Tree) -> Greedy:
     """Return the greedy player's moves over the tree, and its `greedy_policy`."""
     q_values = decision_values(network, params, tree)
     moves = equations.greedy(q_values, tree.legal_action_mask[tree.decisions])
-    probs = policies.deterministic(tree, moves)
+    probs = policies.deterministic_policy(tree, moves)
     return Greedy(moves, jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan))
 
 
@@ -136,9 +136,9 @@ def decision_values(
     instead of 4,520 in tic-tac-toe, which halves the time of an exact evaluation.
     """
     if tree.classes is None or not network.architecture.network.canonical:
-        return q_network.q_values(network, params, tree.obs[tree.decisions])
+        return q_network.action_values(network, params, tree.obs[tree.decisions])
     classes = tree.classes
-    values = q_network.q_values(network, params, tree.obs[classes.boards])
+    values = q_network.action_values(network, params, tree.obs[classes.boards])
     return jnp.take_along_axis(values[classes.row], classes.actions, axis=1)
 
 

@@ -59,7 +59,7 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
-        probs = policies.uniform(tree) if tree is not None else None
+        probs = policies.uniform_policy(tree) if tree is not None else None
         return Player(
             env_id=env_id,
             name=spec.name,
@@ -164,7 +164,7 @@ def _lookahead(
     if tree is not None:
         boards = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
         actions = jax.jit(choose)(key, boards)
-        probs = np.asarray(policies.deterministic(tree, actions), float)
+        probs = np.asarray(policies.deterministic_policy(tree, actions), float)
     return Player(
         env_id=env_id,
         name=spec.name,

@@ -32,7 +32,7 @@ class SavedAgent:
     @property
     def network(self) -> Network:
         """The network that computes action values from `params`."""
-        return network_player.network_of(self.config.architecture)
+        return network_player.network_from(self.config.architecture)
 
     @property
     def player(self) -> Partial:
@@ -103,7 +103,7 @@ def _params(path: Path, saved: AgentFile) -> nnx.State:
         AgentError: the name, the shape or the dtype of a tensor is not the network's.
     """
     shapes = network_player.param_shapes(
-        network_player.network_of(saved.config.architecture)
+        network_player.network_from(saved.config.architecture)
     )
     expected = {
         name: (leaf.dtype, leaf.shape)

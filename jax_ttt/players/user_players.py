@@ -20,7 +20,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies
 
 
@@ -64,7 +64,7 @@ def from_function(name: str, function: ChooseFn, env_id: EnvId) -> Player:
             choose=choose,
             is_deterministic=is_deterministic,
         )
-    return _policy_player(name, policies.deterministic(tree, action), env_id)
+    return _policy_player(name, policies.deterministic_policy(tree, action), env_id)
 
 
 def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> Player:
@@ -117,7 +117,7 @@ def _test_boards(env_id: EnvId) -> pgx.State:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
     boards = random_players.boards_of_random_games(env, key, num_games=64, num_moves=32)
-    is_unfinished = ~np.asarray(pgx_games.finished(boards))
+    is_unfinished = ~np.asarray(pgx_games.is_finished(boards))
     return jax.tree.map(lambda x: x[is_unfinished], boards)
 
 
@@ -139,7 +139,7 @@ def _check_shape(
     if action.shape != shape or not jnp.issubdtype(action.dtype, jnp.integer):
         raise PlayerError(
             f"{name}: {rule}, got {action.dtype} of shape {action.shape} for "
-            f"{counted(shape[0], 'game')}"
+            f"{count_phrase(shape[0], 'game')}"
         )
 
 

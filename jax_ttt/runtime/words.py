@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 
-def counted(number: int, noun: str) -> str:
+def count_phrase(number: int, noun: str) -> str:
     """Return a number with its noun, for instance `1 agent` or `20,000 updates`.
 
     The plural of `noun` must be `noun` with an s.
@@ -12,7 +12,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def joined(items: Sequence[object], word: str = "and") -> str:
+def list_phrase(items: Sequence[object], word: str = "and") -> str:
     """Return at least one item as a list, for instance `0, 2 and 6`."""
     *first_items, last_item = map(str, items)
     if not first_items:
@@ -20,7 +20,7 @@ def joined(items: Sequence[object], word: str = "and") -> str:
     return f"{', '.join(first_items)} {word} {last_item}"
 
 
-def in_words(argument: object) -> str:
+def argument_phrase(argument: object) -> str:
     """Return a wrong argument for a message: `'minimax'`, `3`, `a Match`."""
     if argument is None or isinstance(argument, str | int | float | os.PathLike):
         return repr(argument)

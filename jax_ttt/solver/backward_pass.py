@@ -17,23 +17,25 @@ from jax_ttt.games.tree import Tree, array_module
 
 def backward(
     tree: Tree[ArrayT],
-    leaf_values: Shaped[ArrayT, "P C"],
+    end_values: Shaped[ArrayT, "P C"],
     node_value: Callable[[slice, ArrayT], ArrayT],
 ) -> Shaped[ArrayT, "P C"]:
     """Compute every position's values, from the last level of the tree to the first.
 
-    A position where the game is over has its `leaf_values`. Any other one has what
+    A position where the game is over has its `end_values`. Any other one has what
     `node_value(here, after)` computes: `here` is the slice of a level's positions,
     `after` are the values of their successors, `(W, A, C)`, and the result is `(W, C)`.
-    All successors of a level are in the next one, so a level is one vectorized step.
+    `node_value` must ignore illegal moves, whose rows of `after` have no meaning. All
+    successors of a level are in the next one, so a level is one vectorized step.
     """
-    xp = array_module(leaf_values)
+    xp = array_module(end_values)
     levels = list(itertools.pairwise(tree.level_start))
-    values = [leaf_values[slice(*levels[-1])]]  # of the levels, the last one first
+    values = [end_values[slice(*levels[-1])]]  # of the levels, the last one first
     for begin, end in reversed(levels[:-1]):
         here = slice(begin, end)
-        # Illegal moves have no successor; clipped, they read a row that is not used.
+        # `values[-1]` has the level that begins at `end`. An illegal move's successor
+        # is 0, so its row is below 0; clipped, it reads row 0, which is not used.
         after = xp.take(values[-1], tree.successor[here] - end, axis=0, mode="clip")
         is_over = tree.terminal[here, None]
-        values.append(xp.where(is_over, leaf_values[here], node_value(here, after)))
+        values.append(xp.where(is_over, end_values[here], node_value(here, after)))
     return xp.concatenate(values[::-1])

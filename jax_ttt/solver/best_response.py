@@ -24,7 +24,8 @@ def best_response(
 
     def response_values(seat: Seat) -> np.ndarray:
         """Return each position's value, to the first player, if this seat responds."""
-        responds, sign = tree.moves_of(seat), 1 if seat == "first" else -1
+        responds = tree.turns_of(seat)
+        sign = 1 if seat == "first" else -1
 
         def node_value(here: slice, after: np.ndarray) -> np.ndarray:
             to_mover = sign * after[..., 0]

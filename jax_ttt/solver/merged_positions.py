@@ -156,7 +156,7 @@ def _joined(runs: Sequence[Level]) -> Level:
     return Level(*map(np.concatenate, zip(*runs, strict=True)))
 
 
-def move_to_file(array: np.ndarray) -> np.ndarray:
+def spill_to_disk(array: np.ndarray) -> np.ndarray:
     """Return a read-only vector of the same values, in a file if it is large.
 
     The file has no name, so it ends with the process, however that ends. Where the disk

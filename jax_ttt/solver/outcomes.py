@@ -35,7 +35,7 @@ class SeatResults(NamedTuple):
 
     random: Outcome  # against an opponent that plays at random
     worst_loss_rate: jax.Array  # against the opponent that beats it most often
-    beaten: jax.Array  # () bool: some line of play beats it
+    can_be_beaten: jax.Array  # () bool: it loses in some line of play
 
 
 class Report(NamedTuple):
@@ -86,12 +86,12 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     One pass computes both seats. Each position has four values for each seat: the
     policy's rates of wins, draws and losses against random, and its worst loss rate,
     against the opponent that beats it most often. A small probability may round to 0
-    there, so a worst loss rate of 0 proves nothing; `proof.beaten` does.
+    there, so a worst loss rate of 0 proves nothing; `proof.can_be_beaten` does.
     """
     is_own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
     legal = tree.legal_action_mask
-    random = policies.uniform(tree)
+    random = policies.uniform_policy(tree)
     chances = jnp.where(is_own[:, None], probs[..., None], random[..., None])
 
     def node_value(here: slice, after: jax.Array) -> jax.Array:
@@ -106,10 +106,10 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
     first, second = values[0].reshape(2, 4)
-    beaten = proof.beaten(tree, probs)
+    can_be_beaten = proof.can_be_beaten(tree, probs)
     return Report(
-        first=SeatResults(Outcome(*first[:3]), first[3], beaten[0]),
-        second=SeatResults(Outcome(*second[:3]), second[3], beaten[1]),
+        first=SeatResults(Outcome(*first[:3]), first[3], can_be_beaten[0]),
+        second=SeatResults(Outcome(*second[:3]), second[3], can_be_beaten[1]),
     )
 
 

@@ -109,8 +109,8 @@ def follow_all_lines(
     level = _first_level(player.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
-        reach.keys.append(merged_positions.move_to_file(level.keys))
-        parents.append(merged_positions.move_to_file(level.parent))
+        reach.keys.append(merged_positions.spill_to_disk(level.keys))
+        parents.append(merged_positions.spill_to_disk(level.parent))
         if reach.num_positions > max_positions:
             return
         moves = _play_level(reach, level, max_positions, on_batch)

@@ -197,7 +197,7 @@ def _after_moves(
     chosen = action.reshape(-1)
     after, move = pgx_games.step(pgx_games.make_env(env_id), before, chosen, 1.0)
     ended = jnp.where(move.reward > 0, WON, jnp.where(move.reward < 0, LOST, DRAWN))
-    result = jnp.where(pgx_games.finished(after), ended, OPEN)
+    result = jnp.where(pgx_games.is_finished(after), ended, OPEN)
     # A user's player may return any number.
     allowed = jnp.take_along_axis(before.legal_action_mask, chosen[:, None], axis=1)
     inside = (chosen >= 0) & (chosen < before.legal_action_mask.shape[1])

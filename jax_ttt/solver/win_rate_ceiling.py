@@ -15,7 +15,7 @@ def most_wins(tree: Tree[np.ndarray], seat: Seat) -> float:
     The player is in `seat`. The result is -inf if every such player can be beaten.
     """
     result = tree.outcome if seat == "first" else -tree.outcome
-    is_own = tree.moves_of(seat)
+    is_own = tree.turns_of(seat)
     # A loss counts -inf, so that no number of wins outweighs the risk of a loss.
     leaves = np.where(result < 0, -np.inf, result == 1)[:, None]
 

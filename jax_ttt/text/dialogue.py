@@ -18,7 +18,7 @@ from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import standard_streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text import board_text, commands, dialogue_advice
 from jax_ttt.text.commands import CommandName, SideName, TypedCommand
 from jax_ttt.text.screen import Screen
@@ -141,7 +141,7 @@ def _show_board(session: Session, game: Game) -> None:
 def _count_result(session: Session, current: Round, result: Result) -> Round:
     """Return the finished game with its result counted, and show result and score."""
     text, style = _RESULTS[result]
-    after = f"after {counted(len(current.game.moves), 'move')}"
+    after = f"after {count_phrase(len(current.game.moves), 'move')}"
     session.screen.say(f"{session.screen.paint(text, style)} {after}")
     if not current.is_counted:
         results = (*current.results, result)
@@ -230,7 +230,7 @@ def _help(session: Session, current: Round) -> Round:
 
 def _quit(session: Session, current: Round) -> None:
     if not current.game.is_over:
-        moves = counted(len(current.game.moves), "move")
+        moves = count_phrase(len(current.game.moves), "move")
         session.screen.say(f"left after {moves}: nobody wins")
     if current.results:
         session.screen.say(_score_line(session, current))

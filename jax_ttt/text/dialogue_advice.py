@@ -15,7 +15,7 @@ from jax_ttt.players.analysis import (
     review_moves,
 )
 from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.runtime.words import counted, joined
+from jax_ttt.runtime.words import count_phrase, list_phrase
 from jax_ttt.text import board_text
 from jax_ttt.text.board_text import Cells
 from jax_ttt.text.screen import Screen
@@ -163,7 +163,7 @@ def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:
     if not hint.as_good:
         return f"hint: {best.move} {verb}; no other move does"
     do = "does" if len(hint.as_good) == 1 else "do"
-    return f"hint: {best.move} {verb}, as {joined(hint.as_good)} {do}"
+    return f"hint: {best.move} {verb}, as {list_phrase(hint.as_good)} {do}"
 
 
 def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
@@ -203,11 +203,13 @@ def _reviewed_move_line(number: int, row: ReviewedMove, is_person: bool) -> str:
     who = "you" if is_person else ""
     text = f"{number:>3}. {letter}{row.move:<3}{who:<5}{_result_verb(row.value_after)}"
     if row.is_mistake:
-        better_moves = joined(row.best_moves, "or")
+        better_moves = list_phrase(row.best_moves, "or")
         text += f": a mistake; {better_moves} {_result_verb(row.value_before)}"
     return text
 
 
 def _count_mistakes(rows: Sequence[ReviewedMove]) -> str:
     num_mistakes = sum(row.is_mistake for row in rows)
-    return f"{counted(num_mistakes, 'mistake')} in {counted(len(rows), 'move')}"
+    return (
+        f"{count_phrase(num_mistakes, 'mistake')} in {count_phrase(len(rows), 'move')}"
+    )

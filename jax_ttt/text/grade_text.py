@@ -15,7 +15,7 @@ from jax_ttt.grading.grade import (
     Rate,
     SeatGrade,
 )
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines
@@ -63,7 +63,7 @@ def step_line(update: int, grade: Grade) -> str:
     if mean is not None and sampled:
         games = sum(grade.rates[seat].num_games for seat in sampled)
         seat_text = _only_seat(grade.env_id, sampled)
-        parts.append(f"{counted(games, 'game')} sampled{seat_text}")
+        parts.append(f"{count_phrase(games, 'game')} sampled{seat_text}")
     if grade.searched:
         ends = ", ".join(
             f"{searched.losing_ends:,} {seat_phrase(grade.env_id, seat)}"
@@ -110,7 +110,7 @@ def verdict(grade: Grade) -> str:
         games, loss = grade.sampled.num_games, grade.sampled.both.loss
         return (
             f"nothing is proven: it lost {round(loss.value * games):,} of "
-            f"{counted(games, 'sampled game')} against random, a loss rate of "
+            f"{count_phrase(games, 'sampled game')} against random, a loss rate of "
             f"{loss.low:.2%} to {loss.high:.2%} (95 % interval)"
         )
     if grade.exam is not None:

@@ -26,7 +26,7 @@ from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import atomic_files, standard_streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import cells_as_text
 
 
@@ -107,7 +107,7 @@ def write_policy(
             write_decisions_csv(path, rows, probs.shape[1])
         else:
             write_decisions_json(path, rows)
-        size = counted(len(tree.decisions), "row")
+        size = count_phrase(len(tree.decisions), "row")
         standard_streams.print_written(path, size, quiet)
 
 
@@ -150,7 +150,7 @@ def write_certificate(
     """
     text = json.dumps(json_records.to_dict(certificate), indent=1)
     atomic_files.write_atomic(path, f"{text}\n".encode("ascii"))
-    size = counted(certificate.num_positions, "position")
+    size = count_phrase(certificate.num_positions, "position")
     standard_streams.print_written(path, size, as_json)
     if reason:
         standard_streams.print_stderr(

@@ -7,8 +7,8 @@ from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.grade import SeatGrade
-from jax_ttt.grading.round_robin import CrossTable
-from jax_ttt.runtime.words import counted
+from jax_ttt.grading.round_robin import RoundRobinTable
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.tables import GAP, WIDTH, aligned_lines, wrapped_lines
 
 _LONGEST_NAME = 45
@@ -16,7 +16,7 @@ _LONGEST_NAME = 45
 _CELL_WIDTH = len("~33.3/33.3/33.3")
 
 
-def cross_table_text(env_id: EnvId, table: CrossTable) -> str:
+def cross_table_text(env_id: EnvId, table: RoundRobinTable) -> str:
     """Return a cross table, the intervals of sampled pairs, and the Elo-like order.
 
     A table that is wider than the terminal is divided into blocks of columns.
@@ -58,7 +58,7 @@ def _pair_cell(pair: SeatGrade) -> str:
     return mark + "/".join(f"{100 * rate.value:.1f}" for rate in pair.rates)
 
 
-def _interval_lines(table: CrossTable, first: str, second: str) -> list[str]:
+def _interval_lines(table: RoundRobinTable, first: str, second: str) -> list[str]:
     """Return a line for each sampled pair; `first` and `second` name the seats."""
     lines = []
     for row, pairs in enumerate(table.pairs, start=1):
@@ -69,13 +69,13 @@ def _interval_lines(table: CrossTable, first: str, second: str) -> list[str]:
                 f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates
             )
             lines.append(
-                f"~ {row} vs. {column}, {counted(pair.num_games, 'game')}: "
+                f"~ {row} vs. {column}, {count_phrase(pair.num_games, 'game')}: "
                 f"{first} wins {wins}, draws {draws}, {second} wins {losses}"
             )
     return lines
 
 
-def _order_lines(table: CrossTable) -> list[str]:
+def _order_lines(table: RoundRobinTable) -> list[str]:
     """Return the players in the order of their ratings, a line each."""
     rows = [["Elo-like order", "Elo", "score vs. all others", "player"]]
     rows += [
@@ -135,7 +135,7 @@ def training_time_text(
     new = f", {num_new:,} of them trained now" if num_new < num_agents else ""
     time = f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
     end = "the seconds above are of training one, in the median"
-    return f"{counted(num_agents, 'agent')}{new}{time}; {end}"
+    return f"{count_phrase(num_agents, 'agent')}{new}{time}; {end}"
 
 
 def runs_table(summaries: Sequence[RunSummary]) -> str:

@@ -24,7 +24,7 @@ from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import network_player
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import standard_streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies, proof
 from jax_ttt.text import board_text, grade_text, screen
 from jax_ttt.text.progress_table import (
@@ -159,7 +159,7 @@ class Console:
             rows = f"; {latest.rows:,} rows of the table visited" if latest.rows else ""
             player = self._config.opponent.counted_player
             lines += [
-                f"  {counted(latest.games, 'game')}; of the latest "
+                f"  {count_phrase(latest.games, 'game')}; of the latest "
                 f"{wins:.1%} won by {player} (best {latest.best:.1%}),",
                 f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
                 f"epsilon {latest.epsilon:.3f}{rows}",
@@ -196,8 +196,8 @@ def start_values(config: Config, params: nnx.State) -> list[str]:
 def banner(plan: Plan, device: str, folder: Path) -> str:
     """Return the lines before a run: the device, the game, the size, the folder."""
     config = plan.config
-    updates = counted(config.run.num_updates, "update")
-    games = f"{counted(config.run.num_envs, 'game')} at once"
+    updates = count_phrase(config.run.num_updates, "update")
+    games = f"{count_phrase(config.run.num_envs, 'game')} at once"
     return (
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {plan.preset}, "
         f"seed {plan.seed}\n"
@@ -313,7 +313,7 @@ def _greedy_policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
             network_player.greedy_policy(agent.network, agent.params, tree)
         )
     moves = np.asarray(progress.evaluation.exact.moves)
-    return policies.deterministic(trees.enumerated(agent.config.env_id), moves)
+    return policies.deterministic_policy(trees.enumerated(agent.config.env_id), moves)
 
 
 def end_report(
@@ -323,7 +323,7 @@ def end_report(
     if screen.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
     files = ", ".join(run.files())
-    updates, games = counted(progress.update, "update"), int(progress.games)
+    updates, games = count_phrase(progress.update, "update"), int(progress.games)
     reason = ""
     if stopped == "proven":
         reason = (
@@ -334,7 +334,7 @@ def end_report(
     return (
         f"{reason}"
         f"\n{_results(agent.score)}\n\n{verdict}\n\n"
-        f"{updates} and {counted(games, 'game')} in {progress.seconds:.2f} s "
+        f"{updates} and {count_phrase(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
         f"saved in {run.path}: {files}\n{more}"
         f"next: python -m jax_ttt.evaluate {run.path}"

@@ -19,7 +19,7 @@ _WITHOUT_EFFECT = ("python", "device.count", "device.cpu_count", "device.NPROC")
 """Parts that are saved for people. The last two decide only the number of threads."""
 
 
-def environment() -> JsonObject:
+def describe_environment() -> JsonObject:
     """Return the versions, the device, the threads and the random number generator."""
     keys = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
     partitionable = jax.config.jax_threefry_partitionable  # type: ignore[attr-defined]
@@ -38,7 +38,7 @@ def check_random_numbers(saved: JsonObject) -> None:
 
     Its keys would then be read as different numbers, or not at all.
     """
-    theirs, ours = saved.get("random_numbers"), environment()["random_numbers"]
+    theirs, ours = saved.get("random_numbers"), describe_environment()["random_numbers"]
     if theirs != ours:
         raise UsageError(
             f"the run was trained with the random numbers of {theirs}, but those here "
@@ -47,12 +47,12 @@ def check_random_numbers(saved: JsonObject) -> None:
         )
 
 
-def differences(saved: JsonObject) -> list[str]:
+def environment_differences(saved: JsonObject) -> list[str]:
     """Return the changes since a run was saved, each as `name: then -> now`.
 
     Only what can change the bits of the results is compared.
     """
-    then, now = _relevant_parts(saved), _relevant_parts(environment())
+    then, now = _relevant_parts(saved), _relevant_parts(describe_environment())
     return [
         f"{name.removeprefix('versions.')}: {then.get(name)} -> {value}"
         for name, value in now.items()
@@ -65,7 +65,7 @@ def _relevant_parts(environment: JsonObject) -> JsonObject:
 
     On a CPU the number of threads does, whether `NPROC` or the cores decide it.
     """
-    flat = json_records.flattened(environment, ".")
+    flat = json_records.flatten_record(environment, ".")
     if flat.get("device.platform") == "cpu":
         threads = flat.get("device.NPROC") or flat.get("device.cpu_count")
         flat["threads"] = str(threads)

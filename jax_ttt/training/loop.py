@@ -151,7 +151,7 @@ def training_steps(
                 first, np.asarray(meshes.gather_arrays(key))
             )
     else:
-        state = run_state.put_on_devices(state, layout)
+        state = run_state.put_state_on_devices(state, layout)
     while True:
         ended = int(state.update) >= config.run.num_updates
         ended = ended or (int(state.evaluated) >= 0 and stop())

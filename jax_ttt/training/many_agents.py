@@ -139,7 +139,7 @@ def _agent_result(
     grade = None
     if results is not None:
         with contextlib.suppress(FloatingPointError):
-            grade = training_evaluation.grade_of(job.config, results)
+            grade = training_evaluation.grade_evaluation(job.config, results)
     counts = last.counts(index, num_at_once)
     return AgentResult(
         **vars(counts), seed=job.seed, diverged=grade is None, grade=grade

@@ -62,7 +62,7 @@ class Recorder:
         self._is_saved = False  # whether a checkpoint has `_saveable`
         self._best: Rank | None = None  # of the best agent so far
         self._last_step: RunStep | None = None
-        self._environment = environment.environment()
+        self._environment = environment.describe_environment()
         self.grade = run_state.initial_grade(plan.config)
         """The grade of the last evaluation."""
         self.latest_path: Path | None = None

@@ -31,7 +31,7 @@ from jax_ttt.grading.grade import Grade
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.training.layout import Layout
 
 _COUNTS = ("games", "wins", "losses", "env_steps")
@@ -182,7 +182,7 @@ def copy_to_host(state: RunState) -> dict[str, np.ndarray]:
     return {name: np.array(leaf) for name, leaf in named.items()}
 
 
-def put_on_devices(state: RunState, layout: Layout) -> RunState:
+def put_state_on_devices(state: RunState, layout: Layout) -> RunState:
     """Return the state with the learner's arrays on the devices.
 
     Arrays that are there already are not copied.
@@ -252,7 +252,7 @@ def with_grades(
     """
     for step in steps:
         if step.evaluation is not None:
-            grade = training_evaluation.grade_of(config, step.evaluation)
+            grade = training_evaluation.grade_evaluation(config, step.evaluation)
         yield step, grade
 
 
@@ -317,5 +317,5 @@ def _nonfinite_weights(step: RunStep) -> list[str]:
     if not names:
         return []
     first, *others = names
-    more = f" and {counted(len(others), 'other array')}" if others else ""
+    more = f" and {count_phrase(len(others), 'other array')}" if others else ""
     return [f"not finite weights after update {step.update:,}: {first}{more}"]

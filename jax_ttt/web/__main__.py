@@ -76,13 +76,13 @@ def main(args: Args) -> int:
 
 def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
-    from jax_ttt.web.agent_files import AgentFiles
+    from jax_ttt.web.agent_files import AgentCollection
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.training_thread import Training, WatchedRun
+    from jax_ttt.web.training_thread import RunInterface, Training
 
-    files = AgentFiles(args.runs, data)
+    files = AgentCollection(args.runs, data)
 
-    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> WatchedRun:
+    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> RunInterface:
         _load_jax(args.machine)
         from jax_ttt.web.live_run import LiveRun
 

@@ -37,7 +37,7 @@ class ListedAgent(NamedTuple):
     run: RunFolder | None = None
 
 
-class AgentFiles:
+class AgentCollection:
     """The agents in files; each call looks again, since runs come and go."""
 
     def __init__(self, runs: Path, data: Path | None = None) -> None:

@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.web.agent_files import AgentFiles
+from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.one_file import STATIC
 from jax_ttt.web.security import SecurityMiddleware
 from jax_ttt.web.training_thread import LIVE, Training
@@ -43,7 +43,9 @@ _PAUSE_SECONDS = 0.05
 mimetypes.add_type("text/javascript", ".js")
 
 
-def make_app(files: AgentFiles, training: Training, hosts: Sequence[str]) -> Starlette:
+def make_app(
+    files: AgentCollection, training: Training, hosts: Sequence[str]
+) -> Starlette:
     """Return the application, which closes the training at its end.
 
     `hosts` are the names that the header Host may have, without ports.
@@ -93,7 +95,7 @@ class _Handlers:
     Starlette runs those that are not `async` in threads: they read files.
     """
 
-    def __init__(self, files: AgentFiles, training: Training) -> None:
+    def __init__(self, files: AgentCollection, training: Training) -> None:
         self.agent_files, self.training = files, training
 
     def list_agents(self, request: Request) -> Response:

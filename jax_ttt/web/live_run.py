@@ -161,7 +161,9 @@ class LiveRun:
         return tree_grade.grade_seats(
             env_id=self._config.env_id,
             tree=tree,
-            probs=policies.deterministic(tree, np.asarray(evaluation.exact.moves)),
+            probs=policies.deterministic_policy(
+                tree, np.asarray(evaluation.exact.moves)
+            ),
             seats=self._config.seats,
         )
 

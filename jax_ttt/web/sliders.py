@@ -28,7 +28,7 @@ class Slider:
 
 
 @dataclasses.dataclass(frozen=True)
-class Learning:
+class LearnerOption:
     """A learner's settings at the start, and its sliders."""
 
     config: Config
@@ -55,18 +55,18 @@ def _make_sliders(low: float, high: float) -> dict[str, Slider]:
     }
 
 
-LEARNING: dict[LearnerName, Learning] = {
+LEARNING: dict[LearnerName, LearnerOption] = {
     # More evaluations than in the presets, so that the curve grows in small steps.
-    "table": Learning(
+    "table": LearnerOption(
         PRESETS["table"].replace(eval_every=10), _make_sliders(0.01, 1.0), seconds=10.0
     ),
-    "network": Learning(
+    "network": LearnerOption(
         PRESETS["default"].replace(eval_every=50),
         _make_sliders(1e-4, 0.1),
         seconds=20.0,
     ),
     # An evaluation is a round: a search for counterexamples. It ends with a proof.
-    "connect-4x4": Learning(
+    "connect-4x4": LearnerOption(
         PRESETS["connect-4x4"], _make_sliders(1e-4, 0.02), from_people=False
     ),
 }

@@ -24,7 +24,7 @@ from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.runtime import standard_streams
 from jax_ttt.web import agent_files, sliders
-from jax_ttt.web.agent_files import AgentFiles
+from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.sliders import LEARNERS, LEARNING, LearnerName
 
 LIVE = "live/"
@@ -49,7 +49,7 @@ INITIAL_FIGURES: JsonObject = {
 
 
 @runtime_checkable  # the tests check types at run time
-class WatchedRun(Protocol):
+class RunInterface(Protocol):
     """A run in training, as `live_run.LiveRun`, which can't be imported without JAX."""
 
     @property
@@ -91,7 +91,7 @@ class WatchedRun(Protocol):
         ...
 
 
-OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], WatchedRun]
+OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], RunInterface]
 """A function that opens a run with settings, a seed and a function `stop`.
 
 The command passes it, because it loads JAX.
@@ -99,7 +99,7 @@ The command passes it, because it loads JAX.
 
 
 @dataclasses.dataclass(eq=False)
-class StartedRun:
+class RunProgress:
     """A training from its start to its reset; the lock of `Training` protects it."""
 
     learner: LearnerName
@@ -134,7 +134,7 @@ class Training:
 
     def __init__(
         self,
-        files: AgentFiles,
+        files: AgentCollection,
         open_run: OpenRun,
         speed: float = 1.0,
     ) -> None:
@@ -149,7 +149,7 @@ class Training:
         self._learner: LearnerName = "network"
         self._moved: dict[LearnerName, dict[str, float]] = {x: {} for x in LEARNERS}
         self._from_people = False
-        self._run: StartedRun | None = None
+        self._run: RunProgress | None = None
         self._num_runs = 0
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[], None]] = []
@@ -187,7 +187,7 @@ class Training:
 
     def _start(self) -> None:
         self._num_runs += 1
-        self._run = StartedRun(self._learner, self._num_runs)
+        self._run = RunProgress(self._learner, self._num_runs)
         if self._thread is None:
             # A daemon thread, since compiling can't be stopped at the process's end.
             self._thread = threading.Thread(
@@ -261,7 +261,7 @@ class Training:
         `run` is 0 without a run, and `agent` is None before the run's first step.
         """
         with self._changed:
-            run = self._run or StartedRun(self._learner, 0, phase="idle")
+            run = self._run or RunProgress(self._learner, 0, phase="idle")
             learning, moved = LEARNING[run.learner], self._moved[run.learner]
             return {
                 "server": self._token,
@@ -289,7 +289,7 @@ class Training:
         with self._changed:
             return self.status(), [] if self._run is None else [*self._run.rows]
 
-    def _agent_id(self, run: StartedRun) -> str:
+    def _agent_id(self, run: RunProgress) -> str:
         return f"{LIVE}{self._token}-{run.number}"
 
     def agent_entry(self) -> JsonObject | None:
@@ -366,7 +366,7 @@ class Training:
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _keep_agent(self, run: StartedRun, agent: AgentFile) -> None:
+    def _keep_agent(self, run: RunProgress, agent: AgentFile) -> None:
         name = f"{run.learner}-{run.number}-{agent.num_updates}"
         try:
             path = self._files.keep(name, agent_file.encode_agent(agent))
@@ -392,7 +392,7 @@ class Training:
             except Exception as error:
                 self._publish_error(run, error)
 
-    def _next_run(self) -> StartedRun | None:
+    def _next_run(self) -> RunProgress | None:
         """Wait for a run that has not begun, and return it; None at the end."""
         with self._changed:
             while not self.is_closed:
@@ -402,7 +402,7 @@ class Training:
                 self._changed.wait()
         return None
 
-    def _train(self, run: StartedRun) -> None:
+    def _train(self, run: RunProgress) -> None:
         live = self._open_run(
             self._current_config(run), run.number, lambda: self._run is not run
         )
@@ -418,7 +418,7 @@ class Training:
                 if self._run is run:
                     self._publish_step(run, live)
 
-    def _publish_step(self, run: StartedRun, live: WatchedRun) -> None:
+    def _publish_step(self, run: RunProgress, live: RunInterface) -> None:
         """Copy a step's results from the live run, and notify the listeners."""
         run.phase = "finished" if live.is_over else "running"
         run.paused = run.paused and not live.is_over
@@ -429,12 +429,12 @@ class Training:
             run.snapshots[live.update] = live.agent
         self._notify()
 
-    def _current_config(self, run: StartedRun) -> Config:
+    def _current_config(self, run: RunProgress) -> Config:
         with self._changed:
             return sliders.config_with(run.learner, self._moved[run.learner])
 
     def _next_task(
-        self, run: StartedRun, is_over: bool, due: float
+        self, run: RunProgress, is_over: bool, due: float
     ) -> list[Sequence[int]] | None:
         """Wait for the next step, or for games of people; return the games.
 
@@ -453,7 +453,7 @@ class Training:
                 self._changed.wait(None if waits else seconds_left)
         return None
 
-    def _publish_error(self, run: StartedRun, error: Exception) -> None:
+    def _publish_error(self, run: RunProgress, error: Exception) -> None:
         """Show why a run failed, and print the traceback of an unexpected error."""
         if not isinstance(error, Refused | FloatingPointError):
             traceback.print_exception(error, file=sys.stderr)

@@ -15,7 +15,7 @@ from jax_ttt.networks import q_network
 def test_values_are_those_of_the_network(agent):
     values = jax_ttt.q_values(agent, [4, 0])
     obs = values.states[-1].observation
-    q_values = jax.jit(functools.partial(q_network.q_values, agent.network))
+    q_values = jax.jit(functools.partial(q_network.action_values, agent.network))
     expected = np.asarray(q_values(agent.params, obs))[0]
     assert list(values) == [1, 2, 3, 5, 6, 7, 8]
     assert all(values[move] == float(expected[move]) for move in values)

@@ -202,7 +202,7 @@ def fixed_point(tree, backup, tremble):
     start = (jnp.zeros(legal.shape), jnp.zeros(legal.shape))
     q_values, _ = jax.lax.fori_loop(0, 9, sweep, start)
     actions = equations.greedy(q_values[tree.decisions], legal[tree.decisions])
-    return outcomes.seat_report(tree, policies.deterministic(tree, actions))
+    return outcomes.seat_report(tree, policies.deterministic_policy(tree, actions))
 
 
 CORNER, CENTRE = [99.479, 0.521, 0], [98.958, 1.042, 0]
@@ -232,6 +232,6 @@ def test_results_of_the_targets_fixed_points(
     for seat, expected in zip(report, (as_first, as_second), strict=True):
         percent = [100 * float(rate) for rate in seat.random]
         assert percent == pytest.approx(expected, abs=digits)
-    assert not report.first.beaten
-    assert bool(report.second.beaten) == (as_second[2] > 0)
+    assert not report.first.can_be_beaten
+    assert bool(report.second.can_be_beaten) == (as_second[2] > 0)
     assert (float(report.second.worst_loss_rate) == 0) == (as_second[2] == 0)

@@ -35,7 +35,7 @@ MLP = Config.of(num_envs=4, hidden_size=8, num_updates=10, average_span=0.5)
 learner_of = functools.cache(learners.learner_of)
 _learn_game = jax.jit(finished_games.learn_from_game)
 _transitions = jax.jit(finished_games.game_transitions)
-_q_values = jax.jit(q_network.q_values)
+_q_values = jax.jit(q_network.action_values)
 
 
 def start(config):

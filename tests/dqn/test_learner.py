@@ -14,7 +14,7 @@ from jax_ttt.dqn import equations, losses, random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 
 CONFIG = Config.of(
     num_envs=16, hidden_size=16, num_updates=10, tau=0.25, precision="float32"
@@ -32,7 +32,7 @@ SGD = CONFIG.replace(
     learning_rate=0.5,
     canonical=False,
 )
-_q_values = jax.jit(q_network.q_values)
+_q_values = jax.jit(q_network.action_values)
 _learner_of = functools.cache(Learner.of)
 
 
@@ -52,7 +52,7 @@ def start(seed, config=CONFIG):
 
 def other_params(config):
     """Return weights that `start` does not return."""
-    network = network_of(config.architecture)
+    network = network_from(config.architecture)
     return jax.jit(q_network.init_params)(network, jax.random.key(9))
 
 
@@ -137,12 +137,12 @@ def play_by_hand(config, state):
 def _play_by_hand(learner, state):
     config, hyper, before = learner.config, learner.hyper, state.env_state
     drawn = random_numbers.draw_random_numbers(config, state.key, state.update)
-    epsilon = equations.linear(
+    epsilon = equations.linear_schedule(
         hyper.epsilon_start, hyper.epsilon_end, config.run.num_updates
     )
     action = equations.epsilon_greedy(
         drawn.turns.uniform[0],
-        q_network.q_values(learner.network, state.params, before.observation),
+        q_network.action_values(learner.network, state.params, before.observation),
         before.legal_action_mask,
         jnp.asarray(epsilon(state.update)),
     )
@@ -173,19 +173,21 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
     state = start(5, LOCKSTEP)
     for _ in range(5):  # then some games are over, and none has only one cell left
         state, _ = do_update(LOCKSTEP, state)
-    before, network = state.env_state, network_of(LOCKSTEP.architecture)
+    before, network = state.env_state, network_from(LOCKSTEP.architecture)
     action, after, move, _ = play_by_hand(LOCKSTEP, state)
     live = np.asarray(move.live)
     assert 0 < live.sum() < 16
 
     def loss_fn(params):
-        next_q = q_network.q_values(network, state.target_params, after.observation)
+        next_q = q_network.action_values(
+            network, state.target_params, after.observation
+        )
         legal = after.legal_action_mask
         best = jnp.where(legal, next_q, -9.0).max(axis=1)
         mean = jnp.where(legal, next_q, 0.0).sum(axis=1) / legal.sum(axis=1)
         value = 0.75 * best + 0.25 * mean
         target = move.reward - jnp.where(after.terminated, 0, 0.9 * value)
-        q_values = q_network.q_values(network, params, before.observation)
+        q_values = q_network.action_values(network, params, before.observation)
         error = q_values[jnp.arange(16), action] - target
         is_small = jnp.abs(error) <= 1
         huber = jnp.where(is_small, error**2 / 2, jnp.abs(error) - 0.5)
@@ -215,7 +217,7 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
 def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target():
     """Compared with gradients computed here, for networks that choose differently."""
     state = dataclasses.replace(start(5, SGD), target_params=other_params(SGD))
-    before, network = state.env_state, network_of(SGD.architecture)
+    before, network = state.env_state, network_from(SGD.architecture)
     action, after, move, _ = play_by_hand(SGD, state)
     legal, games = np.asarray(after.legal_action_mask), np.arange(16)
     choosing, valuing = (
@@ -229,7 +231,7 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
     target = np.asarray(move.reward) - 0.5 * valuing[games, choice] - 0.5 * mean
 
     def loss_fn(params):
-        q_values = q_network.q_values(network, params, before.observation)
+        q_values = q_network.action_values(network, params, before.observation)
         return ((q_values[games, action] - target.astype(np.float32)) ** 2).sum() / 32
 
     grads = jax.jit(jax.grad(loss_fn))(state.params)

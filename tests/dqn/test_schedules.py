@@ -11,7 +11,7 @@ from jax_ttt.dqn.learner import Learner
 
 @pytest.mark.parametrize("num_updates", [1, 2, 24, 2500])
 def test_a_linear_schedule_ends_exactly_with_the_last_update(num_updates):
-    schedule = jax.jit(equations.linear(4e-3, 0.0, num_updates))
+    schedule = jax.jit(equations.linear_schedule(4e-3, 0.0, num_updates))
     assert schedule(0) == np.float32(4e-3)
     if num_updates > 1:
         assert schedule(num_updates - 2) > 0

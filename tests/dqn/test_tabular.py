@@ -33,7 +33,7 @@ CONFIG = Config.of(
     reward_draw=1.0,
     reward_loss=0.0,
 )
-_Q_VALUES = jax.jit(q_network.q_values)
+_Q_VALUES = jax.jit(q_network.action_values)
 learner_of = functools.cache(learners.learner_of)
 
 

@@ -111,7 +111,7 @@ def test_text_that_is_not_a_record_is_refused_in_one_line(text):
 
 def test_flattening_joins_names_and_splits_intervals():
     value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x", "f": [1, 2, 3]}
-    assert json_records.flattened(value, "/") == {
+    assert json_records.flatten_record(value, "/") == {
         **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
         **{"e": "x", "f": [1, 2, 3]},
     }

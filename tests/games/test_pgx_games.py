@@ -100,7 +100,7 @@ def test_reward_and_discount_are_the_movers(mover, then, action, reward, discoun
     after, move = pgx_games.step(env, before, jnp.array([action], jnp.int32), 0.9)
     assert float(move.reward[0]) == reward
     assert float(move.discount[0]) == pytest.approx(discount)
-    assert bool(pgx_games.finished(after)[0]) == (action > 0)
+    assert bool(pgx_games.is_finished(after)[0]) == (action > 0)
     assert bool(move.live[0])
 
 
@@ -157,7 +157,7 @@ def test_a_random_game_keeps_the_contract(env_id):
         assert env_state.legal_action_mask.any(axis=1).all()
         assert set(env_state.current_player.tolist()) <= {0, 1}
         assert not env_state.rewards.sum(axis=1).any()
-        live = ~np.asarray(pgx_games.finished(env_state))
+        live = ~np.asarray(pgx_games.is_finished(env_state))
         assert not np.asarray(env_state.rewards)[live].any()
         assert (np.asarray(move.discount)[live] != 0).all()
         if not live.any():

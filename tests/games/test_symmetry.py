@@ -67,7 +67,9 @@ def test_views_that_are_no_symmetries_of_the_tree_are_an_error(host_tree):
     wrong = symmetry.Views(with_cells_swapped, with_cells_swapped)
     cells = stones.cells_on_host(host_tree.obs)
     with pytest.raises(ValueError, match="not in the tree"):
-        symmetry.classes_of(cells, host_tree.level_start, host_tree.decisions, wrong)
+        symmetry.symmetry_classes(
+            cells, host_tree.level_start, host_tree.decisions, wrong
+        )
 
 
 def test_all_views_of_a_board_have_the_same_canonical_view(tree):

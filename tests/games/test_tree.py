@@ -140,7 +140,7 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     pile = nim.obs[:, 0].astype(int)[nim.decisions]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
     on_device = jax.device_put(nim)
-    probs = policies.deterministic(on_device, jnp.asarray(best, jnp.int32))
+    probs = policies.deterministic_policy(on_device, jnp.asarray(best, jnp.int32))
     report = jax.jit(outcomes.seat_report)(on_device, probs)
     assert report.first.worst_loss_rate == 0  # 10 is not a multiple of four
     assert report.second.worst_loss_rate == 1

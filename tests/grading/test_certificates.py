@@ -51,7 +51,7 @@ def test_there_is_a_move_for_every_position_that_can_be_reached(perfect, proven_
 def test_a_seat_that_is_beatable_is_left_out_and_named(
     good, bad, perfect, host_tree, proven_moves
 ):
-    is_good_seat = host_tree.moves_of(good)[:, None]
+    is_good_seat = host_tree.turns_of(good)[:, None]
     first = policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
     probs = np.where(is_good_seat, perfect, first)
     moves, missing = proven_moves(probs)

@@ -26,9 +26,9 @@ def within(counts, rates):
 def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     """PGX's player ids are random; they do not matter."""
     noise = np.random.default_rng(11).random(host_tree.legal_action_mask.shape)
-    random = policies.uniform(host_tree)
+    random = policies.uniform_policy(host_tree)
     action = (noise * host_tree.legal_action_mask)[host_tree.decisions].argmax(axis=1)
-    probs = policies.deterministic(host_tree, action)
+    probs = policies.deterministic_policy(host_tree, action)
     index = position_lookup.position_index("tic_tac_toe")
     player = random_players.policy_player(index, probs)
     match = matches.play_match(

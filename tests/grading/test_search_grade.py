@@ -17,7 +17,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
 from jax_ttt.networks import q_network
 from jax_ttt.players import random_players
-from jax_ttt.players.network_player import greedy_player, network_of
+from jax_ttt.players.network_player import greedy_player, network_from
 from jax_ttt.players.player import Player
 
 ENV = "connect_4x4"
@@ -59,7 +59,7 @@ def test_both_seats_are_graded(grades):
 def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_id):
     """The second game has eight views. Rates and lines are those of all boards."""
     config = Config.of(env_id=env_id, hidden_size=4)
-    network = network_of(config.architecture)
+    network = network_from(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))
     choose = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
     player = Player(

@@ -14,7 +14,7 @@ ENV = "tic_tac_toe"
 @pytest.fixture(scope="module")
 def random_grade(host_tree):
     """Return the grade of a random player."""
-    return tree_grade.grade_policy(ENV, host_tree, policies.uniform(host_tree))
+    return tree_grade.grade_policy(ENV, host_tree, policies.uniform_policy(host_tree))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_q_error_is_the_mean_over_all_legal_moves(host_tree, q_star):
 def test_the_two_players_of_best_moves_are_opponents_of_their_own(
     host_tree, random_grade
 ):
-    random, wins = policies.uniform(host_tree), {}
+    random, wins = policies.uniform_policy(host_tree), {}
     for name, first_best in (("minimax", False), ("minimax-first", True)):
         best = minimax.policy(host_tree, first_best=first_best)
         wins[name] = float(outcomes.outcome(host_tree, best, random).win_rate)

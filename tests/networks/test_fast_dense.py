@@ -11,7 +11,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import fast_dense, q_network
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 
 # tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
 FLOAT32 = Config.of(num_envs=64, hidden_size=32, activation="tanh", precision="float32")
@@ -98,7 +98,7 @@ def test_only_the_learner_rounds_and_by_less_than_a_hundredth():
         assert a.dtype == jnp.float32
         assert not np.array_equal(a, b)
         assert relative_error(a, b) < 1e-2
-    q_values = jax.jit(q_network.q_values)
-    networks = (network_of(config.architecture) for config in (FLOAT32, BFLOAT16))
+    q_values = jax.jit(q_network.action_values)
+    networks = (network_from(config.architecture) for config in (FLOAT32, BFLOAT16))
     one, other = (q_values(network, params, batch.obs) for network in networks)
     assert np.array_equal(one, other)

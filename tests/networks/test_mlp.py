@@ -10,7 +10,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import Convolution, as_linear, entries_of_patches
 from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 
 SHAPE = 6, 7, 2
 
@@ -76,7 +76,7 @@ def test_a_network_with_filters_has_them_once_for_all_patches():
     config = Config.of(
         env_id="connect_7x6", two_planes=True, filters=5, hidden_size=8, hidden_layers=1
     )
-    network = network_of(config.architecture)
+    network = network_from(config.architecture)
     params = jax.jit(q_network.init_params)(network, jax.random.key(0))
     tensors = saved_agents.params_as_tensors(params)
     assert {name: leaf.shape for name, leaf in tensors.items()} == {

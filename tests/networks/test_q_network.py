@@ -12,23 +12,23 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.games import stones, symmetry
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import decision_values, network_of
+from jax_ttt.players.network_player import decision_values, network_from
 from jax_ttt.runtime import devices
 
 CONFIG = PRESETS["plain"]
 PLAIN = CONFIG.replace(canonical=False)
 CONNECT_FOUR = CONFIG.replace(env_id="connect_four", hidden_size=8)
 VIEWS = np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries])
-_q_values = jax.jit(q_network.q_values)
+_q_values = jax.jit(q_network.action_values)
 _init_params = jax.jit(q_network.init_params)
 
 
 def init_params(config, seed=0):
-    return _init_params(network_of(config.architecture), jax.random.key(seed))
+    return _init_params(network_from(config.architecture), jax.random.key(seed))
 
 
 def q_values(config, params, obs):
-    return np.asarray(_q_values(network_of(config.architecture), params, obs))
+    return np.asarray(_q_values(network_from(config.architecture), params, obs))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_depth_and_activation(activation, function, hidden_layers):
     config = PLAIN.replace(
         hidden_layers=hidden_layers, hidden_size=1, activation=activation
     )
-    network = network_of(config.architecture)
+    network = network_from(config.architecture)
     shapes = jax.eval_shape(q_network.init_params, network, jax.random.key(0))
     assert len(kernels(shapes)) == hidden_layers + 1
     biases = itertools.chain([-2.0], itertools.repeat(0.0))
@@ -140,7 +140,7 @@ def test_values_computed_once_per_class_are_those_of_every_decision(preset, tree
     params = jax.tree.map(
         lambda x: np.asarray(x) + rng.random(x.shape, np.float32), init_params(config)
     )
-    found = decision_values(network_of(config.architecture), params, tree)
+    found = decision_values(network_from(config.architecture), params, tree)
     np.testing.assert_allclose(found, q_values(config, params, obs), atol=1e-5)
 
 

@@ -10,7 +10,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
 from jax_ttt.games.stones import Positions
 from jax_ttt.networks import q_network, table
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 
 CONFIG = Config.of(network="table", initial_value=0.25)
 
@@ -35,14 +35,14 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
     @jax.jit
     def num_visited(network, params):
         def legal_sum(params):
-            q_values = q_network.q_values(network, params, obs)
+            q_values = q_network.action_values(network, params, obs)
             return jnp.where(legal, q_values, 0.0).sum()
 
         return losses.visited_rows(jax.grad(legal_sum)(params)).sum()
 
     for canonical, expected in ((False, rows), (True, canonical_rows)):
         config = CONFIG.replace(table_key=key, canonical=canonical)
-        network = network_of(config.architecture)
+        network = network_from(config.architecture)
         params = q_network.init_params(network, jax.random.key(0))
         (leaf,) = jax.tree.leaves(params)
         assert leaf.shape == shape

@@ -16,9 +16,9 @@ def test_a_beginner_plays_at_random_and_an_expert_never_loses(
         for level in LEVELS
     )
     np.testing.assert_array_equal(medium, player_of(agent_path).policy)
-    mixed = 0.7 * policies.uniform(host_tree) + 0.3 * medium
+    mixed = 0.7 * policies.uniform_policy(host_tree) + 0.3 * medium
     np.testing.assert_allclose(beginner, mixed, atol=1e-12)
     assert np.sort(beginner[0]) == pytest.approx([0.7 / 9] * 8 + [0.3 + 0.7 / 9])
-    assert proof.beaten(host_tree, beginner).all()
-    assert not proof.beaten(host_tree, expert).any()
+    assert proof.can_be_beaten(host_tree, beginner).all()
+    assert not proof.can_be_beaten(host_tree, expert).any()
     assert difficulty.level_player_name("beginner", "mcts:50") == "blend:0.7:mcts:50"

@@ -9,7 +9,7 @@ from jax_ttt.games import pgx_games, position_lookup, stones
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 
 ENV = pgx_games.make_env("tic_tac_toe")
 
@@ -76,7 +76,7 @@ def test_each_move_looked_ahead_is_discounted():
 def test_the_player_discounts_by_its_gamma():
     """Undiscounted, both cells are certain wins, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False)
-    network = network_of(config.architecture)
+    network = network_from(config.architecture)
     params = q_network.init_params(network, jax.random.key(0))
     play = jax.jit(lambda player: player(jax.random.key(0), FORK))
     for gamma, cell in ((1.0, 6), (0.5, 8)):

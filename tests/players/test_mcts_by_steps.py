@@ -75,7 +75,7 @@ def test_many_playouts_find_the_values_near_the_end_of_games():
     full = np.tile(np.repeat(np.arange(4), 4), (200, 1))
     games = np.random.default_rng(0).permuted(full, axis=1)[:, :12]
     states = replay(ENV_ID, games.tolist())
-    rows = np.flatnonzero(~pgx_games.finished(states))[:20]
+    rows = np.flatnonzero(~pgx_games.is_finished(states))[:20]
     states = jax.tree.map(lambda x: x[rows], states)
     nodes = search(ENV_ID, 300)(jax.random.key(0), states)
     legal = np.asarray(states.legal_action_mask)

@@ -84,9 +84,9 @@ def offline(host_tree, graph):
 def test_it_is_unbeatable_and_beats_random_more_often_than_if_draws_were_wins(
     seeds, host_tree, offline
 ):
-    random = policies.uniform(host_tree)
+    random = policies.uniform_policy(host_tree)
     for probs in map(offline, seeds):
-        assert not proof.beaten(host_tree, probs).any()
+        assert not proof.can_be_beaten(host_tree, probs).any()
         assert outcomes.outcome(host_tree, probs, random).win_rate > 0.818
         assert outcomes.outcome(host_tree, random, probs).loss_rate > 0.635
 

@@ -9,12 +9,12 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead, network_player
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 
 
 def make_network(seed=0, **fields):
     """Return a network and its weights."""
-    network = network_of(Config.of(**{"hidden_size": 4} | fields).architecture)
+    network = network_from(Config.of(**{"hidden_size": 4} | fields).architecture)
     return network, q_network.init_params(network, jax.random.key(seed))
 
 

@@ -55,7 +55,7 @@ def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree, player_
     one, other = (player_of("mcts:3", seed=seed) for seed in (0, 1))
     assert (one.policy != other.policy).any()
     minimax = player_of("minimax").policy
-    mixed = 0.25 * policies.uniform(host_tree) + 0.75 * minimax
+    mixed = 0.25 * policies.uniform_policy(host_tree) + 0.75 * minimax
     blend = player_of("blend:0.25:minimax").policy
     np.testing.assert_allclose(blend, mixed, atol=1e-12)
 

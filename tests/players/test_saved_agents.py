@@ -23,7 +23,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, tensor_file
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 from jax_ttt.players.saved_agents import AgentError, SavedAgent
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
@@ -46,7 +46,7 @@ TENSORS = safetensors.numpy.load(CONTENT)
 )
 def test_what_is_saved_comes_back(fields, tmp_path):
     config = Config.of(**fields)
-    params = q_network.init_params(network_of(config.architecture), jax.random.key(0))
+    params = q_network.init_params(network_from(config.architecture), jax.random.key(0))
     rng = np.random.default_rng(1)
     params = jax.tree.map(
         lambda x: jax.numpy.asarray(rng.uniform(-1, 1, x.shape), "float32"), params

@@ -21,7 +21,7 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
     monkeypatch.chdir(tmp_path)  # the agent is found from any folder
     player = player_of(f"shipped:{name}")
     assert player.agent.config.network.is_table == (name == "table")
-    assert not proof.beaten(host_tree, player.policy).any()
+    assert not proof.can_be_beaten(host_tree, player.policy).any()
     assert player_of(f"blend:0.5:shipped:{name}").seats == SEATS
     path = tmp_path / "certificate.json"
     assert commands.run(evaluate, [f"shipped:{name}", "--certificate", str(path)]) == 0

@@ -6,7 +6,7 @@ from jax_ttt.solver import best_response, outcomes, policies
 
 
 def test_the_second_player_wins_most_or_gains_most(host_tree):
-    random = policies.uniform(host_tree)
+    random = policies.uniform_policy(host_tree)
     results = {}
     for draw in (0.0, -0.999, -1.0):
         response = best_response.best_response(host_tree, random, draw=draw)
@@ -20,7 +20,7 @@ def test_the_second_player_wins_most_or_gains_most(host_tree):
 
 
 def test_the_first_player_draws_one_game_in_192(host_tree):
-    random = policies.uniform(host_tree)
+    random = policies.uniform_policy(host_tree)
     response = best_response.best_response(host_tree, random)
     outcome = outcomes.outcome(host_tree, response, random)
     assert outcome == pytest.approx([191 / 192, 1 / 192, 0], abs=1e-12)

@@ -62,8 +62,8 @@ def test_rows_in_ranges_are_those_of_one_merge(keys_before, monkeypatch):
 def test_a_large_array_is_in_a_file_without_a_name(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     small, large = np.arange(2**17), np.arange(2**18)[::-1].copy()
-    assert merged_positions.move_to_file(small) is small
-    moved = merged_positions.move_to_file(large)
+    assert merged_positions.spill_to_disk(small) is small
+    moved = merged_positions.spill_to_disk(large)
     assert isinstance(moved, np.memmap)
     np.testing.assert_array_equal(moved, large)
     assert not moved.flags.writeable
@@ -75,4 +75,4 @@ def test_on_a_full_disk_an_array_stays_in_memory(monkeypatch):
     full = functools.partial(open, "/dev/full", "w+b")
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     array = np.ones(2**20)
-    assert merged_positions.move_to_file(array) is array
+    assert merged_positions.spill_to_disk(array) is array

@@ -10,7 +10,7 @@ from jax_ttt.grading.grade import Lines
 from jax_ttt.solver import minimax, outcomes, policies
 
 PLAYERS = {
-    "random": (policies.uniform, rules.moves),
+    "random": (policies.uniform_policy, rules.moves),
     "minimax": (minimax.policy, rules.best_moves),
     "first": (lambda tree: minimax.policy(tree, first_best=True), rules.first_best),
 }
@@ -44,7 +44,7 @@ def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, positio
     assert fractions[0] == Fraction(1, 9 * 7 * 5 * 3) == Fraction(1, 945)
     flawed = minimax.policy(host_tree, first_best=True)
     flawed[position[board]] = np.eye(9)[losing]
-    outcome = outcomes.outcome(host_tree, policies.uniform(host_tree), flawed)
+    outcome = outcomes.outcome(host_tree, policies.uniform_policy(host_tree), flawed)
     assert outcome == pytest.approx([float(f) for f in fractions], abs=1e-12)
     assert outcomes.count_lines(host_tree, flawed, "second").lost == 1
     # In 1,024 games with random seats, it does not lose any with a chance of 58 %.
@@ -57,7 +57,7 @@ def test_values_equal_those_of_an_independent_minimax(host_tree, position, value
     }
     best = minimax.to_mover(host_tree, values).max(axis=1)
     for seat, sign in (("first", 1), ("second", -1)):
-        is_mover = host_tree.moves_of(seat) & ~host_tree.terminal
+        is_mover = host_tree.turns_of(seat) & ~host_tree.terminal
         np.testing.assert_array_equal(best[is_mover], sign * values[is_mover])
 
 
@@ -72,7 +72,7 @@ def test_with_a_discount_a_quick_win_is_preferred(host_tree, position):
 
 
 def test_lines_of_a_random_player_are_all_games(host_tree):
-    random = policies.uniform(host_tree)
+    random = policies.uniform_policy(host_tree)
     as_first = outcomes.count_lines(host_tree, random, "first")
     assert as_first == Lines(won=131_184, drawn=46_080, lost=77_904)
     as_second = outcomes.count_lines(host_tree, random, "second")

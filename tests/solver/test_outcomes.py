@@ -17,7 +17,7 @@ def test_minimax_with_random_best_moves_against_random(tree, host_tree):
     ):
         assert [*map(float, seat.random)] == pytest.approx(rates, abs=5e-6)
         assert seat.worst_loss_rate == 0
-        assert not seat.beaten
+        assert not seat.can_be_beaten
 
 
 def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):

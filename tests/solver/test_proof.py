@@ -58,7 +58,7 @@ def training_grade(tree, probs, seats=SEATS):
     """Return the grade of a policy as an evaluation in training computes it."""
     report = seat_report(tree, jnp.asarray(probs, jnp.float32))
     results = Exact(report=report, moves=jnp.zeros(0, jnp.int32))
-    return training_evaluation.grade_of(
+    return training_evaluation.grade_evaluation(
         CONFIGS[seats], Evaluation(exact=results, sampled=None)
     )
 
@@ -66,7 +66,7 @@ def training_grade(tree, probs, seats=SEATS):
 def compiled_beaten(tree, probs):
     """Return by stone whether the compiled proof finds a policy beatable."""
     report = seat_report(tree, jnp.asarray(probs, jnp.float32))
-    return dict(zip("XO", (bool(seat.beaten) for seat in report), strict=True))
+    return dict(zip("XO", (bool(seat.can_be_beaten) for seat in report), strict=True))
 
 
 @pytest.mark.parametrize("is_safe", [*itertools.product([True, False], repeat=2)])
@@ -74,7 +74,7 @@ def test_unbeatable_means_in_every_learned_seat(is_safe, tree, host_tree, perfec
     """The player is perfect in the safe seats and plays at random in the others."""
     safe = dict(zip(SEATS, is_safe, strict=True))
     is_safe_here = np.where(host_tree.first_to_move, *is_safe)[:, None]
-    probs = np.where(is_safe_here, perfect, policies.uniform(host_tree))
+    probs = np.where(is_safe_here, perfect, policies.uniform_policy(host_tree))
     for seats in CONFIGS:
         unbeatable = all(safe[seat] for seat in seats)
         whole = tree_grade.grade_policy(ENV, host_tree, probs, seats)
@@ -110,7 +110,10 @@ def test_one_different_move_is_beatable_if_and_only_if_it_loses(
     for board, cell, loses in moves[::15]:
         probs = with_move(perfect, position[board], cell)
         expected = {stone: loses, OTHER[stone]: False}
-        assert dict(zip("XO", proof.beaten(host_tree, probs), strict=True)) == expected
+        assert (
+            dict(zip("XO", proof.can_be_beaten(host_tree, probs), strict=True))
+            == expected
+        )
         assert compiled_beaten(tree, probs) == expected
         line = proof.losing_line(host_tree, probs, SEAT[stone])
         lost = outcomes.count_lines(host_tree, probs, SEAT[stone]).lost
@@ -189,7 +192,10 @@ def test_a_rare_move_is_followed(
         probs = perfect.copy()
         probs[position[board], cell] = chance
         expected = {stone: is_played, OTHER[stone]: False}
-        assert dict(zip("XO", proof.beaten(host_tree, probs), strict=True)) == expected
+        assert (
+            dict(zip("XO", proof.can_be_beaten(host_tree, probs), strict=True))
+            == expected
+        )
         assert compiled_beaten(tree, probs) == expected
         line = proof.losing_line(host_tree, probs, SEAT[stone])
         assert (line is not None) == is_played

@@ -155,7 +155,7 @@ def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
     player = random_players.policy_player(index, probs)
     search = reached("tic_tac_toe", player, seat, batch=256)
     assert search.is_complete
-    random = policies.uniform(host_tree)
+    random = policies.uniform_policy(host_tree)
     if seat == "first":
         rates = outcomes.outcome(host_tree, probs, random)
     else:
@@ -214,7 +214,7 @@ def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
 
 def test_a_canonical_network_is_symmetric_by_construction():
     config = Config.of(env_id=ENV, hidden_size=16)
-    network = network_player.network_of(config.architecture)
+    network = network_player.network_from(config.architecture)
     params = q_network.init_params(network, jax.random.key(1))
     player = network_player.greedy_player(network, params)
     assert network_player.is_symmetric(network)

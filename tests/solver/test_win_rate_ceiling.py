@@ -14,7 +14,7 @@ def test_in_tic_tac_toe_x_draws_1_game_in_192_and_o_79_in_945(host_tree):
     as_second = win_rate_ceiling.most_wins(host_tree, "second")
     assert as_first == pytest.approx(Fraction(191, 192), abs=1e-12)
     assert as_second == pytest.approx(Fraction(866, 945), abs=1e-12)
-    random, best = policies.uniform(host_tree), minimax.policy(host_tree)
+    random, best = policies.uniform_policy(host_tree), minimax.policy(host_tree)
     assert outcomes.outcome(host_tree, best, random).win_rate < as_first
     assert outcomes.outcome(host_tree, random, best).loss_rate < as_second
 

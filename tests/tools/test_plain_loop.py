@@ -10,7 +10,7 @@ from flax import nnx
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import wilson_interval
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 from tools.benchmarks import plain_loop
 
 
@@ -47,7 +47,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
     params = transposed(nnx.state(network, nnx.Param))
-    network_of_config = network_of(config.architecture)
+    network_of_config = network_from(config.architecture)
     report = training_evaluation.grade_exactly(network_of_config, params, tree).report
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)

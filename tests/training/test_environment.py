@@ -9,7 +9,7 @@ from jax_ttt.training import environment
 
 
 def with_device(**changes):
-    saved = environment.environment()
+    saved = environment.describe_environment()
     device = saved["device"]
     assert isinstance(device, dict)
     return saved | {"device": device | changes}
@@ -24,21 +24,21 @@ def with_device(**changes):
     ],
 )
 def test_a_change_that_may_change_the_bits_is_named(name, value, text):
-    first, *_ = environment.differences(with_device(**{name: value}))
+    first, *_ = environment.environment_differences(with_device(**{name: value}))
     assert first.startswith(text)
 
 
 def test_the_cores_count_only_if_they_decide_the_threads(monkeypatch):
     monkeypatch.setenv("NPROC", "1")
     saved = with_device(cpu_count=99) | {"python": "4"}
-    assert environment.differences(saved) == []
+    assert environment.environment_differences(saved) == []
     gpu = {"platform": "gpu", "cpu_count": 2}
     monkeypatch.setattr(devices, "device_description", lambda: gpu)
-    assert environment.differences(with_device(cpu_count=99)) == []
+    assert environment.environment_differences(with_device(cpu_count=99)) == []
 
 
 def test_another_generator_of_keys_is_refused():
-    ours = environment.environment()
+    ours = environment.describe_environment()
     assert str(jax.random.key_impl(jax.random.key(0))) in str(ours["random_numbers"])
     environment.check_random_numbers(ours)
     theirs = ours | {"random_numbers": "rbg, not partitionable"}

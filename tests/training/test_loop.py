@@ -12,7 +12,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import player_names, registry
-from jax_ttt.players.network_player import network_of
+from jax_ttt.players.network_player import network_from
 from jax_ttt.training import loop
 from jax_ttt.training.layout import stream_keys
 from jax_ttt.training.run_state import run_key
@@ -29,7 +29,7 @@ def test_the_memory_of_an_agent_is_that_of_its_state_and_more():
 
 
 def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
-    network = network_of(tiny.CONFIG.architecture)
+    network = network_from(tiny.CONFIG.architecture)
     grade = jax.jit(
         lambda params: training_evaluation.grade_exactly(network, params, tree)
     )

@@ -285,10 +285,10 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
 
 @pytest.mark.fault
 def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
-    changed = json.loads(json.dumps(environment.environment()))
+    changed = json.loads(json.dumps(environment.describe_environment()))
     changed["device"]["NPROC"] = "77"
     changed["versions"]["jax"] = "0.0.1"
-    monkeypatch.setattr(environment, "environment", lambda: changed)
+    monkeypatch.setattr(environment, "describe_environment", lambda: changed)
     err = resume(killed)
     assert err.startswith("warning: jax: ")
     assert " -> 0.0.1; threads: " in err
@@ -296,8 +296,8 @@ def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
 
 
 def test_other_random_numbers_are_refused(killed, monkeypatch):
-    changed = environment.environment() | {"random_numbers": "rbg"}
-    monkeypatch.setattr(environment, "environment", lambda: changed)
+    changed = environment.describe_environment() | {"random_numbers": "rbg"}
+    monkeypatch.setattr(environment, "describe_environment", lambda: changed)
     code, _, err = command("--resume", killed)
     assert code == 2
     assert "random numbers of threefry2x32, but those here are of rbg" in err
@@ -333,7 +333,7 @@ def test_tensorboard_has_each_row_once(tmp_path):
 
 
 def test_a_run_until_a_proof_continues_as_one(tmp_path, monkeypatch):
-    real = training_evaluation.grade_of
+    real = training_evaluation.grade_evaluation
 
     def prove(config, result):
         proof = made.exact((0.5,), (0.5,), unbeatable=True)
@@ -343,7 +343,7 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path, monkeypatch):
     path = tmp_path / "run"
     run_and_kill(path, 3, *TINY, "--until-proven")
     with monkeypatch.context() as patch:
-        patch.setattr(training_evaluation, "grade_of", prove)
+        patch.setattr(training_evaluation, "grade_evaluation", prove)
         resume(path)
     assert updates_of(path) == [0, 2, 2]
     code, out, _ = command("--resume", path)

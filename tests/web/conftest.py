@@ -7,7 +7,7 @@ import pytest
 import served
 
 from jax_ttt.web import sliders
-from jax_ttt.web.agent_files import AgentFiles
+from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.app import make_app
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNERS, LEARNING
@@ -35,7 +35,7 @@ def files(tmp_path):
     """Return the agents of the test's folder, and the shipped ones."""
     data = tmp_path / "data"
     data.mkdir()
-    return AgentFiles(tmp_path / "runs", data)
+    return AgentCollection(tmp_path / "runs", data)
 
 
 @pytest.fixture

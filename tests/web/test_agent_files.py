@@ -12,7 +12,7 @@ from jax_ttt.files import json_records
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_files
-from jax_ttt.web.agent_files import AgentFiles
+from jax_ttt.web.agent_files import AgentCollection
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 TABLE = SHIPPED["table"].read_bytes()
@@ -120,16 +120,16 @@ def test_agents_are_kept_under_their_name_and_only_kept_ones_are_removed(
         assert client.delete(f"/api/agents?agent={agent_id}").status_code == 404
     assert path.exists()
     assert SHIPPED["table"].exists()
-    later = AgentFiles(tmp_path / "runs", tmp_path / "data")
+    later = AgentCollection(tmp_path / "runs", tmp_path / "data")
     kept = {
         agent["id"] for agent in later.list_agents()[0] if agent["source"] == "kept"
     }
     assert kept == {f"kept/{names[0]}", f"kept/{names[2]}"}
-    assert AgentFiles(tmp_path / "runs").keep("x", TABLE) is None
+    assert AgentCollection(tmp_path / "runs").keep("x", TABLE) is None
 
 
 def test_servers_that_end_together_do_not_replace_each_others_agents(tmp_path):
-    servers = [AgentFiles(tmp_path / "runs", tmp_path / "data") for _ in range(8)]
+    servers = [AgentCollection(tmp_path / "runs", tmp_path / "data") for _ in range(8)]
     contents = [bytes([number]) for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
         paths = [*pool.map(lambda s, c: s.keep("table", c), servers, contents)]

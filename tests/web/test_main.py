@@ -66,7 +66,7 @@ assert run_command(COMMAND, ["--port", "70000"]) == 2
 assert "starlette" not in sys.modules
 assert run_command(COMMAND, ["--export", {str(tmp_path)!r}]) == 0
 from jax_ttt.web import agent_files, app, training_thread
-files = agent_files.AgentFiles(Path({str(tmp_path)!r}))
+files = agent_files.AgentCollection(Path({str(tmp_path)!r}))
 app.make_app(files, training_thread.Training(files, None), ["localhost"])
 assert files.list_agents()[0]
 assert not {{"jax", "flax", "pgx"}} & sys.modules.keys()

@@ -71,7 +71,7 @@ def test_by_default_the_shipped_agents_are_exported_with_their_trainings(tmp_pat
     path = one_file.write_page(tmp_path)
     data = data_of(path.read_text("utf-8"))
     assert [agent["id"] for agent in data["agents"]] == [f"shipped/{n}" for n in ALL]
-    listed, _ = agent_files.AgentFiles(tmp_path / "runs").list_agents()
+    listed, _ = agent_files.AgentCollection(tmp_path / "runs").list_agents()
     assert data["agents"] == listed, "as a server lists them"
     for agent in data["agents"]:
         for update in {*agent["snapshots"], agent["updates"]}:

@@ -20,7 +20,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import tree_grade
 from jax_ttt.grading.grade import Grade
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies
 from tools.benchmarks import timing
 from tools.benchmarks.progress import Steps
@@ -45,7 +45,7 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
             bar.step(name, train_until_end, seed, pair_evaluations(seed, num_episodes))
             for seed in seeds
         ]
-    end = f"all {counted(num_episodes, 'episode')}"
+    end = f"all {count_phrase(num_episodes, 'episode')}"
     figures = show_agents(name, rows, end, ("games",))
     figures["wins_by_seat"] = {}
     for seat in SEATS:

@@ -118,7 +118,7 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
         params, target_params = nnx.state(network), nnx.state(target_network)
         nnx.update(target_network, average(params, target_params, config.target.tau))
         env_state, update = after, update + 1
-        if pgx_games.finished(env_state).all():
+        if pgx_games.is_finished(env_state).all():
             env_state = pgx_games.init(env, drawn.restart_key, config.run.num_envs)
         yield Moment(network, target_network, env_state, loss)
 
@@ -136,7 +136,7 @@ def play_evaluation(
     env_state = pgx_games.init(env, init_key, num_games)
     agent = pgx_games.player_in_seat(env_state, "both")
     total = np.zeros(num_games)
-    while not pgx_games.finished(env_state).all():
+    while not pgx_games.is_finished(env_state).all():
         key, move_key = jax.random.split(key)
         action = contest(network, move_key, env_state, agent)
         env_state, _ = step_games(env, env_state, action, config.target.gamma)

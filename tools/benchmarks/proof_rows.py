@@ -7,7 +7,7 @@ from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.files import json_records
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.grade import Grade, wilson_interval
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import win_rate_ceiling
 from tools.benchmarks.progress import say
 from tools.benchmarks.timing import Figures, Timed, show
@@ -62,7 +62,7 @@ def show_pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Fi
     proven = len(seeds) - len(failed)
     low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
     say(
-        f"{name}: {proven:,} of {counted(len(seeds), 'seed')} ({seeds[0]} to "
+        f"{name}: {proven:,} of {count_phrase(len(seeds), 'seed')} ({seeds[0]} to "
         f"{seeds[-1]}) proven unbeatable (95 % interval: {low:.1f} to "
         f"{high:.1f} %); not proven: {', '.join(map(str, failed)) or 'none'}"
     )

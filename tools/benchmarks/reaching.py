@@ -65,7 +65,7 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
 def untrained_player(env_id: EnvId) -> SearchedPlayer:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
-    net = network_player.network_of(config.architecture)
+    net = network_player.network_from(config.architecture)
     params = q_network.init_params(net, jax.random.key(0))
     return SearchedPlayer(
         env_id=env_id,

@@ -89,7 +89,7 @@ def measure_arena(rounds: int) -> Figures:
     key = jax.random.key(0)
     moves = int(play_seats(env, key, *pair, NUM_GAMES)[1])
     tree = trees.enumerated("tic_tac_toe")
-    ten = np.stack([policies.uniform(tree)] * 10)
+    ten = np.stack([policies.uniform_policy(tree)] * 10)
     runs = [
         lambda: jax.block_until_ready(play_seats(env, key, *pair, NUM_GAMES)),
         lambda: outcomes.pairwise_outcomes(tree, ten, ten),

@@ -9,7 +9,7 @@ from jax_ttt.config.settings import Config, Precision
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.training import loop, many_agents
 from jax_ttt.training.run_state import run_key
 from tools.benchmarks.progress import Steps
@@ -42,7 +42,7 @@ def measure_preset(preset: Preset, seeds: range) -> Figures:
             bar.step(preset, train_until_end, seed, agent_evaluations(config, seed))
             for seed in seeds
         ]
-    end = f"all {counted(config.run.num_updates, 'update')}"
+    end = f"all {count_phrase(config.run.num_updates, 'update')}"
     return show_agents(preset, rows, end, ("updates", "games"))
 
 
@@ -61,7 +61,7 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]
         spent = Spent(
             progress.seconds, cpu_seconds, progress.update, int(progress.games)
         )
-        yield spent, training_evaluation.grade_of(config, progress.evaluation)
+        yield spent, training_evaluation.grade_evaluation(config, progress.evaluation)
 
 
 def measure_ceiling(seeds: range) -> Figures:
