@@ -42,7 +42,7 @@ class Args:
     players: tyro.conf.Positional[tuple[str, ...]] = ()
     """The players, by the names above; by default all that need no file."""
     env_id: EnvId | None = None
-    """The game; by default that of the saved agents, else tic_tac_toe."""
+    """The game; by default the game of the saved agents, else tic_tac_toe."""
     games: Annotated[int, NUM_GAMES_RANGE] = 200
     """Games of each pair whose result is not exact."""
     seed: Annotated[int, SEED_RANGE] = 0

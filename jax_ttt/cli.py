@@ -73,7 +73,7 @@ class MachineFlags:
     """Device to compute on; one that this machine lacks is refused. auto: the platform
     that $JAX_DEFAULT_DEVICE names, else the best one that JAX finds."""
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Neither read nor write the cache of compiled programs. Its folder is that of
+    """Neither read nor write the cache of compiled programs. Its folder is
     $JAX_COMPILATION_CACHE_DIR, else one in the user's cache folder."""
 
 
@@ -221,7 +221,7 @@ def require_package(module: str, extra: str, flag: str) -> None:
 def player_or_newest_run(
     name: str | None, quiet: bool = False, otherwise: str = ""
 ) -> str:
-    """Return the name of a player, by default that of the newest run.
+    """Return the name of a player, by default the name of the newest run.
 
     The newest run is printed unless `quiet`; without a run, `otherwise` is returned.
 
@@ -264,7 +264,7 @@ def check_output_path(flag: str, path: Path | None) -> None:
 def set_up_device(
     machine: MachineFlags, spread: DeviceFlags | None = None
 ) -> "Hardware":
-    """Import JAX, choose the device or those of `spread`, and use the program cache.
+    """Import JAX, choose the device or the devices, and use the program cache.
 
     Raises:
         UsageError: there is no such device, or a setting of JAX prevents training.

@@ -55,9 +55,9 @@ class Args:
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
-    unbeatable. In a larger game of stones, so are those of a player that plays one move
-    in each position: all positions that it reaches are enumerated. Ctrl-C ends that
-    with what is known.
+    unbeatable. In a larger game of stones, the grades are exact too if the player plays
+    one move in each position: all positions that it reaches are enumerated. Ctrl-C ends
+    that with what is known.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """
@@ -77,7 +77,7 @@ class Args:
     as many as fit into memory."""
     exam: Annotated[Path | None, _FILE_OR_BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
-    file, those of Connect Four that come with the program; write it after the agent.
+    file, the program's own exam in Connect Four; write the flag after the agent.
     Then other grades are those that --games and --max-positions ask for."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,

@@ -108,8 +108,8 @@ def read_metrics(run: Path) -> list[Row]:
 def name_and_config(run: Path) -> tuple[str, Config]:
     """Return the name of a run in a legend, and its settings, from its `config.json`.
 
-    The name is the preset and the settings that differ from it, except for those of the
-    evaluations.
+    The name is the preset and the settings that differ from it, except for the settings
+    of the evaluations.
 
     Raises:
         UsageError: there is no such file, or it has no settings.

@@ -41,9 +41,18 @@ if TYPE_CHECKING:
 _NUM_SEEDS = Range(int, 1, 100_000)
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
-    *("resume", "at_once", "json", "csv", "svg"),
-    *("device", "no_compile_cache", "devices", "distributed"),
-    *("coordinator", "num_processes", "process_id"),
+    "resume",
+    "at_once",
+    "json",
+    "csv",
+    "svg",
+    "device",
+    "no_compile_cache",
+    "devices",
+    "distributed",
+    "coordinator",
+    "num_processes",
+    "process_id",
 }
 """The fields that may be given with `--resume`."""
 
@@ -54,7 +63,7 @@ class Args(cli.TrainingFlags):
 
     On a CPU the agents train one after another, in one compiled program, and each is
     the same agent that train gives for its seed. On an accelerator many train at once:
-    rounding differs there, so they are other agents than those of train.
+    rounding differs there, so they are not the same agents as with train.
 
     Each agent is graded once, at the end of its training, and then kept in the file
     runs/<time>-sweep-<preset>.jsonl, from which --resume continues.
@@ -137,9 +146,9 @@ def main(args: Args) -> int:
         return cli.report_interrupt(number) if number else 0
 
 
-def sweep_to_continue(path: Path, given: Sequence[str]) -> Sweep:
+def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
     """Return the sweep of a file; refuse flags that would change its settings."""
-    for name in sorted({*given} - WITH_RESUME):
+    for name in sorted({*given_fields} - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
         raise UsageError(f"{flag_name(name)} must be {rule}")
     return sweep_file.read_sweep(path)
@@ -158,7 +167,7 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
 
 
 def open_file(args: Args) -> SweepFile:
-    """Open the file of the sweep to continue, or make that of a new one."""
+    """Open the file of the sweep to continue, or make the file of a new sweep."""
     from jax_ttt.runtime import distributed
 
     if args.resume is not None:

@@ -45,7 +45,7 @@ Math.random = () => {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return state / 2 ** 32;
 };
-// What screen readers are told.
+// The texts that screen readers read out.
 window.announced = [];
 new MutationObserver((changes) => {
   for (const { target } of changes) {
@@ -65,7 +65,7 @@ HEARD = """(text) => new Promise((resolve, reject) => {
   };
   look();
 })"""
-"""Wait until screen readers are told a text."""
+"""Wait until screen readers get a text."""
 
 
 def chromium():
@@ -180,11 +180,11 @@ class Page:
         expect(self.area()).not_to_contain_text(text)
 
     def announced(self):
-        """Return what screen readers were told since the page was opened."""
+        """Return the texts that screen readers got since the page was opened."""
         return self.evaluate("window.announced")
 
     def hear(self, text):
-        """Wait until screen readers are told a text; then forget all they were told."""
+        """Wait until screen readers get a text; then forget all their texts."""
         self.evaluate(HEARD, text)
         self.evaluate("window.announced.length = 0")
 

@@ -69,7 +69,7 @@ USES: Row = (
 def architecture_picture(theme: Theme = "light") -> Picture:
     """Draw the parts of the program; arrows lead right or down, from `START`.
 
-    The numbers are those of the preset `default`.
+    The numbers come from the preset `default`.
     """
     run = PRESETS["default"].run
     heading = (

@@ -75,7 +75,7 @@ class Args:
     game against the same opponent; web: the web page, which needs Playwright and
     chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
-    """The first seed to train; the game and the values are those of its agent."""
+    """The first seed to train; its agent gives the game and the values."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
     """Number of seeds in the figures of several runs."""
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
@@ -221,7 +221,7 @@ def lost_line(seed: int) -> tuple[Game, Game]:
         )
         for seat, line in lines
     ]
-    return max(pairs, key=lambda pair: num_shared_moves(*pair))
+    return max(pairs, key=lambda pair: num_shared_moves(pair[0], pair[1]))
 
 
 def num_shared_moves(one: Game, other: Game) -> int:

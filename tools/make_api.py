@@ -160,8 +160,10 @@ def part_page(part: Part) -> str:
 def result_types(functions: list[Callable[..., object]]) -> list[type]:
     """Return the package's types that the functions return, each once."""
     types = [inspect.signature(function).return_annotation for function in functions]
-    ours = [t for t in types if getattr(t, "__module__", "").startswith("jax_ttt.")]
-    return list(dict.fromkeys(ours))
+    own_types = [
+        t for t in types if getattr(t, "__module__", "").startswith("jax_ttt.")
+    ]
+    return list(dict.fromkeys(own_types))
 
 
 def example_code(name: str) -> str:

@@ -129,7 +129,7 @@ def reproduced(
 ) -> PublishedFigures:
     """Return our figures: mean rates, the range of the wins, and the median time.
 
-    The rates are those of the agents that did not diverge.
+    Agents that diverged have no rates.
     """
     graded = [row.grade.rates for row in rows if row.grade is not None]
 
@@ -153,7 +153,8 @@ def reproduced(
 
 def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str:
     """Return the systems one below the other, theirs and ours, and the notes."""
-    lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
+    header = ["wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds"]
+    lines = [_cells(header)]
     notes = []
     for name, rows in results.items():
         system, seeds = SYSTEMS[name], count_phrase(len(rows), "seed")
@@ -161,7 +162,7 @@ def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str
         source = f"reproduced, {seeds}" if system.results else seeds
         for result in (*system.results, reproduced(name, rows, source)):
             lines += _rows(result)
-        notes += wrapped_lines(f"{name}: {system.why}{_not_proven(rows)}")
+        notes += wrapped_lines(f"{name}: {system.explanation}{_not_proven(rows)}")
     return "\n".join([*lines, "", *notes])
 
 
@@ -182,14 +183,15 @@ def _rows(result: PublishedFigures) -> list[str]:
     cells = (result.first or "").partition(" ("), (result.second or "").partition(" (")
     rates, spans = ([cell[part] for cell in cells] for part in (0, 2))
     others = (result.unbeatable or "", result.seconds or "")
-    lines = [_cells(result.source, *rates, *others)]
+    lines = [_cells([result.source, *rates, *others])]
     if any(spans):
         ranges = (span.removesuffix(")") for span in spans)
-        lines.append(_cells("range of the wins", *ranges, "", ""))
+        lines.append(_cells(["range of the wins", *ranges, "", ""]))
     return lines
 
 
-def _cells(source: str, *cells: str) -> str:
+def _cells(row: Sequence[str]) -> str:
+    source, *cells = row
     widths = (20, 20, 14, 16)
     padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     return (f"  {source:<26}" + "".join(padded)).rstrip()
@@ -204,7 +206,7 @@ def as_json(
             title=SYSTEMS[name].title,
             published=SYSTEMS[name].results,
             reproduced=reproduced(name, rows, "reproduced"),
-            why=SYSTEMS[name].why,
+            why=SYSTEMS[name].explanation,
             agents=tuple(rows),
         )
         for name, rows in results.items()

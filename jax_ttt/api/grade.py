@@ -6,7 +6,8 @@ import math
 import jax
 
 from jax_ttt.api import html
-from jax_ttt.api.player import PlayerLike, player
+from jax_ttt.api import player as players
+from jax_ttt.api.player import PlayerLike
 from jax_ttt.api.prove import check_max_positions
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.ranges import NUM_GAMES_OR_NONE_RANGE, SEED_RANGE
@@ -124,7 +125,7 @@ class PlayerGrade(grades.Grade):
 
 
 def grade(
-    who: PlayerLike,
+    player: PlayerLike,
     *,
     env_id: str | None = None,
     num_games: int | None = None,
@@ -138,7 +139,7 @@ def grade(
     the search; the grade then has what was found so far.
 
     Args:
-        who: An agent, a built-in player's name or a function; see `player`.
+        player: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
         num_games: Games of a sampled match against random, up to 1,048,576; by default
             0 if the rates of both seats are exact, else 1,024.
@@ -161,7 +162,7 @@ def grade(
     SEED_RANGE.check("seed", seed)
     if num_games is not None:
         NUM_GAMES_OR_NONE_RANGE.check("num_games", num_games)
-    examined = player(who, env_id=env_id, seed=seed)
+    examined = players.player(player, env_id=env_id, seed=seed)
     check_max_positions(max_positions, examined)
     exact_grade = grader.follow_lines(examined, max_positions)
     match_key = jax.random.fold_in(jax.random.key(seed), 1)

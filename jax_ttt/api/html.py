@@ -16,8 +16,8 @@ def html_table(
 
 
 def _row(cells: Sequence[object], tag: str) -> str:
-    written = (f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
-    return f"<tr>{''.join(written)}</tr>"
+    cell_tags = (f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
+    return f"<tr>{''.join(cell_tags)}</tr>"
 
 
 def preformatted(lines: str) -> str:

@@ -25,7 +25,7 @@ PlayerLike: TypeAlias = (
 
 
 def player(
-    who: PlayerLike,
+    player: PlayerLike,
     *,
     env_id: str | None = None,
     name: str | None = None,
@@ -33,11 +33,11 @@ def player(
 ) -> Player:
     """Return a player: an agent, a built-in player, or your own function or policy.
 
-    All functions that take a player accept the same values as `who`. Call `player` only
-    to give a player a name, a game or a seed.
+    All functions that take a player accept the same values as `player`. Call this
+    function only to give a player a name, a game or a seed.
 
     Args:
-        who: An agent; the name of a built-in player, for instance `"random"`,
+        player: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
             agent; a policy with the shape of `Player.policy`; or a function
             `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
@@ -66,8 +66,8 @@ def player(
     SEED_RANGE.check("seed", seed)
     if name is not None:
         check_setting("name", str, name)
-    game = common_game([who], env_id)
-    return _make_player(who, game, jax.random.key(seed), name)
+    game = common_game([player], env_id)
+    return _make_player(player, game, jax.random.key(seed), name)
 
 
 def distinct_players(
@@ -75,7 +75,7 @@ def distinct_players(
 ) -> tuple[EnvId, list[Player]]:
     """Return the players' game, and all players with different names."""
     game = common_game(players, env_id)
-    result = [_make_player(who, game, key) for who in players]
+    result = [_make_player(player_like, game, key) for player_like in players]
     all_names = {player.name for player in result}
     used: set[str] = set()
     for i, player in enumerate(result):
@@ -98,55 +98,57 @@ def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
     if env_id is not None and env_id not in GAMES:
         raise SettingError("env_id", f"one of {', '.join(GAMES)}", env_id)
     sources = {} if env_id is None else {env_id: "env_id"}  # by game
-    for who in players:
-        if game := _game_of_player(who):
-            sources.setdefault(game, _default_name(who))
+    for player_like in players:
+        if game := _game_of_player(player_like):
+            sources.setdefault(game, _default_name(player_like))
     if len(sources) > 1:
         first, second = [f"{game} ({name})" for game, name in sources.items()][:2]
         raise GameError(f"more than one game: {first} and {second}")
     return cast(EnvId, next(iter(sources), game_facts.DEFAULT_GAME))
 
 
-def _game_of_player(who: PlayerLike) -> EnvId | None:
+def _game_of_player(player_like: PlayerLike) -> EnvId | None:
     """Return the game that a player is made for; None if it plays several games."""
-    if isinstance(who, Player):
-        return who.env_id
-    if isinstance(who, saved_agents.SavedAgent):
-        return who.config.env_id
-    if not isinstance(who, str | os.PathLike):
+    if isinstance(player_like, Player):
+        return player_like.env_id
+    if isinstance(player_like, saved_agents.SavedAgent):
+        return player_like.config.env_id
+    if not isinstance(player_like, str | os.PathLike):
         return None
-    saved = player_names.read_name(os.fspath(who), game_facts.DEFAULT_GAME).saved
+    name = os.fspath(player_like)
+    saved = player_names.read_name(name, game_facts.DEFAULT_GAME).saved
     return None if saved is None else player_names.game_of_players([saved], None)
 
 
-def _default_name(who: PlayerLike) -> str:
-    if isinstance(who, Player):
-        return who.name
-    if isinstance(who, saved_agents.SavedAgent):
-        return f"agent of seed {who.seed}"
-    if isinstance(who, str | os.PathLike):
-        return os.fspath(who)
-    if isinstance(who, np.ndarray):
+def _default_name(player_like: PlayerLike) -> str:
+    if isinstance(player_like, Player):
+        return player_like.name
+    if isinstance(player_like, saved_agents.SavedAgent):
+        return f"agent of seed {player_like.seed}"
+    if isinstance(player_like, str | os.PathLike):
+        return os.fspath(player_like)
+    if isinstance(player_like, np.ndarray):
         return "policy"
-    return getattr(who, "__name__", None) or repr(who)
+    return getattr(player_like, "__name__", None) or repr(player_like)
 
 
 def _make_player(
-    who: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
+    player_like: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
 ) -> Player:
-    player_name = _default_name(who) if name is None else name
-    if isinstance(who, Player):
-        return dataclasses.replace(who, name=player_name)
-    if isinstance(who, saved_agents.SavedAgent):
-        return registry.agent_player(player_name, who)
-    if isinstance(who, str | os.PathLike):
-        spec = player_names.read_name(os.fspath(who), env_id)
+    player_name = _default_name(player_like) if name is None else name
+    if isinstance(player_like, Player):
+        return dataclasses.replace(player_like, name=player_name)
+    if isinstance(player_like, saved_agents.SavedAgent):
+        return registry.agent_player(player_name, player_like)
+    if isinstance(player_like, str | os.PathLike):
+        spec = player_names.read_name(os.fspath(player_like), env_id)
         player = registry.make_player(spec, env_id, key)
         return dataclasses.replace(player, name=player_name)
-    if isinstance(who, np.ndarray):
-        return user_players.from_policy(player_name, who, env_id)
-    if not callable(who):
+    if isinstance(player_like, np.ndarray):
+        return user_players.from_policy(player_name, player_like, env_id)
+    if not callable(player_like):
         raise PlayerError(
-            f"a player is an agent, a name, a path, a function or a policy, not {who!r}"
+            "a player is an agent, a name, a path, a function or a policy, "
+            f"not {player_like!r}"
         )
-    return user_players.from_function(player_name, who, env_id)
+    return user_players.from_function(player_name, player_like, env_id)

@@ -6,7 +6,8 @@ import jax
 import numpy as np
 
 from jax_ttt.api import html
-from jax_ttt.api.player import PlayerLike, player
+from jax_ttt.api import player as players
+from jax_ttt.api.player import PlayerLike
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.ranges import MAX_POSITIONS_RANGE
@@ -96,7 +97,7 @@ class Proof:
 
 
 def prove(
-    who: PlayerLike, *, env_id: str | None = None, max_positions: int | None = None
+    player: PlayerLike, *, env_id: str | None = None, max_positions: int | None = None
 ) -> Proof:
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
@@ -106,7 +107,7 @@ def prove(
     must be deterministic. Ctrl-C ends the search, which then proves nothing more.
 
     Args:
-        who: An agent, a built-in player's name or a function; see `player`.
+        player: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
         max_positions: Most positions that a search visits in a seat; by default as
             many as memory holds. A search that reaches this limit proves nothing.
@@ -122,7 +123,7 @@ def prove(
         >>> len(jax_ttt.prove("random").losing_line)
         5
     """
-    examined = player(who, env_id=env_id)
+    examined = players.player(player, env_id=env_id)
     check_max_positions(max_positions, examined)
     tree = trees.host_tree(examined.env_id)
     if tree is not None and examined.policy is None:

@@ -42,8 +42,9 @@ def train(
 
     Args:
         seed: The seed of all random numbers, 0 to 4,294,967,295.
-        preset: The name of a preset of `PRESETS`, or a `Config`. The default is that of
-            `python -m jax_ttt.train`: `plain` with an opponent, else the game's preset.
+        preset: The name of a preset of `PRESETS`, or a `Config`. The default is the
+            same as of `python -m jax_ttt.train`: `plain` with an opponent, else the
+            game's preset.
         until_proven: Stop at the first evaluation that proves the agent unbeatable.
         keep_agents: Keep a copy of the agent at each evaluation, in `Run.agents`.
         progress: Show a progress bar on stderr.
@@ -249,7 +250,7 @@ class _AgentRecord:
 def _split_step(step: RunStep, num_agents: int) -> Iterator[RunStep]:
     """Yield the step of each of the agents that train at once.
 
-    The counts of its state are the agent's; its learner is still that of all agents.
+    The counts of its state are the agent's; its learner is still shared by all agents.
     """
     for i in range(num_agents):
         names = ("games", "wins", "losses", "env_steps", "diverged")

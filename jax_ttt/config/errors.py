@@ -29,7 +29,7 @@ class ConflictError(SettingError):
 
 
 class PlayerError(Refused):
-    """A name is not that of a player that can be used; the message says why."""
+    """A name does not name a usable player; the message says why."""
 
 
 class MoveError(Refused):

@@ -1,6 +1,7 @@
 """Presets: named settings, given by their differences from the defaults of `Config`.
 
-Our own presets are here, those of others in `config/published_systems.py`.
+Our own presets are here. The presets of published systems are in
+`config/published_systems.py`.
 """
 
 from typing import TYPE_CHECKING, Literal

@@ -37,7 +37,7 @@ class PublishedSystem(NamedTuple):
     title: str
     config: Config
     results: tuple[PublishedFigures, ...]
-    why: str  # why our figures differ from the published ones
+    explanation: str  # why our figures differ from the published ones
     curve: tuple[tuple[int, float], ...] = ()  # published: (games played, wins in %)
 
 

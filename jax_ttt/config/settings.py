@@ -35,7 +35,7 @@ class RunSettings(SettingsPart):
     """The game, the number of games at once and the length of the training."""
 
     env_id: EnvId = game_facts.DEFAULT_GAME
-    """The PGX game to learn."""
+    """The game to learn."""
     num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
     """Games played at once. Each update plays one move in each of them."""
     num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
@@ -606,7 +606,7 @@ class Config:
 
     @functools.cached_property
     def compiled_for(self) -> tuple[Setting, ...]:
-        """The settings that a program is compiled for: all but those of `hyper`."""
+        """The settings that a program is compiled for: all but `Hyper`'s."""
         fields = self.as_dict().items()
         return tuple(value for name, value in fields if name not in Hyper._fields)
 

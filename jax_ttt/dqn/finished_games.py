@@ -1,4 +1,4 @@
-"""Learning from a finished game, whoever played it.
+"""Learning from a finished game between any two players.
 
 The page's live training learns in this way from the games of people.
 
@@ -51,7 +51,7 @@ def learn_from_game(
     Each move is one gradient step, which also moves the target network. Its batch has
     `B` moves of which only this one is live. So the move weighs as much as one move of
     an update, and a few games don't undo what a network has learned. The learning rate
-    is that of the run's next update. The average of the weights moves as far as the
+    is the rate of the run's next update. The average of the weights moves as far as the
     weights. The counts of updates and games stay. Only for a learner in self-play.
     """
     batch = game_transitions(learner, state.new_game, game.moves)

@@ -471,7 +471,7 @@ def unchanged_until_ready(
 ) -> TrainState:
     """Return `learned`, or until the buffer is ready, with the weights of `before`.
 
-    The optimizer's state is that of `before` too. Until then, no sampled move is `live`
+    The optimizer's state comes from `before` too. Until then, no sampled move is `live`
     (see `replay.sample_moves`). So the gradient is 0 and no row of a table counts as
     visited, but AdamW would still decay the weights and count the step.
     """

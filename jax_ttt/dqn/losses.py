@@ -98,7 +98,7 @@ BACKUPS = {
 """The functions from a batch to TD targets, by `Config.backup_rule`.
 
 They take the batch, the values of its next boards as a function of weights, the weights
-in training, those of the target network, and `tremble`.
+in training, the weights of the target network, and `tremble`.
 """
 
 
@@ -204,7 +204,7 @@ def table_gradient(
 
     An SGD step then removes the same share of an entry's mean error, however many moves
     are in the batch and however many visit the entry. The number of visits is itself a
-    gradient: that of the sum of the played values.
+    gradient: the gradient of the sum of the played values.
     """
 
     def sum_of_played(params: nnx.State) -> jax.Array:

@@ -30,10 +30,10 @@ class Metrics(NamedTuple):
 
 
 def chunk_metrics(per_update: Metrics, weights: PyTree) -> Metrics:
-    """Return the metrics of a chunk, from those of its updates, `(T,)` each.
+    """Return the metrics of a chunk, from the metrics of its updates, `(T,)` each.
 
     Counts are sums. Loss, gradient norm and value are means. Epsilon, learning rate and
-    rows are those of the last update. `weights` is a pytree of those at the end.
+    rows come from the last update. `weights` is the pytree of the weights after it.
     """
     # Stacked, because one sum over a matrix compiles faster than sums of its rows.
     values = jnp.stack([per_update.loss, per_update.grad_norm, per_update.mean_max_q])

@@ -17,7 +17,7 @@ from jax_ttt.config.settings import RunSettings
 from jax_ttt.games import packing, pgx_games
 
 CAPACITY = 2**18
-"""Most positions in a pool; those of the oldest rounds leave it first."""
+"""Most positions in a pool; the positions of the oldest rounds leave it first."""
 
 
 class Pool(NamedTuple):
@@ -37,8 +37,8 @@ def add_positions(
 ) -> Pool:
     """Return the pool with positions added, as NumPy arrays, each position only once.
 
-    `numbers` are those of `packing.keys_to_numbers`. If there are more new positions
-    than the pool has room for, `rng` draws a sample of them.
+    `numbers` come from `packing.keys_to_numbers`. If there are more new positions than
+    the pool has room for, `rng` draws a sample of them.
     """
     capacity = len(pool.keys)
     old = packing.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])

@@ -219,8 +219,8 @@ class RunWriter:
 def is_snapshot_kept(config: Config, update: int) -> bool:
     """Return whether the snapshot of a regular evaluation at this update is kept.
 
-    If a run has more evaluations than `MOST_SNAPSHOTS`, only those of every second,
-    fourth, eighth, ... evaluation and the last one are kept.
+    If a run has more evaluations than `MOST_SNAPSHOTS`, only the snapshots of every
+    second, fourth, eighth, ... evaluation and of the last one are kept.
     """
     every = config.evaluation.eval_every
     step = 1

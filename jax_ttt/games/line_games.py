@@ -32,8 +32,14 @@ class Position(NamedTuple):
 @functools.partial(
     jax.tree_util.register_dataclass,
     data_fields=[
-        *("current_player", "observation", "rewards", "terminated", "truncated"),
-        *("legal_action_mask", "_step_count", "_x"),
+        "current_player",
+        "observation",
+        "rewards",
+        "terminated",
+        "truncated",
+        "legal_action_mask",
+        "_step_count",
+        "_x",
     ],
     meta_fields=["game"],
 )

@@ -6,7 +6,7 @@ the players alternate and the first player begins. There are two ways to pack a 
 (`GameFacts.packing`):
 
 - By cells: two bits for each cell. It is the key of `games.symmetry`, and the least key
-  of a board's symmetric views is that of its canonical board.
+  of a board's symmetric views is the key of its canonical board.
 - By columns, for games whose stones fall: one bit for each stone and a 1 above them.
   This is shorter: 49 bits for 7 x 6 cells, not 84.
 
@@ -53,7 +53,8 @@ def check_packed(env_id: EnvId) -> None:
 
 def stones_of(env_state: pgx.State) -> Stones:
     """Return the stones of states of a game of stones."""
-    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    # PGX's states of stones have the same fields as our states; `pgx.State` does not
+    # declare them.
     board = cast(line_games.State, env_state)._x.board.reshape(
         len(env_state.rewards), -1
     )
@@ -106,7 +107,7 @@ def _join_digits(game: GameFacts, digits: UInt32[Array, "B D"]) -> UInt32[Array,
 
 
 def _mover_and_other(stones: Stones) -> tuple[Bool[Array, "B F"], Bool[Array, "B F"]]:
-    """Return the stones of the player to move, and those of the other player."""
+    """Return the stones of the player to move, and the stones of the other player."""
     second_moves = (stones.first | stones.second).sum(axis=1, keepdims=True) % 2 == 1
     return (
         jnp.where(second_moves, stones.second, stones.first),
@@ -164,7 +165,8 @@ def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
     mine, yours = _mover_and_other(stones)
     free = ~(stones.first | stones.second)
     board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
-    # PGX's states of stones have the fields of ours, which `pgx.State` does not say.
+    # PGX's states of stones have the same fields as our states; `pgx.State` does not
+    # declare them.
     start = cast(line_games.State, _new_games(env_id, len(free)))
     open_columns = free[:, : game.shape[1]]  # their highest cell is free
     return dataclasses.replace(

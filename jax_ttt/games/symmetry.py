@@ -61,8 +61,8 @@ def least_views(cells: Float[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
     """Return a mask of the canonical view of each board, given as in `stones.cells`.
 
     If a board is its own image, several views are marked. One matrix product computes
-    the keys of all views, less that of the empty board. It is exact, since keys of many
-    cells are split into parts.
+    the keys of all views, less the key of the empty board. It is exact, since keys of
+    many cells are split into parts.
     """
     num_views, num_cells = views.cells.shape
     num_parts = -(-num_cells // _PART)
@@ -134,8 +134,8 @@ def symmetry_classes(
 ) -> tuple[Int[np.ndarray, " P"], Classes[np.ndarray]]:
     """Return for each position the first one of its canonical board, and the classes.
 
-    `cells` are as in `stones.cells`. `level_start` is that of `tree.Tree`: it tells
-    apart positions of different levels with equal `cells`. The classes have the order
+    `cells` are as in `stones.cells`. `level_start` is as in `tree.Tree`: it tells apart
+    positions of different levels with equal `cells`. The classes have the order
     of their first positions.
 
     Raises:

@@ -30,8 +30,8 @@ ACTIVATIONS: dict[Activation, Callable[[jax.Array], jax.Array]] = {
 class MLP(nnx.Module):
     """A multilayer perceptron; its final tanh keeps values in the range of rewards.
 
-    `shape` is that of the planes, `(H, W, C)`. With `num_filters`, a convolution comes
-    before the hidden layers. `dtype` is the dtype of the matrix products.
+    `shape` is the shape of the planes, `(H, W, C)`. With `num_filters`, a convolution
+    comes before the hidden layers. `dtype` is the dtype of the matrix products.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class Convolution(nnx.Module):
     """The values of all filters in all patches of boards, by one matrix product.
 
     A filter has the same weights in every patch. Its bias differs by patch, as the
-    place on the board matters. `shape` is that of the planes, `dtype` the dtype of the
-    product.
+    place on the board matters. `shape` is the shape of the planes, `dtype` the dtype of
+    the product.
     """
 
     def __init__(
@@ -135,8 +135,8 @@ def as_linear(
 ) -> Float[np.ndarray, "N V"]:
     """Return the kernel of a linear layer with the same values as a convolution.
 
-    `kernel` is that of a saved agent. The linear layer's bias is the convolution's,
-    flattened.
+    `kernel` is the convolution's kernel in a saved agent. The linear layer's bias is
+    the convolution's bias, flattened.
     """
     entries = entries_of_patches(shape)
     linear = np.zeros((np.prod(shape), kernel.shape[1], entries.shape[1]), kernel.dtype)

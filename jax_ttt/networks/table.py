@@ -39,7 +39,7 @@ class Table(nnx.Module):
     def __call__(
         self, obs: Shaped[Array, "B H W 2"], positions: Positions
     ) -> Float[Array, "B V"]:
-        """Return the values: those of all actions by head 1, then by head 2."""
+        """Return the values of all actions by head 1, then by head 2."""
         values = self.values[...]
         number = stones.board_number(stones.cells(obs))
         if self.key == "hash":

@@ -35,7 +35,7 @@ def negamax(
 ) -> Float[Array, "B A"]:
     """Return action values after `depth` moves of best play, which ends in `q_fn`.
 
-    With depth 0, they are those of `q_fn`. Each level computes one TD target with
+    With depth 0, they are the values of `q_fn`. Each level computes one TD target with
     discount `gamma`, for A times as many boards as the level above. Games whose deepest
     level has more than `MAX_BOARDS` boards are searched in groups.
     """

@@ -1,7 +1,7 @@
 """Monte Carlo tree search (UCT) that steps the game, for games without a tree.
 
-The search is that of `mcts`, but the tree grows during the search, and a board that
-several lines of play reach is several nodes. Both searches are needed: that of `mcts`
+The search is the same as in `mcts`, but the tree grows during the search, and a board
+that several lines of play reach is several nodes. Both searches are needed: `mcts`
 gives a policy of the whole game, and with the same 200 playouts a move it loses half as
 often in tic-tac-toe; this one needs no list of the positions.
 

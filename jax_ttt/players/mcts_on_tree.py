@@ -201,7 +201,7 @@ def _values_everywhere(
 def online_player(graph: Graph, index: Int[ArrayT, " K"], num_playouts: int) -> Partial:
     """Return the player that searches again at each move.
 
-    `index` is that of `position_lookup.position_index`.
+    `index` is the result of `position_lookup.position_index`.
     """
     return Partial(
         _searched_actions, graph, jnp.asarray(index), jnp.int32(num_playouts)

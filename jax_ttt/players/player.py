@@ -18,7 +18,8 @@ class Player:
     Attributes:
         env_id: The game.
         name: Its name in matches and tables.
-        choose: The function `(key, env_state of B games) -> actions`; see `random_players`.
+        choose: The function `(key, env_state of B games) -> actions`; see
+            `random_players`.
         policy: The probability of each move in each position, `(P, A)` float64, in the
             order of the tree's positions; None if it is not known.
         seats: The seats that it learned.

@@ -41,8 +41,13 @@ PLAYERS_HELP = "\n".join(
 """The kinds of players, a line each, for the help of a command."""
 
 BUILT_IN = (
-    *("random", "blend:0.7:minimax", "minimax", "minimax-first", "minimax-quick"),
-    *("mcts", "mcts-online"),
+    "random",
+    "blend:0.7:minimax",
+    "minimax",
+    "minimax-first",
+    "minimax-quick",
+    "mcts",
+    "mcts-online",
 )
 """Players that need no file."""
 

@@ -53,7 +53,7 @@ def policy_player(
 ) -> Partial:
     """Return the player that draws its moves from a policy.
 
-    `index` is that of `position_lookup.position_index`.
+    `index` is the result of `position_lookup.position_index`.
     """
     return Partial(_policy_actions, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
 

@@ -131,8 +131,8 @@ class Program(Generic[_Params, _Result]):
 def _index_of_supported_options() -> int | None:
     """Return the index of the first of `_EXTRA_OPTIONS` that XLA knows.
 
-    None if XLA refuses the level too. A line on stderr says so if XLA refuses the level
-    or all extra options.
+    None if XLA refuses the level too. If it refuses the level or all extra options, a
+    line on stderr reports it.
     """
     reason = ""
     for index, options in enumerate(_EXTRA_OPTIONS):

@@ -1,6 +1,7 @@
 """The devices that a run uses, and the placement of its arrays on them.
 
-The arrays of one agent are split by games, those of many agents at once by agents.
+The arrays of one agent are split by games. The arrays of many agents at once are split
+by agents.
 Everything else, like the parameters of one agent, is the same on each device; the
 compiler adds the sums over devices.
 

@@ -95,7 +95,7 @@ def _titled_board(
 def values_table(opponent: str, rows: Sequence[MoveValue]) -> str:
     """Return a table of the values of the moves, the best first.
 
-    The order is by the agent's values if there are any, else by those of best play.
+    The order is by the agent's values if there are any, else by the minimax values.
     """
     exact = [row.minimax_value for row in rows if row.minimax_value is not None]
     learned = [row.q_value for row in rows if row.q_value is not None]

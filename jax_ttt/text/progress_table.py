@@ -14,8 +14,8 @@ class ProgressTable:
     def __init__(self, config: Config, coloured: bool) -> None:
         """Begin the table.
 
-        With `coloured`, the proof has a colour, and cells that are equal to those of
-        the row above are dim.
+        With `coloured`, the proof has a colour, and a cell that is equal to the cell
+        above it is dim.
         """
         self._config = config
         self._coloured = coloured

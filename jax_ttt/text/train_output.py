@@ -1,31 +1,31 @@
 """The output of `train`: before a run, at each evaluation, and at the end."""
 
+import contextlib
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import numpy as np
 from flax import nnx
-from jax.sharding import Mesh
 from tqdm import tqdm
 
 from jax_ttt import __version__
-from jax_ttt.config.game_facts import GAMES, Seat
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.metrics_rows import TrainingCounts
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import counterexamples
-from jax_ttt.grading.grade import Grade, SeatGrade
+from jax_ttt.grading.grade import Grade
 from jax_ttt.players import network_player
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies, proof
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.text import board_text, grade_text, screen
 from jax_ttt.text.progress_table import (
     ProgressTable,
@@ -128,7 +128,7 @@ class Console:
     def show(self, progress: RunStep, grade: Grade) -> None:
         """Show a step of the run: updates in the bar, an evaluation in the table.
 
-        `grade` is that of the last evaluation.
+        `grade` is the grade of the last evaluation.
         """
         if (metrics := progress.metrics) is not None:
             self._latest.epsilon = float(metrics.epsilon)
@@ -205,49 +205,16 @@ def banner(plan: Plan, device: str, folder: Path) -> str:
     )
 
 
-@runtime_checkable
-class FinishedRun(Protocol):
-    """A run at its end, with the grade of its agent."""
+@contextlib.contextmanager
+def search_display(env_id: EnvId) -> Iterator[Callable[[Reach, int, int], None]]:
+    """Show on a terminal the progress of a search of the agent, until the block ends.
 
-    grade: Grade
-
-    @property
-    def agent(self) -> SavedAgent:
-        """The trained agent."""
-        ...
-
-    def add_proof(self, searched: dict[Seat, SeatGrade]) -> None:
-        """Add the results of a search, by seat, to the grade."""
-        ...
-
-
-def prove_agent(
-    run: FinishedRun,
-    seconds: float | None,
-    stop: Callable[[], bool],
-    mesh: Mesh | None = None,
-) -> None:
-    """Search all lines of play against the agent, and add the results to its grade.
-
-    Nothing is done where a search would not find more. The search ends after `seconds`,
-    or once `stop()` is true. A terminal shows its progress.
+    The search calls the yielded function; see `grade_text.search_progress`.
     """
-    config, params = run.agent.config, run.agent.params
-    if not counterexamples.may_find_more(config, run.grade, seconds):
-        return
     with standard_streams.status_line("grading the agent") as status:
-        show = grade_text.search_progress(
-            config.env_id, "the agent", status.set_description_str
+        yield grade_text.search_progress(
+            env_id, "the agent", status.set_description_str
         )
-        searched = counterexamples.prove_within(
-            config=config,
-            params=params,
-            seconds=seconds,
-            stop=stop,
-            show=show,
-            mesh=mesh,
-        )
-    run.add_proof(counterexamples.merge_searches(run.grade.searched, searched))
 
 
 def end_text(
@@ -304,8 +271,8 @@ def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
 def _greedy_policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
     """Return the agent's policy over the game's tree.
 
-    Its moves are those of the last step's evaluation. They are computed if the last
-    step has none, as when a finished run is resumed.
+    Its moves come from the last step's evaluation. If the last step has none, as when a
+    finished run is resumed, they are computed.
     """
     if progress.evaluation is None or progress.evaluation.exact is None:
         tree = trees.game_tree(agent.config.env_id)

@@ -38,11 +38,12 @@ def check_random_numbers(saved: JsonObject) -> None:
 
     Its keys would then be read as different numbers, or not at all.
     """
-    theirs, ours = saved.get("random_numbers"), describe_environment()["random_numbers"]
-    if theirs != ours:
+    then = saved.get("random_numbers")
+    now = describe_environment()["random_numbers"]
+    if then != now:
         raise UsageError(
-            f"the run was trained with the random numbers of {theirs}, but those here "
-            f"are of {ours}: set JAX_DEFAULT_PRNG_IMPL and "
+            f"the run was trained with the random numbers of {then}, but those here "
+            f"are of {now}: set JAX_DEFAULT_PRNG_IMPL and "
             "JAX_THREEFRY_PARTITIONABLE as they were then"
         )
 

@@ -2,7 +2,8 @@
 
 Their runs differ in seeds or settings. On an accelerator, runs that share a program
 train at once, by `vmap`. On a CPU they train one after another, so that each agent is
-bit for bit that of a single run; `vmap` would be only somewhat faster there.
+bit for bit equal to the agent of a single run; `vmap` would be only somewhat faster
+there.
 """
 
 import contextlib
@@ -46,8 +47,8 @@ def train_jobs(
 
     Rows are in the order of the jobs. `at_once` agents train at once, by default as
     many as `agents_that_fit` returns, and share the seconds evenly. An agent that
-    trains alone is bit for bit that of `loop.training_steps`; one that trains with
-    others is equal up to rounding.
+    trains alone is bit for bit equal to the agent of `loop.training_steps`; one that
+    trains with others is equal up to rounding.
     """
     jobs = [_without_extra_evaluations(job) for job in jobs]
     for _, jobs_of_program in itertools.groupby(

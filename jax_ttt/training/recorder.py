@@ -205,7 +205,7 @@ class Recorder:
     def save(self, finished: Finished | None = None) -> None:
         """Save the latest state of the schedule; a failure is only a warning.
 
-        It is saved again if the run has `finished`, since its checkpoint then says so.
+        If the run has `finished`, it is saved again, since its checkpoint has that too.
 
         Raises:
             FloatingPointError: a weight is not finite.

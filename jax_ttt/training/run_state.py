@@ -178,8 +178,8 @@ def copy_to_host(state: RunState) -> dict[str, np.ndarray]:
 
     All processes must call it together, since they gather arrays that are split.
     """
-    named = pytrees.leaves_by_name(meshes.gather_arrays(state))
-    return {name: np.array(leaf) for name, leaf in named.items()}
+    leaves = pytrees.leaves_by_name(meshes.gather_arrays(state))
+    return {name: np.array(leaf) for name, leaf in leaves.items()}
 
 
 def put_state_on_devices(state: RunState, layout: Layout) -> RunState:
@@ -200,7 +200,7 @@ def restore_state(
     """Return the state of a checkpoint.
 
     Raises:
-        AgentError: its leaves are not those of a run with these settings.
+        AgentError: its leaves do not fit a run with these settings.
     """
     shapes = _state_shapes(learner, key)
     tensors = latest.checkpoint.tensors

@@ -215,8 +215,8 @@ def _own_addresses() -> set[str]:
     addresses = {name}
     with contextlib.suppress(OSError):
         addresses |= {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
-    # The name may mean 127.0.0.1 only. The address in the network is that of a datagram
-    # socket connected to an address for documentation; connecting it sends nothing.
+    # The name may resolve to 127.0.0.1 only. A datagram socket that is connected to an
+    # address for documentation has the network's address; connecting it sends nothing.
     for family, far in (
         (socket.AF_INET, "192.0.2.1"),
         (socket.AF_INET6, "2001:db8::1"),

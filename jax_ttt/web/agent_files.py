@@ -1,4 +1,4 @@
-"""Agents in files: those of the package, those of runs, and those that servers kept.
+"""Agents in files: of the package, of runs, and of earlier trainings of the server.
 
 The page itself reads the files and computes with them, so nothing here imports JAX.
 """

@@ -136,7 +136,7 @@ class _Handlers:
         """Start, pause, continue or reset the training."""
         body = await _json_body(request)
         if not {"command"} <= body.keys() <= {"command", "learner"}:
-            raise HTTPException(400, "a command is needed, and at most a learner")
+            raise HTTPException(400, "the body needs `command`, and may have `learner`")
         self.training.command(body["command"], body.get("learner"))
         return await self.send_status(request)
 
@@ -149,7 +149,7 @@ class _Handlers:
         """Pass a finished game to the agent in training, which learns from it."""
         body = await _json_body(request)
         if body.keys() != {"moves"}:
-            raise HTTPException(400, "the moves of a game are needed")
+            raise HTTPException(400, "the body needs `moves` and nothing else")
         await run_in_threadpool(self.training.learn, _checked_moves(body["moves"]))
         return await self.send_status(request)
 
@@ -207,7 +207,7 @@ async def _json_body(request: Request) -> JsonObject:
 def _checked_moves(value: object) -> list[int]:
     """Check that the moves of a request are whole numbers, legal or not."""
     if not isinstance(value, list) or len(value) > MOST_MOVES:
-        raise HTTPException(400, "moves must be a list, of a game")
+        raise HTTPException(400, "`moves` must be the list of a game's moves")
     moves = [move for move in value if type(move) is int and 0 <= move <= LARGEST_MOVE]
     if len(moves) < len(value):
         raise HTTPException(400, "each move must be a whole number")

@@ -85,7 +85,8 @@ class LiveRun:
         """
         if self._state is not None and config != self._config:
             self._open(config, self._state, self._stop)
-        self._record_step(*next(self._steps))
+        step, grade = next(self._steps)
+        self._record_step(step, grade)
 
     def learn(self, games: Sequence[Sequence[int]], config: Config) -> None:
         """Learn from finished games, each the moves of both players, and evaluate.
@@ -108,7 +109,8 @@ class LiveRun:
         )
         # The loop evaluates what is not evaluated yet, and stops.
         self._open(config, state, lambda: True)
-        self._record_step(*next(self._steps))
+        step, grade = next(self._steps)
+        self._record_step(step, grade)
         self._open(config, self._state, self._stop)
 
     def _open(
@@ -133,7 +135,7 @@ class LiveRun:
                 raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
         else:
-            assert step.evaluation is not None  # of a row that is no chunk's
+            assert step.evaluation is not None  # only a chunk has none
             self._shown_grade = self._detailed_grade(step.evaluation, grade)
             self._evaluated.append(row)
             self.row = history_row(
@@ -177,7 +179,7 @@ class LiveRun:
 
     @property
     def figures(self) -> JsonObject:
-        """The figures that the page shows; the keys are those of `INITIAL_FIGURES`."""
+        """The figures that the page shows, with the keys of `INITIAL_FIGURES`."""
         state = self._state
         if state is None:
             return INITIAL_FIGURES

@@ -1,7 +1,7 @@
 """Refusal of other sites' requests, and the headers of all replies.
 
 A page of another site can send requests to this machine: they are refused here. A name
-of another site can also be made to mean 127.0.0.1 (DNS rebinding): Starlette's
+of another site can also resolve to 127.0.0.1 (DNS rebinding): Starlette's
 `TrustedHostMiddleware` refuses it. Source: MDN, Fetch metadata.
 """
 

@@ -79,7 +79,7 @@ class RunInterface(Protocol):
 
     @property
     def figures(self) -> JsonObject:
-        """The figures that the page shows; the keys are those of `INITIAL_FIGURES`."""
+        """The figures that the page shows, with the keys of `INITIAL_FIGURES`."""
         ...
 
     def step(self, config: Config) -> None:
@@ -106,7 +106,7 @@ class RunProgress:
     number: int  # counted from 1 since the server's start; also the seed
     phase: Literal["idle", "compiling", "running", "finished", "failed"] = "compiling"
     paused: bool = False
-    begun: bool = False
+    is_begun: bool = False
     error: str | None = None
     figures: JsonObject = dataclasses.field(default_factory=INITIAL_FIGURES.copy)
     scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
@@ -313,7 +313,7 @@ class Training:
         """Return the agent as a file: now, or at the evaluation after `update`.
 
         Raises:
-            KeyError: there is no such agent; that of an earlier run is gone.
+            KeyError: there is no such agent; the agent of an earlier run is gone.
         """
         with self._changed:
             run = self._run
@@ -396,8 +396,8 @@ class Training:
         """Wait for a run that has not begun, and return it; None at the end."""
         with self._changed:
             while not self.is_closed:
-                if self._run is not None and not self._run.begun:
-                    self._run.begun = True
+                if self._run is not None and not self._run.is_begun:
+                    self._run.is_begun = True
                     return self._run
                 self._changed.wait()
         return None

@@ -55,7 +55,7 @@ def test_the_shipped_agent_of_connect_5x4_is_graded_unbeatable():
 
 
 @pytest.mark.parametrize(
-    ("who", "options", "message"),
+    ("player", "options", "message"),
     [
         ("random", {"num_games": -1}, "num_games must be"),
         (any_free, {"num_games": 0}, r"any_free .* nothing is exact"),
@@ -67,6 +67,6 @@ def test_the_shipped_agent_of_connect_5x4_is_graded_unbeatable():
         ),
     ],
 )
-def test_numbers_without_effect_are_refused(who, options, message):
+def test_numbers_without_effect_are_refused(player, options, message):
     with pytest.raises(jax_ttt.Refused, match=message):
-        jax_ttt.grade(who, **options)
+        jax_ttt.grade(player, **options)

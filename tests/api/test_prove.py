@@ -34,7 +34,7 @@ def test_the_losing_line_is_a_lost_game():
 
 
 @pytest.mark.parametrize(
-    ("who", "options", "message"),
+    ("player", "options", "message"),
     [
         (any_free, {}, "any_free: no proof"),
         ("random", {"env_id": "connect_four"}, "^random does not play one move"),
@@ -42,9 +42,9 @@ def test_the_losing_line_is_a_lost_game():
         ("minimax", {"max_positions": 10}, "max_positions must be left out"),
     ],
 )
-def test_a_proof_that_is_not_possible_is_refused(who, options, message):
+def test_a_proof_that_is_not_possible_is_refused(player, options, message):
     with pytest.raises(jax_ttt.Refused, match=message):
-        jax_ttt.prove(who, **options)
+        jax_ttt.prove(player, **options)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Runs over many devices: how arrays lie, and that the results are those of one."""
+"""Runs over many devices: where arrays lie, and results equal to one device's."""
 
 import re
 

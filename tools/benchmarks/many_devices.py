@@ -44,8 +44,8 @@ def measure_devices(quick: bool) -> list[Figures]:
 def device_row(size: int, timed: Timed, alone: Timed, virtual: bool) -> Figures:
     """Print and return the time of an update on so many devices, and the overhead.
 
-    The overhead is the time beyond that of a perfect division of the work: the time of
-    one device; divided by `size` if the devices are real.
+    The overhead is the time beyond a perfect division of the work: the time of one
+    device, divided by `size` if the devices are real.
     """
     text = f"devices {size}, virtual" if virtual else f"devices {size}"
     row = {"size": size, "kind": "virtual devices" if virtual else "devices"}

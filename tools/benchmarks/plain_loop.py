@@ -2,7 +2,7 @@
 
 Each move takes three compiled calls, to choose, to play and to learn. After each move
 the host waits to see whether every game is over. The equations and the order of random
-numbers are those of `learner`, so both compute the same.
+numbers are the same as in `learner`, so both compute the same.
 
 python -m tools.benchmarks.plain_loop FILE
 """

@@ -35,11 +35,12 @@ def measure_steps(rounds: int) -> Figures:
     learning = [fused(PRESETS[name]) for name in names]
     counts: list[list[float]] = [[] for _ in names]
 
-    def counted(run: Callable[[], Metrics], count: list[float]) -> None:
+    def count_moves(run: Callable[[], Metrics], count: list[float]) -> None:
         count.append(float(run().env_steps))
 
     runs = [
-        functools.partial(counted, *pair) for pair in zip(learning, counts, strict=True)
+        functools.partial(count_moves, run, count)
+        for run, count in zip(learning, counts, strict=True)
     ]
     pgx_alone, *timings = in_turn([bare(NUM_ENVS), *runs], rounds)
     text, moves = f"bare PGX, {NUM_ENVS:,} random games", NUM_ENVS * NUM_STEPS
@@ -85,13 +86,14 @@ def measure_exact_evaluation(rounds: int) -> Figures:
 
 def measure_arena(rounds: int) -> Figures:
     """Time sampled matches of random players, and the exact cross table."""
-    env, pair = pgx_games.make_env("tic_tac_toe"), (random_players.random_player,) * 2
+    env = pgx_games.make_env("tic_tac_toe")
+    player = random_players.random_player
     key = jax.random.key(0)
-    moves = int(play_seats(env, key, *pair, NUM_GAMES)[1])
+    moves = int(play_seats(env, key, player, player, NUM_GAMES)[1])
     tree = trees.enumerated("tic_tac_toe")
     ten = np.stack([policies.uniform_policy(tree)] * 10)
     runs = [
-        lambda: jax.block_until_ready(play_seats(env, key, *pair, NUM_GAMES)),
+        lambda: jax.block_until_ready(play_seats(env, key, player, player, NUM_GAMES)),
         lambda: outcomes.pairwise_outcomes(tree, ten, ten),
     ]
     sampled, table = in_turn(runs, rounds)

@@ -1,7 +1,7 @@
 """The time of a whole command, from the start of its process to its result.
 
 Each command runs in its own process, so it starts as cold as for a user. The parts of
-a run's time are those of its `times.json`.
+a run's time come from its `times.json`.
 """
 
 import compileall
@@ -77,11 +77,22 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
             here = folder / str(turn)
             here.mkdir()
             if turn < baselines:
-                args = BASELINE, [str(here / "weights.npz")], None
-                article.append(bar.step("article", processes.run_module, *args))
+                child = bar.step(
+                    "article",
+                    processes.run_module,
+                    module=BASELINE,
+                    args=[str(here / "weights.npz")],
+                    cache=None,
+                )
+                article.append(child)
             for cache, runs in ours.items():
-                places = here / cache, here / "cache"
-                runs.append(bar.step(f"train, {cache}", run_train_command, *places))
+                run = bar.step(
+                    f"train, {cache}",
+                    run_train_command,
+                    run_dir=here / cache,
+                    cache=here / "cache",
+                )
+                runs.append(run)
             run_others(bar, here / "warm", folder, others)
     figures = show_whole(article, ours) | show_others(others)
     for cache, runs in ours.items():
@@ -101,20 +112,26 @@ def run_others(
     Each command has its own cache in `folder`, which is empty the first time.
     """
     for name, command in COMMANDS.items():
-        args = [str(agent)] if command.of_agent else []
-        process = f"jax_ttt.{name}", args, folder / name, command.until
         for _ in range(1 if children[name] else 2):
-            children[name].append(bar.step(name, processes.run_module, *process))
+            child = bar.step(
+                name,
+                processes.run_module,
+                module=f"jax_ttt.{name}",
+                args=[str(agent)] if command.of_agent else [],
+                cache=folder / name,
+                until=command.until,
+            )
+            children[name].append(child)
 
 
 def import_seconds() -> float:
     """Return the seconds that `import jax_ttt` takes in a fresh process."""
     begin = "from time import perf_counter as now; begin = now(); "
     code = f"{begin} import jax_ttt; print(now() - begin)"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    return float(done.stdout)
+    return float(process.stdout)
 
 
 def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:

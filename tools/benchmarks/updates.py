@@ -35,15 +35,16 @@ def measure_updates(rounds: int) -> Figures:
     program's precision, with the time of the update.
     """
     config = PRESETS["article"]
-    shape = config.run.num_envs, config.network.hidden_size
+    batch = config.run.num_envs
+    size = config.network.hidden_size
     runs = [
         plain(config),
         fused(config),
-        products(*shape, jnp.float32),
-        products(*shape, jnp.bfloat16),
+        products(batch, size, jnp.float32),
+        products(batch, size, jnp.bfloat16),
     ]
     loop, program, *bare = in_turn(runs, rounds)
-    flops = 2 * config.run.num_envs * config.network.hidden_size**2 * NUM_PRODUCTS
+    flops = 2 * batch * size**2 * NUM_PRODUCTS
     needed = update_flops(layer_sizes(config), config.run.num_envs) * NUM_UPDATES
     number = bare[q_network.learning_dtype(config.optimizer.precision) == jnp.bfloat16]
     share = [
@@ -87,7 +88,7 @@ def continued(
 ) -> Callable[[], Metrics]:
     """Return a function that continues training for `num_updates`, as a run does.
 
-    `key` is that of the run, or those of many agents.
+    `key` is the key of the run, or the keys of many agents.
     """
     learner, key = layout.put_learner(learner, key)
     advance = programs.advance_program.jitted(quickly=loop.is_short_run(learner.config))

@@ -1,4 +1,4 @@
-// The learned agents of the page: those of its source (source.js), and those that this
+// The learned agents of the page: from its source (source.js), and those that this
 // browser keeps.
 
 import { readAgent } from "./agent_file.js";

@@ -87,7 +87,7 @@ export class App {
 
   // ---- the game that is played
 
-  // The games that the page offers: its own, those of the agents, and the open one.
+  // The games that the page offers: its own, the agents' games, and the open game.
   games() {
     const envIds = [...GAMES, ...this.agents.list.map((entry) => entry.env_id), this.rules.envId];
     return [...new Set(envIds)]
@@ -108,7 +108,7 @@ export class App {
     return link !== null;
   }
 
-  // Open another game: that of a link, the game that this tab left, or a new one.
+  // Open another game: a link's game, the game that this tab left, or a new one.
   openGame(envId, link = null) {
     this.game.stop();
     if (envId !== this.rules.envId) this.rules = new Rules(envId);
@@ -121,12 +121,12 @@ export class App {
     if (!isOpened || this.isReplaceable) {
       this.newGame();
       const isWrong = !isOpened && link && (link.moves.length > 0 || link.start);
-      if (isWrong) say("The link holds no position of this game.");
+      if (isWrong) say("The link's position is not a position of this game.");
     }
     this.load();
   }
 
-  // The position where a game begins: that of a text, or the empty board. Null if wrong.
+  // The position where a game begins: a text's, or the empty board. Null if wrong.
   startOf(text) {
     if (!text) return this.rules.start;
     return this.rules.fromKey(text).position ?? null;
@@ -320,7 +320,7 @@ export class App {
     this.changed();
   }
 
-  // Whether another side or opponent is chosen than that of the game.
+  // Whether the chosen side or opponent differs from the game's.
   get isOtherChosen() {
     const { game, choices, opponent } = this;
     const isOtherSide = choices.side !== "random" && choices.side !== game.side;

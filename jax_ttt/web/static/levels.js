@@ -27,7 +27,7 @@ export function isSearched(rules) {
   return !rules.isEnumerable;
 }
 
-// Whether the grade in an agent's file says that nobody beats it, whoever begins.
+// Whether the grade in an agent's file says that nobody beats it in either seat.
 export function isProven(agent) {
   const grade = agent?.file.grade;
   return grade?.unbeatable === true && grade.seats.length === 2;

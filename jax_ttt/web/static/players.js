@@ -156,7 +156,7 @@ function makeTable(rules, { config, tensors }, rows) {
 
 // An agent that plays: `values(position)` are the values of the actions to the mover, NaN
 // where illegal, and `move(position)` is its action. `choose(position, values)` is the
-// action that it plays by other values of the same kind, such as those of a search.
+// action that it plays by other values of the same kind, such as a search's.
 // `isSymmetric` says that it plays mirrored moves on mirror images.
 class Player {
   constructor(rules, agent, rows) {
@@ -205,7 +205,7 @@ class Player {
     return this.combineHeads(tensors.values[numHeads * row], tensors.values[numHeads * row + 1]);
   }
 
-  // The value of an action from those of the heads; the mean of two tables is float32.
+  // The value of an action from the heads' values; the mean of two tables is float32.
   combineHeads(first, second) {
     if (this.agent.heads !== "two-tables") return first;
     return Math.fround(Math.fround(first + second) / 2);
@@ -226,7 +226,7 @@ class Player {
   }
 }
 
-// The player of an agent, which `readAgent` returned. `cells` is that of tic_tac_toe.json;
+// The player of an agent, which `readAgent` returned. `cells` is as in tic_tac_toe.json;
 // only a table needs it. Throws an Error if the table's rows are not the game's.
 export function makePlayer(rules, agent, cells = null) {
   if (agent.kind !== "table") return new Player(rules, agent, null);

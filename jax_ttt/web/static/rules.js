@@ -1,6 +1,7 @@
-// The rules of the page's games, in all of which stones in a row win. They are those of
-// games/line_games.py and of PGX's tic-tac-toe and Connect Four; the symmetric views are
-// those of config/game_facts.py. A position never changes: a move makes another one.
+// The rules of the page's games, in all of which stones in a row win. They are the same as
+// in games/line_games.py and in PGX's tic-tac-toe and Connect Four; the symmetric views
+// are the same as in config/game_facts.py. A position never changes: a move makes another
+// one.
 
 export const SIDES = ["x", "o"];
 
@@ -104,7 +105,7 @@ export class Rules {
     // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
     const views = this.falls ? mirroredColumns(this.rows, this.columns) : squareViews(this.rows);
     this.views = views.map((view) => ({ ...view, places: inverse(view.actions) }));
-    // The sets of cells that win, and those of each cell.
+    // The sets of cells that win, and the sets that each cell is in.
     this.lines = this.allLines();
     this.linesThrough = range(this.numCells).map((cell) =>
       this.lines.filter((line) => line.includes(cell)),
@@ -241,7 +242,7 @@ export class Rules {
     return { position: { cells, sign, last: null, row: winning } };
   }
 
-  // Whether stones that fell can have been set in turn; `sign` is that of the latest one.
+  // Whether stones that fell can have been set in turn; `sign` is the latest stone's.
   // The stones are taken away again, from the tops of their columns.
   canBeSet(cells, sign) {
     const columns = range(this.columns).map((column) =>

@@ -123,7 +123,7 @@ function openWhileVisible(onMessage, onConnection) {
 // so that the page can play on without the server.
 export function openServer() {
   const tree = json("GET", "/static/tic_tac_toe.json");
-  tree.catch(() => {}); // whoever needs it gets the reason
+  tree.catch(() => {}); // a caller that needs it gets the reason
   return {
     live: true,
     agents: () => json("GET", "/api/agents"),

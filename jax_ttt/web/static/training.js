@@ -4,7 +4,7 @@ import { Rules } from "./rules.js";
 import { PLACE } from "./storage.js";
 import { announce, confirmed, number, say } from "./ui.js";
 
-// What can learn, in words; the keys are those of the server.
+// The learners in words, by the server's names.
 export const LEARNERS = {
   table: {
     name: "Table",
@@ -102,13 +102,13 @@ export class Training {
     return `Unbeatable, proven${since}`;
   }
 
-  // Whether the figures and sliders of the server are those of the chosen learner.
+  // Whether the figures and sliders of the server belong to the chosen learner.
   get hasSettings() {
     return this.status?.learner === this.learner;
   }
 
   // Choose what learns next. While there is no training, the server follows, so that its
-  // sliders are those of the learner.
+  // sliders belong to the learner.
   async choose(learner) {
     this.chosen = learner;
     this.app.changed();
@@ -208,7 +208,7 @@ export class Training {
       id = agents.keep(name, bytes);
       say(`The agent of the training before is kept ${PLACE} as "${name}".`);
     }
-    // Whoever plays against it goes on with it, not with the next one.
+    // A person who plays against it goes on with it, not with the next one.
     this.app.replaceAgent(agent, id);
   }
 
@@ -242,7 +242,7 @@ export class Training {
     if (this.app.rules.envId !== this.rules.envId) this.app.openGame(this.rules.envId);
   }
 
-  // Show the curves of this training, or those of the selected agent.
+  // Show the curves of this training, or of the selected agent.
   show(isShown) {
     this.isShown = isShown;
     this.app.changed();

@@ -145,7 +145,7 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
         page.has_moves(0)
         page.wait_for_turn()
         assert page.board() == "-" * 9, fields
-        page.hear("The link holds no position of this game.")
+        page.hear("The link's position is not a position of this game.")
         # An unknown level or agent does not matter.
     fields = {"level": "nobody", "agent": "run/nobody", "update": "77"}
     page.goto(link(served_url, "tic_tac_toe", [4, 0], **fields))
