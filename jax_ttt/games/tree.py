@@ -229,7 +229,8 @@ def _remove_duplicates(
         for leaf in jax.tree_util.tree_leaves(env_state)
     ]
     rows = np.concatenate(leaves, axis=1)
-    # Viewed as one raw value a row, rows are sorted 20 times faster than as numbers.
+    # Viewed as one raw value a row, the rows are sorted 20 times as fast as rows of
+    # numbers.
     states = rows.view((np.void, rows.shape[1]))[:, 0]
     _, first, index = np.unique(states, return_index=True, return_inverse=True)
     return jax.tree_util.tree_map(lambda x: x[first], env_state), index

@@ -132,7 +132,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
         raise PlayerError(f"{player.name}: no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
-        reached = Reach(
+        reach = Reach(
             SearchedPlayer(
                 env_id=player.env_id,
                 choose=player.choose,
@@ -142,31 +142,31 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
             )
         )
         try:
-            reached_positions.follow_all_lines(reached, MOST_POSITIONS)
+            reached_positions.follow_all_lines(reach, MOST_POSITIONS)
         except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
-        if search_grade.seat_grade(reached).unbeatable:
-            moves[seat] = _moves_of_search(reached)
+        if search_grade.seat_grade(reach).unbeatable:
+            moves[seat] = _moves_of_search(reach)
         else:
             name = seat_name(player.env_id, seat)
-            reasons.append(f"as {name} {_reason_not_proven(reached)}")
+            reasons.append(f"as {name} {_reason_not_proven(reach)}")
     missing = "; ".join(reasons)
     if not moves:
         raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
-def _reason_not_proven(reached: Reach) -> str:
+def _reason_not_proven(reach: Reach) -> str:
     """Return why a seat has no certificate."""
-    if reached.losing_line is None:
+    if reach.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    return f"it loses the game {_line_text(reached.losing_line)}"
+    return f"it loses the game {_line_text(reach.losing_line)}"
 
 
-def _moves_of_search(reached: Reach) -> dict[str, int]:
+def _moves_of_search(reach: Reach) -> dict[str, int]:
     """Return the player's moves by board; boards with fewer moves played come first."""
-    player, moves = reached.player, {}
-    for level, keys in enumerate(reached.keys):
+    player, moves = reach.player, {}
+    for level, keys in enumerate(reach.keys):
         if not player.moves_at(level):
             continue
         level_moves: dict[str, int] = {}

@@ -13,12 +13,12 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search_grade import SearchResult
+from jax_ttt.grading.search_grade import OnBatch, SearchResult
 from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime import mesh as meshes
-from jax_ttt.solver.reached_positions import OnBatch, Reach
+from jax_ttt.solver.reached_positions import Reach
 
 
 def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
@@ -101,9 +101,9 @@ def find_counterexamples(
     """
     stopped = False
 
-    def on_batch(reached: Reach, level: int, done: int) -> None:
+    def on_batch(reach: Reach, level: int, num_done: int) -> None:
         nonlocal stopped
-        del reached, level, done
+        del reach, level, num_done
         if stop():
             stopped = True
             raise KeyboardInterrupt
@@ -131,7 +131,7 @@ def prove_within(
     params: nnx.State,
     seconds: float | None,
     stop: Callable[[], bool],
-    show: OnBatch = lambda reached, level, done: None,
+    show: OnBatch = lambda reach, level, num_done: None,
     mesh: Mesh | None = None,
 ) -> dict[Seat, SeatGrade]:
     """Return the agent's results by seat, within these seconds; None is no limit.
@@ -142,13 +142,13 @@ def prove_within(
     start, num_seats = time.monotonic(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
-    def on_batch(reached: Reach, level: int, done: int) -> None:
+    def on_batch(reach: Reach, level: int, num_done: int) -> None:
         if stop():
             raise KeyboardInterrupt
-        share = places[reached.player.seat] / num_seats  # of the time, up to this seat
+        share = places[reach.player.seat] / num_seats  # of the time, up to this seat
         if seconds is not None and time.monotonic() - start > seconds * share:
             raise search_grade.TimeOverError
-        show(reached, level, done)
+        show(reach, level, num_done)
 
     results = search_agent(
         config=config,

@@ -13,10 +13,10 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
+from jax_ttt.grading.search_grade import OnBatch
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
-from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 1024
 """Games of a match against random where the rates are not exact."""
@@ -26,7 +26,7 @@ def follow_lines(
     player: Player,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda reached, level, done: None,
+    on_batch: OnBatch = lambda reach, level, num_done: None,
 ) -> Grade:
     """Return the exact part of a player's grade: what its lines of play show.
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ from jax_ttt.grading.grade import Interval, Lines, SeatGrade
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
-from jax_ttt.solver.reached_positions import OnBatch, Reach
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 _BATCH = 2**13
@@ -27,6 +28,14 @@ _SPARE_BYTES = 2**29
 """Memory for the compiled programs, and for the rows that are sorted together."""
 _SAMPLE_SIZE = 2**14
 """Positions of each level past `max_positions` that are sampled, to learn from."""
+
+
+OnBatch = Callable[[Reach, int, int], None]
+"""A function of a search, a level, and how many of the level's positions are done.
+
+The level is the latest one of the search; an earlier one while the losing lines are
+marked; or a later one of a sample, which is not in the search.
+"""
 
 
 class TimeOverError(Exception):
@@ -63,7 +72,7 @@ def search_by_seat(
     player: Player,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda reached, level, done: None,
+    on_batch: OnBatch = lambda reach, level, num_done: None,
     rng: np.random.Generator | None = None,
 ) -> dict[Seat, SearchResult]:
     """Return the player's results against every opponent, by the seat that it learned.
@@ -80,26 +89,22 @@ def search_by_seat(
         raise PlayerError(reason)
     most = most_positions() if max_positions is None else max_positions
 
-    def on_latest(reached: Reach, done: int) -> None:
-        on_batch(reached, reached.num_expanded, done)
+    def on_latest(reach: Reach, num_done: int) -> None:
+        on_batch(reach, reach.num_expanded, num_done)
 
     results: dict[Seat, SearchResult] = {}
     interrupted = False
     for seat in player.seats:
-        reached = Reach(_searched_player(player, seat, sharding))
+        reach = Reach(_searched_player(player, seat, sharding))
         choices = None
         try:
             try:
-                reached_positions.follow_all_lines(reached, most, on_latest)
+                reached_positions.follow_all_lines(reach, most, on_latest)
             except reached_positions.SymmetryError:
                 # Search again; a board and its mirror image are two positions.
-                reached = Reach(
-                    dataclasses.replace(reached.player, merge_symmetric=False)
-                )
-                reached_positions.follow_all_lines(reached, most, on_latest)
-            choices = _losing_choices(
-                reached, rng, functools.partial(on_batch, reached)
-            )
+                reach = Reach(dataclasses.replace(reach.player, merge_symmetric=False))
+                reached_positions.follow_all_lines(reach, most, on_latest)
+            choices = _losing_choices(reach, rng, functools.partial(on_batch, reach))
         except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:
@@ -107,7 +112,7 @@ def search_by_seat(
         except KeyboardInterrupt:
             interrupted = True
         num_choices = None if choices is None else len(choices)
-        results[seat] = SearchResult(seat_grade(reached, num_choices), choices)
+        results[seat] = SearchResult(seat_grade(reach, num_choices), choices)
         if interrupted:
             break
     return results
@@ -136,36 +141,36 @@ def _searched_player(
 
 
 def _losing_choices(
-    reached: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnLevel
+    reach: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnLevel
 ) -> np.ndarray:
     """Return the keys of positions on losing lines in which the player had a choice.
 
     With `rng`, samples of the levels past `max_positions` hold some of the lines.
     """
-    levels = reached.keys[: reached.num_expanded]
-    if rng is not None and not reached.is_complete:
+    levels = reach.keys[: reach.num_expanded]
+    if rng is not None and not reach.is_complete:
         levels += losing_lines.sample_levels(
-            player=reached.player,
-            level=reached.num_expanded,
-            keys=reached.keys[-1],
+            player=reach.player,
+            level=reach.num_expanded,
+            keys=reach.keys[-1],
             num_positions=_SAMPLE_SIZE,
             rng=rng,
             on_batch=on_batch,
         )
-    elif not reached.ends.lost.moves:
+    elif not reach.ends.lost.moves:
         return np.zeros(0, np.uint64)
-    choices = losing_lines.losing_choices(reached.player, levels, on_batch)
+    choices = losing_lines.losing_choices(reach.player, levels, on_batch)
     return np.concatenate(choices)
 
 
-def seat_grade(reached: Reach, losing_choices: int | None = None) -> SeatGrade:
+def seat_grade(reach: Reach, losing_choices: int | None = None) -> SeatGrade:
     """Return the grade of a player in the seat of a search."""
-    won, drawn, lost = reached.ends
-    open_rate = 0.0 if reached.is_complete else reached.open_chance
+    won, drawn, lost = reach.ends
+    open_rate = 0.0 if reach.is_complete else reach.open_chance
 
     def possible(chance: float) -> Interval | None:
         """Return the bounds of a rate; None if it is exact."""
-        if reached.is_complete:
+        if reach.is_complete:
             return None
         return chance, min(chance + open_rate, 1.0)
 
@@ -176,24 +181,24 @@ def seat_grade(reached: Reach, losing_choices: int | None = None) -> SeatGrade:
         win_rate_interval=possible(won.chance),
         draw_rate_interval=possible(drawn.chance),
         loss_rate_interval=possible(lost.chance),
-        worst_loss_rate=_worst_loss_rate(reached),
-        complete=reached.is_complete,
+        worst_loss_rate=_worst_loss_rate(reach),
+        complete=reach.is_complete,
         beaten=lost.moves > 0,
-        losing_line=reached.losing_line,
+        losing_line=reach.losing_line,
         lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
-        num_positions=reached.num_positions,
-        positions=tuple(map(len, reached.keys)),
-        merged=reached.player.merge_symmetric,
-        num_moves=reached.num_expanded,
+        num_positions=reach.num_positions,
+        positions=tuple(map(len, reach.keys)),
+        merged=reach.player.merge_symmetric,
+        num_moves=reach.num_expanded,
         open_rate=open_rate,
         losing_ends=lost.moves,
         losing_choices=losing_choices,
     )
 
 
-def _worst_loss_rate(reached: Reach) -> float | None:
+def _worst_loss_rate(reach: Reach) -> float | None:
     # The player has one move in each position, so against the opponent of a losing line
     # it loses every game.
-    if reached.ends.lost.moves:
+    if reach.ends.lost.moves:
         return 1.0
-    return 0.0 if reached.is_complete else None
+    return 0.0 if reach.is_complete else None

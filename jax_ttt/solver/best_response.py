@@ -6,7 +6,8 @@ Axes: `P` positions, `A` actions.
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.games.tree import Seat, Tree
+from jax_ttt.config.game_facts import Seat
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver import minimax, policies
 from jax_ttt.solver.backward_pass import backward
 

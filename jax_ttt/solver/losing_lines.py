@@ -30,7 +30,7 @@ def losing_line_to(
 ) -> tuple[int, ...]:
     """Return the actions of a game whose last move loses in a position.
 
-    `place` is that of the position in the last level; `parents` leads from each level
+    `place` is the position's place in the last level; `parents` leads from each level
     to the one before. The line is played, since with merged images a key stands for
     several boards, whose actions differ.
     """
@@ -53,14 +53,14 @@ def losing_line_to(
 
 
 def _losing_result(player: SearchedPlayer, level: int) -> int:
-    """Return the result, to who moves at a level, by which the player loses."""
+    """Return the mover's result, at a level, with which the player loses."""
     return LOST if player.moves_at(level) else WON
 
 
 def mark_losing_lines(
     player: SearchedPlayer,
     levels: Sequence[PositionKeys],
-    on_batch: OnLevel = lambda level, done: None,
+    on_batch: OnLevel = lambda level, num_done: None,
 ) -> list[Bool[np.ndarray, "_"]]:
     """Return for each level which positions are on a line of play that loses.
 
@@ -81,7 +81,7 @@ def mark_losing_lines(
 
 
 def _among(ascending: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return which numbers are among others, in ascending order."""
+    """Return which `numbers` are in `ascending`, whose numbers ascend."""
     if not len(ascending):
         return np.zeros(numbers.shape, bool)
     place = np.searchsorted(ascending, numbers).clip(max=len(ascending) - 1)
@@ -91,7 +91,7 @@ def _among(ascending: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 def losing_choices(
     player: SearchedPlayer,
     levels: Sequence[PositionKeys],
-    on_batch: OnLevel = lambda level, done: None,
+    on_batch: OnLevel = lambda level, num_done: None,
 ) -> list[PositionKeys]:
     """Return for each level the positions on losing lines where the player can choose.
 
@@ -118,7 +118,7 @@ def sample_levels(
     keys: PositionKeys,
     num_positions: int,
     rng: np.random.Generator,
-    on_batch: OnLevel = lambda level, done: None,
+    on_batch: OnLevel = lambda level, num_done: None,
 ) -> list[PositionKeys]:
     """Return samples of a level and of all after it, `num_positions` in each at most.
 

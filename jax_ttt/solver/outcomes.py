@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.games.symmetry import ArrayT
-from jax_ttt.games.tree import Seat, Tree, array_module
+from jax_ttt.games.tree import Tree, array_module
 from jax_ttt.grading.grade import Lines
 from jax_ttt.solver import policies, proof
 from jax_ttt.solver.backward_pass import backward

@@ -2,8 +2,10 @@
 
 A player and any opponent reach a small part of a game. That part can be enumerated
 level by level where the whole tree can't: the player's one move where it is to move,
-all legal moves where its opponent is. So the results are exact, and if the search ends
-without a lost game, no opponent beats the player: a proof.
+all legal moves where its opponent is. Positions are merged by their keys. Different
+positions have different keys (`games.packing`), so no line of play is left out: the
+results are exact, and if the search ends without a lost game, no opponent beats the
+player, which is a proof.
 
 Axes: `P` positions of a level, `B` positions of a batch, `K` moves of a position.
 """
@@ -80,27 +82,24 @@ class Reach:
         return sum(map(len, self.keys)) + self.num_drawn
 
 
-OnBatch = Callable[[Reach, int, int], None]
-"""A function of a search, a level, and how many of its positions are done.
-
-The level is the latest one of the search; an earlier one while the losing lines are
-marked; or a later one of a sample, which is not in the search.
-"""
+OnLatestBatch = Callable[[Reach, int], None]
+"""A function of a search, and how many positions of its latest level are done."""
 
 
 def follow_all_lines(
     reach: Reach,
     max_positions: int,
-    on_batch: Callable[[Reach, int], None] = lambda reach, done: None,
+    on_batch: OnLatestBatch = lambda reach, num_done: None,
 ) -> None:
     """Find, level by level, what the player reaches, and write it into a new `reach`.
 
     The search ends early, with `is_complete` False, where there are more than
-    `max_positions`. `on_batch` gets the number of positions of the latest level whose
-    moves are played. After an exception `reach` holds the levels until then.
+    `max_positions`. `on_batch` is called after each batch of positions. After an
+    exception `reach` holds the levels until then.
 
     Raises:
-        SymmetryError: with `merge_symmetric`, a move is another one on an image.
+        SymmetryError: with the player's `merge_symmetric`, its move on a symmetric
+            board is another one.
         IllegalMoveError: the player plays a move that is not legal.
         ValueError: positions of the game have no keys.
     """
@@ -116,9 +115,9 @@ def follow_all_lines(
         moves = _play_level(reach, level, max_positions, on_batch)
         if moves is None:
             return
-        if moves.first_lost is not None and reach.losing_line is None:
+        if moves.first_losing is not None and reach.losing_line is None:
             reach.losing_line = losing_lines.losing_line_to(
-                player, reach.keys, parents, moves.first_lost
+                player, reach.keys, parents, moves.first_losing
             )
         if reach.losing_line is not None:
             parents.clear()  # their only use is the first losing line
@@ -148,27 +147,29 @@ class _LevelMoves(NamedTuple):
     ends: Results  # of all levels so far
     num_drawn: int  # positions in which the game ends as a draw
     open: Level  # positions in which the game goes on
-    first_lost: int | None  # the first position of the level with a move that loses
+    first_losing: int | None  # the level's first position with a move that loses
 
 
 def _play_level(
     reach: Reach,
     level: Level,
     max_positions: int,
-    on_batch: Callable[[Reach, int], None],
+    on_batch: OnLatestBatch,
 ) -> _LevelMoves | None:
     """Play the moves of the latest level; None if they lead to too many positions."""
     player, number = reach.player, reach.num_expanded
     is_own = player.moves_at(number)
-    # The result for who moves that is the player's win, draw and loss.
+    # A move's result is the mover's. These are the player's win, draw and loss.
     won, drawn, lost = (WON, DRAWN, LOST) if is_own else (LOST, DRAWN, WON)
-    # A copy, so that a search that is interrupted here has whole levels only.
+    # A copy, so that `reach` has the ends of whole levels only if an exception
+    # interrupts this level.
     ends = Results(*(dataclasses.replace(end) for end in reach.ends))
     open_level, drawn_level = LevelBuilder(level.keys), LevelBuilder(level.keys)
-    first_lost = None
+    first_losing = None
     for places, after in successors.expand_level(player, number, level.keys):
         _check(is_own, after)
-        # A random opponent plays all legal moves alike; the player has one move.
+        # A random opponent plays all legal moves with equal probability. If it
+        # is the player's turn, `after` has one move (K = 1), and the chance stays.
         num_legal = (after.result != ILLEGAL).sum(axis=1)
         chance = level.chance[places] / num_legal
         for result, end in zip((won, drawn, lost), ends, strict=True):
@@ -177,18 +178,19 @@ def _play_level(
             end.lines += int(level.lines[places][row].sum())
             end.chance += float(chance[row].sum())
         loses = (after.result == lost).any(axis=1)
-        if first_lost is None and loses.any():
-            first_lost = places.start + int(loses.argmax())
+        if first_losing is None and loses.any():
+            first_losing = places.start + int(loses.argmax())
         open_level.add(_positions_after(level, places, chance, after, OPEN))
         drawn_level.add(_positions_after(level, places, chance, after, DRAWN))
         on_batch(reach, places.stop)
+        # `min_positions` is a lower bound: only a search that is too large ends here.
         if open_level.min_positions > max_positions - reach.num_positions:
             return None
     return _LevelMoves(
         ends=ends,
         num_drawn=len(drawn_level.build().keys),
         open=open_level.build(),
-        first_lost=first_lost,
+        first_losing=first_losing,
     )
 
 
@@ -210,7 +212,8 @@ def _positions_after(
 ) -> Level:
     """Return the positions that moves of this result lead to, equal ones not merged.
 
-    `chance` is that of each move in the positions at `places` of the level.
+    `places` are the positions of the batch in the level, and `chance` has the
+    probability of each of their moves.
     """
     row, move = np.nonzero(after.result == result)
     return Level(

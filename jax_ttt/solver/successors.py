@@ -11,7 +11,7 @@ position: 1 if the player is to move, else `A`.
 import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from typing import Generic
+from typing import Generic, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -121,20 +121,26 @@ def _batches(
         if player.sharding is not None:
             words = jax.device_put(words, player.sharding)
         # JAX returns before the moves are computed.
-        started = places, moves(words)
+        after = moves(words)
         if computing is not None:
-            yield _fetch(*computing)
-        computing = started
+            yield _fetch(computing)
+        computing = _Batch(places, after)
     if computing is not None:
-        yield _fetch(*computing)
+        yield _fetch(computing)
 
 
-def _fetch(
-    places: slice, after: Successors[jax.Array]
-) -> tuple[slice, Successors[np.ndarray]]:
+class _Batch(NamedTuple):
+    """A batch that the device computes."""
+
+    places: slice  # of its positions in the level
+    after: Successors[jax.Array]
+
+
+def _fetch(batch: _Batch) -> tuple[slice, Successors[np.ndarray]]:
     """Wait for a batch, and return its moves without those of repeated positions."""
-    size = places.stop - places.start
-    return places, jax.tree.map(lambda leaf: np.asarray(leaf)[:size], after)
+    size = batch.places.stop - batch.places.start
+    moves = jax.tree.map(lambda leaf: np.asarray(leaf)[:size], batch.after)
+    return batch.places, moves
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merge_symmetric", "is_checked"))

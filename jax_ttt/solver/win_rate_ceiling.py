@@ -5,7 +5,8 @@ Axes: `A` actions, `W` positions of a level.
 
 import numpy as np
 
-from jax_ttt.games.tree import Seat, Tree
+from jax_ttt.config.game_facts import Seat
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver.backward_pass import backward
 
 

@@ -16,7 +16,7 @@ from jax_ttt.grading.grade import (
     SeatGrade,
 )
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver.reached_positions import OnBatch, Reach
+from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines
 
@@ -352,23 +352,25 @@ def _by_ply_lines(scores: dict[str, ExamScore]) -> list[str]:
     return aligned_lines(rows) if rows else []
 
 
-def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
+def search_progress(
+    env_id: EnvId, name: str, say: Callable[[str], None]
+) -> Callable[[Reach, int, int], None]:
     """Return a function that shows the progress of a search, a few times a second.
 
     The search calls it with the level and the number of positions that are done there.
     """
     last_time = 0.0
 
-    def on_batch(reached: Reach, level: int, done: int) -> None:
+    def on_batch(reach: Reach, level: int, num_done: int) -> None:
         nonlocal last_time
         if (now := time.monotonic()) - last_time < 0.2:
             return
         last_time = now
-        bar = "#" * round(20 * done / len(reached.keys[level]))
-        doing = "grading" if level == reached.num_expanded else "losing lines of"
+        bar = "#" * round(20 * num_done / len(reach.keys[level]))
+        doing = "grading" if level == reach.num_expanded else "losing lines of"
         say(
-            f"{doing} {name} {seat_phrase(env_id, reached.player.seat)}: "
-            f"move {level + 1} |{bar:<20}| {reached.num_positions:,} positions"
+            f"{doing} {name} {seat_phrase(env_id, reach.player.seat)}: "
+            f"move {level + 1} |{bar:<20}| {reach.num_positions:,} positions"
         )
 
     return on_batch
