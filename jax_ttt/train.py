@@ -48,6 +48,7 @@ class Args(cli.TrainingFlags):
 
     seed: Annotated[int, SEED_RANGE] = 1
     """Seed of all random numbers."""
+    # The flag --config; the field `config` has the settings.
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
     folder; other flags change them. The same device gives the same agent again."""
@@ -159,7 +160,8 @@ def check_args(args: Args) -> None:
     """Refuse what can't be done, before JAX is loaded.
 
     Raises:
-        Refused: a setting or a flag is wrong, or a package is absent.
+        SettingError: a setting is wrong.
+        UsageError: a flag is wrong, or a package is absent.
     """
     config = args.config
     args.spread.check_shares(config)
@@ -313,6 +315,8 @@ def train_in_folder(
     latest = args.latest
     meshes.check_even_split(plan.config, hardware.mesh)
     learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
+    # A signal may reach one process only, but all must stop: the others would wait for
+    # it. The number of the signal is 0 where there was none, so the maximum has it.
     if number := distributed.max_over_processes(request.number):
         return cli.report_interrupt(number)
     if latest is not None:
@@ -344,6 +348,7 @@ def train_in_folder(
             recorder.resume(latest, state)
 
         def stop() -> bool:
+            # The recorder has the grade of the latest evaluation.
             proven = args.until_proven and recorder.grade.unbeatable is True
             return bool(distributed.max_over_processes(bool(request) or proven))
 
@@ -355,20 +360,48 @@ def train_in_folder(
             times=times,
             layout=Layout(mesh=hardware.mesh),
         )
+        # The grade so far: of the checkpoint where a run continues, else empty.
         graded = run_state.with_grades(plan.config, steps, recorder.grade)
         recorder.follow(graded, request)
         if not args.no_prove and distributed.num_processes() == 1 and not request:
             run_console.close()
             seconds = None if args.prove else PROOF_SECONDS
-            train_output.prove_agent(
-                recorder, seconds, lambda: bool(request), hardware.mesh
-            )
+            prove_agent(recorder, seconds, request, hardware)
         try:
             writer.write_times()
         except OSError as error:  # the agent is saved, so the run has not failed
             standard_streams.print_stderr(f"warning: {error}")
     number = distributed.max_over_processes(request.number)
     return report_result(args, writer.run, recorder, number)
+
+
+def prove_agent(
+    recorder: "Recorder",
+    seconds: float | None,
+    request: StopRequest,
+    hardware: "Hardware",
+) -> None:
+    """Search all lines of play against the agent, and add the results to its grade.
+
+    Nothing is done where a search would not find more. The search ends after `seconds`,
+    None for no limit, or at a signal.
+    """
+    from jax_ttt.grading import counterexamples
+    from jax_ttt.text import train_output
+
+    config, grade = recorder.agent.config, recorder.grade
+    if not counterexamples.may_find_more(config, grade, seconds):
+        return
+    with train_output.search_display(config.env_id) as show:
+        searched = counterexamples.prove_within(
+            config=config,
+            params=recorder.agent.params,
+            seconds=seconds,
+            stop=lambda: bool(request),
+            show=show,
+            mesh=hardware.mesh,
+        )
+    recorder.add_proof(counterexamples.merge_searches(grade.searched, searched))
 
 
 def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
@@ -436,8 +469,10 @@ def report_result(args: Args, run: RunFolder, recorder: "Recorder", number: int)
     from jax_ttt.text import train_output
 
     agent = recorder.agent
-    complete = agent.num_updates == agent.config.run.num_updates
-    stopped = "end" if complete else "interrupted" if number else "proven"
+    is_complete = agent.num_updates == agent.config.run.num_updates
+    # Without a signal, only a proof with --until-proven ends a run before its last
+    # update.
+    stopped = "end" if is_complete else "interrupted" if number else "proven"
     text = train_output.end_text(
         run=run,
         preset=args.preset,

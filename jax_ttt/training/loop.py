@@ -1,6 +1,7 @@
 """The host-side training loop: chunks of updates, and evaluations between them.
 
-Axes: `S` agents that train at once; the axis is absent for a single agent.
+Axes: `S` agents that train at once (each has a seed); the axis is absent for a single
+agent.
 """
 
 import dataclasses
@@ -124,7 +125,8 @@ def training_steps(
     `key` is the data of the run's key, `(S, 2)` uint32; with the same key, machine and
     versions the results are the same bits. Without a `state` the run starts from
     scratch. With a state, restored or of a step, it continues: the steps are bit for
-    bit those of the uninterrupted run. It takes the memory of a state on the device.
+    bit those of the uninterrupted run. The next chunk reuses the memory of a state's
+    arrays (JAX calls them donated), so don't use a state after the next step.
 
     The agents are evaluated before the first update, every `eval_every` updates and
     after the last, exactly if the game is enumerable. Evaluations draw random numbers
@@ -154,6 +156,8 @@ def training_steps(
         state = run_state.put_state_on_devices(state, layout)
     while True:
         ended = int(state.update) >= config.run.num_updates
+        # `evaluated` is the update of the last evaluation, -1 before the first one.
+        # `stop()` waits for that one: the run's agent is saved with a grade.
         ended = ended or (int(state.evaluated) >= 0 and stop())
         before = int(state.update)
         if _is_evaluation_due(config, state, ended):
@@ -171,13 +175,17 @@ def training_steps(
 
 
 def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
-    """Return whether to evaluate now: by the schedule, or since the run ends here."""
+    """Return whether to evaluate now: by the schedule, or since the run ends here.
+
+    An update is evaluated once. The untrained agent, of update 0, is evaluated too,
+    since `evaluated` is -1 until then.
+    """
     regular = int(state.update) % config.evaluation.eval_every == 0
     return int(state.evaluated) < int(state.update) and (regular or ended)
 
 
 def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> RunStep:
-    """Run a chunk of updates; the memory of `state.train_state` is taken."""
+    """Run a chunk of updates. Its buffers are donated: don't use `state` afterwards."""
     num_updates = next_chunk_length(learner.config, int(state.update))
     advance = programs.advance_program.jitted(quickly=is_short_run(learner.config))
     begin = time.perf_counter()
@@ -211,24 +219,25 @@ def _evaluate(
 
 def grade_on_devices(
     learner: Learner,
-    state: TrainState,
+    train_state: TrainState,
     key: KeyData,
     tree: Tree | None,
     layout: Layout = _ONE_AGENT,
     quickly: bool = True,
 ) -> Evaluation:
-    """Return the agents' results that the device computes.
+    """Return the results of the averaged weights that the device computes.
 
     They are exact if there is a tree; by the settings there is also a match against
-    random. `quickly` is how the programs are compiled; within a trace it must be False,
-    since only a whole program can be given options for compiling.
+    random. With `quickly` the programs are compiled with fewer optimizations. It must
+    be False if the caller is itself traced by JAX, since compiler options belong to the
+    outermost program only.
     """
     config = learner.config
     exact = sampled = None
     if tree is not None:
         exact = programs.grade_program.jitted(quickly)(
             learner.network,
-            state.average_params,
+            train_state.average_params,
             tree,
             layout=layout,
         )
@@ -236,8 +245,8 @@ def grade_on_devices(
     if num_games:
         sampled = programs.match_program.jitted(quickly)(
             learner.network,
-            state.average_params,
-            state.update,
+            train_state.average_params,
+            train_state.update,
             key,
             num_games=num_games,
             layout=layout,
@@ -258,7 +267,7 @@ def _with_counterexamples(
     numbers follow from the run's key and the update, so that a run that continues draws
     the same ones.
     """
-    params = meshes.gather_arrays(state.params)
+    params = meshes.gather_arrays(state.params)  # the averaged weights, as graded
     rng = np.random.default_rng([*map(int, state.key), int(state.update)])
     searched, keys = counterexamples.find_counterexamples(
         config, params, rng, layout.mesh, stop
@@ -341,6 +350,8 @@ def all_chunk_lengths(config: Config) -> list[int]:
     every, end = config.evaluation.eval_every, config.run.num_updates
     spans = {min(every, end), end % every}  # updates between two evaluations
     longest = longest_chunk(config)
+    # A span has full chunks, and one of what is left: with 120 updates and chunks of
+    # 50 at most, the lengths are 50 and 20.
     lengths = {longest for n in spans if n >= longest} | {n % longest for n in spans}
     return sorted(lengths - {0}, reverse=True)
 
