@@ -75,7 +75,7 @@ def list_commands(args: Args) -> int:
 
 
 def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> int:
-    """Run a command with these words, by default those of this process.
+    """Run a command with these words, by default the words of this process.
 
     Returns the exit code. An error that a user can cause becomes one line on stderr, or
     a message of the parser. With `JAX_TTT_TRACEBACK=1` its traceback is printed too.

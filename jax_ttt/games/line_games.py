@@ -128,10 +128,10 @@ class LineGame(pgx.Env):
 
     def _observe(self, state: pgx.State, player_id: Int[Array, ""]) -> Array:
         position = cast(State, state)._x
-        own = jnp.where(
+        own_colour = jnp.where(
             player_id == state.current_player, position.color, 1 - position.color
         )
-        planes = [position.board == own, position.board == 1 - own]
+        planes = [position.board == own_colour, position.board == 1 - own_colour]
         return jnp.stack(planes, axis=-1).reshape(*self.shape, 2)
 
     def _target(self, board: Int[Array, " F"], action: Int[Array, ""]) -> Array:
@@ -149,7 +149,7 @@ class LineGame(pgx.Env):
         free = board == FREE_CELL
         return free[: self.shape[1]] if self.falls else free
 
-    def _has_row(self, own: Bool[Array, " F"]) -> Bool[Array, ""]:
+    def _has_row(self, own_stones: Bool[Array, " F"]) -> Bool[Array, ""]:
         """Return whether stones are in a row.
 
         Each column of the board is a number whose bits are its cells. All rows in one
@@ -157,7 +157,7 @@ class LineGame(pgx.Env):
         """
         rows, columns = self.shape
         weights = (1 << np.arange(rows)).astype(np.int32)[:, None]
-        bits = (own.reshape(self.shape) * weights).sum(axis=0)  # (W,)
+        bits = (own_stones.reshape(self.shape) * weights).sum(axis=0)  # (W,)
         steps = range(self.in_a_row)
         vertical = functools.reduce(jnp.bitwise_and, [bits >> n for n in steps])
         starts = [vertical]  # a set bit is the first cell of a row

@@ -35,8 +35,8 @@ def tree_json(env_id: EnvId) -> bytes:
 
 def stone_cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
     """Return the cells of each position: 0 free, 1 first player's stone, 2 second's."""
-    own = stones.cells_on_host(tree.obs)
-    first = np.where(tree.first_to_move[:, None], own, -own)
+    cells_of_mover = stones.cells_on_host(tree.obs)
+    first = np.where(tree.first_to_move[:, None], cells_of_mover, -cells_of_mover)
     return np.where(first < 0, 2, first).astype(np.uint8)
 
 

@@ -101,7 +101,7 @@ SETTINGS = {
         **{"num_envs": 256, "num_updates": 400},
     },
 }
-"""The settings of each system, written down a second time. They are those of its
+"""The settings of each system, written down a second time. They come from its
 program or article, except for the changes that `config/published_systems.py` lists."""
 
 

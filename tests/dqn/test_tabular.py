@@ -177,7 +177,7 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
 
 
 def test_both_heads_of_a_two_ply_table_learn_from_each_move():
-    """The errors of the first head are 0.5 and 0, those of the second 0 and -3."""
+    """The first head has the errors 0.5 and 0, the second head 0 and -3."""
     config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
     learner = learner_of(config)
     params = q_network.init_params(learner.network, jax.random.key(0))

@@ -158,7 +158,7 @@ def test_auto_is_bfloat16_only_on_a_cpu_with_units_for_it(monkeypatch):
 
 
 def test_two_planes_are_the_stones_of_each_player(params, obs):
-    """With opposite weights for both, the values are those of one plane."""
+    """With opposite weights for both, the values equal the values of one plane."""
     config = CONFIG.replace(two_planes=True)
 
     def with_opposite_weights(leaf):

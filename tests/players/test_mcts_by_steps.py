@@ -70,7 +70,7 @@ def test_a_seed_decides_the_trees_and_finished_games_have_no_values():
 
 @pytest.mark.slow
 def test_many_playouts_find_the_values_near_the_end_of_games():
-    """Four moves before a full board; the values are those of all lines of play."""
+    """Four moves before a full board; the values count all lines of play."""
     env = pgx_games.make_env(ENV_ID)
     full = np.tile(np.repeat(np.arange(4), 4), (200, 1))
     games = np.random.default_rng(0).permuted(full, axis=1)[:, :12]

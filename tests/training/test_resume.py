@@ -141,7 +141,7 @@ def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path):
 
 @pytest.mark.fault
 def test_an_interruption_leaves_no_trace(whole, tmp_path):
-    """Not even the evaluation that it adds to those of the schedule."""
+    """The evaluation that it adds to the schedule is removed too."""
     flags = [*TINY, "--checkpoint-every", "0", "--run-dir"]
     for chunk, code in ((1, 128 + signal.SIGTERM), (2, 0)):
         path = tmp_path / f"run{chunk}"

@@ -1,4 +1,4 @@
-"""The proof: its numbers are those of Python, and a losing line is shown."""
+"""The proof: its numbers equal Python's, and a losing line is shown."""
 
 import re
 

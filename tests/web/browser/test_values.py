@@ -1,4 +1,4 @@
-"""Hints, values on the board, and reviews: exact, or those of the agents."""
+"""Hints, values on the board, and reviews: exact, or the agents'."""
 
 import re
 
