@@ -6,12 +6,15 @@ import operator
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import as_users
 import commands
 import jax
 import jax.numpy as jnp
@@ -177,6 +180,67 @@ def run_blocks(page):
 @pytest.mark.usefixtures("empty_folder", "trained_once")
 def test_python_blocks_run(page):
     run_blocks(page)
+
+
+def diffs(page):
+    """Return each block of `diff` of a page, and the file that it changes.
+
+    The file is the first link of the paragraph before the block.
+    """
+    text = page.read_text("utf-8")
+    for match in FENCE.finditer(text):
+        if match[2] == "diff":
+            paragraph = text[: match.start()].rstrip().rpartition("\n\n")[2]
+            link = re.search(r"\]\(\.\./([\w/]+\.py)\)", paragraph)
+            assert link, paragraph
+            yield match[3], link[1]
+
+
+def apply_diff(diff, path):
+    """Change a file by hunks, which lines of `...` separate.
+
+    A hunk of additions only belongs at the end of the file.
+    """
+    text = path.read_text("utf-8")
+    for hunk in diff.split("...\n"):
+        lines = hunk.splitlines(keepends=True)
+        old = "".join(line[1:] for line in lines if line[0] in " -")
+        new = "".join(line[1:] for line in lines if line[0] in " +")
+        if old:
+            assert text.count(old) == 1, f"{path.name} must have this once:\n{old}"
+            text = text.replace(old, new)
+        else:
+            text += "\n\n" + new
+    compile(text, str(path), "exec")
+    path.write_text(text, "utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("change_it.md", "-m pytest -q tests/dqn/test_losses.py -k clipped"),
+        ("adding_a_game.md", "-m jax_ttt.train --env-id go_19x19 --help"),
+    ],
+)
+def test_the_diffs_of_a_page_apply_and_a_command_uses_them(name, words, tmp_path):
+    """All diffs of a page change one copy, as for a reader who follows all of it."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "jax_ttt", ignore=ignored)
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    page_diffs = list(diffs(ROOT / "docs" / name))
+    assert page_diffs
+    for diff, path in page_diffs:
+        apply_diff(diff, tmp_path / path)
+    done = subprocess.run(
+        [sys.executable, *words.split()],
+        cwd=tmp_path,
+        env=as_users.environment(PYTHONPATH=tmp_path),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
