@@ -55,8 +55,16 @@ class Lines:
 class SeatGrade:
     """What is known of a player in one seat.
 
-    The three rates add up to 1; where lines were not followed to their ends, they and
-    `open_rate` do. An interval is None where the rate is exact.
+    The win, draw and loss rates add up to 1. Where lines were not followed to their
+    ends, these rates and `open_rate` add up to 1. An interval is None where the rate is
+    exact. `unbeatable` follows from two other fields:
+
+        complete         beaten           unbeatable
+        any              True             False: one losing line is enough
+        True             False            True: all lines were followed, none loses
+        False or None    False or None    None: not known
+
+    `proof.can_be_beaten` is exact: it is the `beaten` of a complete record.
     """
 
     win_rate: float
@@ -77,9 +85,9 @@ class SeatGrade:
     worst_loss_rate: float | None = None
     """Games lost against the opponent that beats the player most often."""
     complete: bool | None = None
-    """Whether every line of play was followed to its end; None if none was followed."""
+    """Whether every line of play was followed to its end; None without a search."""
     beaten: bool | None = None
-    """Whether a line that beats the player is known; None if none was followed."""
+    """Whether a line that beats the player is known; None without a search."""
     losing_line: tuple[int, ...] | None = None
     """The actions of a shortest line that beats the player, if one is known."""
     lines: Lines | None = None
@@ -105,9 +113,9 @@ class SeatGrade:
 
     def __post_init__(self) -> None:
         unbeatable = None
-        if self.beaten:  # one losing line is enough
+        if self.beaten:
             unbeatable = False
-        elif self.complete:  # no line loses, and all were followed
+        elif self.complete:
             unbeatable = True
         object.__setattr__(self, "unbeatable", unbeatable)
 
@@ -137,7 +145,11 @@ class SeatGrade:
         return self.win_rate_interval is None
 
     def interval(self, rate: float) -> Interval:
-        """Return the bounds of a rate of this record, for instance its `win_rate`."""
+        """Return the bounds of a rate of this record, for instance its `win_rate`.
+
+        The rate is found by its value. Rates of equal values have equal bounds, since
+        the bounds follow from the value.
+        """
         return next((low, high) for value, low, high in self.rates if value == rate)
 
     def reversed(self) -> "SeatGrade":
@@ -306,8 +318,8 @@ class Grade:
 
     def unbeatable_in(self, seat: Seat) -> bool | None:
         """Return whether no line of play beats the player in a seat; None: unknown."""
-        followed = self.seat(seat)
-        return None if followed is None else followed.unbeatable
+        grade = self.seat(seat)
+        return None if grade is None else grade.unbeatable
 
     def seat(self, seat: Seat) -> SeatGrade | None:
         """Return what is known from following lines of play in one seat."""
@@ -324,7 +336,10 @@ class Grade:
 
     @property
     def searched(self) -> dict[Seat, SeatGrade]:
-        """The seats in which the positions that the player reaches were enumerated."""
+        """The seats in which the positions that the player reaches were enumerated.
+
+        Only such a search counts losing ends.
+        """
         return {
             seat: grade
             for seat, grade in self.followed.items()
@@ -339,9 +354,9 @@ class Grade:
         """
         best: dict[Seat, SeatGrade] = {}
         for seat in SEATS:
-            followed = self.seat(seat)
-            if followed is not None and followed.is_exact:
-                best[seat] = followed
+            grade = self.seat(seat)
+            if grade is not None and grade.is_exact:
+                best[seat] = grade
             elif self.sampled is not None:
                 best[seat] = self.sampled.seat(seat)
         return best
@@ -351,7 +366,8 @@ class Grade:
     ) -> tuple[float, float, float] | None:
         """Return the mean win, draw and loss rate of these seats; None if one has none.
 
-        If both seats are sampled, the rates are those of all games.
+        If both seats are sampled, the rates are the rates of all games, so that each
+        game counts alike: the match may have more games in one seat.
         """
         rates = [self.rates[seat] for seat in seats if seat in self.rates]
         if len(rates) < len(seats):
