@@ -57,14 +57,7 @@ class SeatGrade:
 
     The win, draw and loss rates add up to 1. Where lines were not followed to their
     ends, these rates and `open_rate` add up to 1. An interval is None where the rate is
-    exact. `unbeatable` follows from two other fields:
-
-        complete         beaten           unbeatable
-        any              True             False: one losing line is enough
-        True             False            True: all lines were followed, none loses
-        False or None    False or None    None: not known
-
-    `proof.can_be_beaten` is exact: it is the `beaten` of a complete record.
+    exact.
     """
 
     win_rate: float
@@ -112,6 +105,14 @@ class SeatGrade:
     """Whether no line of play by any opponent beats the player; None: not known."""
 
     def __post_init__(self) -> None:
+        # `unbeatable` follows from two other fields:
+        #
+        #   complete        beaten          unbeatable
+        #   any             True            False: one losing line is enough
+        #   True            False           True: all lines were followed, none loses
+        #   False or None   False or None   None: not known
+        #
+        # `proof.can_be_beaten` is exact: it is the `beaten` of a complete record.
         unbeatable = None
         if self.beaten:
             unbeatable = False
