@@ -56,9 +56,6 @@ def shortened(command, words):
         flags["--hidden-size"] = "8"
     if command == "train" and "--until-proven" in words:
         flags |= {"--max-positions": "100", "--hidden-size": "8"}
-    words = [re.sub("^num_updates=.*", "num_updates=2,3", word) for word in words]
-    if "num_updates=2,3" in words:
-        del flags["--num-updates"]
     for flag, value in flags.items():
         if flag in words:
             words[words.index(flag) + 1] = value
