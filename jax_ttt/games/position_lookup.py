@@ -32,7 +32,7 @@ def after_states(env_id: EnvId, canonical: bool) -> Int[np.ndarray, "P A"]:
     symmetric positions share one index.
     """
     tree = trees.enumerated(env_id)
-    return tree.first_view[tree.successor] if canonical else tree.successor
+    return tree.representative[tree.successor] if canonical else tree.successor
 
 
 def positions_for(architecture: Architecture) -> Positions | None:

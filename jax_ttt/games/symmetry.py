@@ -153,10 +153,10 @@ def symmetry_classes(
     order = np.argsort(position_keys)
     canonical = order[np.searchsorted(position_keys, least_keys, sorter=order)]
     # The same for the decisions alone: a class's number is now its rank among them.
-    first_view = first_of_class[class_of]
-    class_firsts, row = np.unique(first_view[decisions], return_inverse=True)
+    representative = first_of_class[class_of]
+    class_firsts, row = np.unique(representative[decisions], return_inverse=True)
     is_least = keys == keys.min(axis=1, keepdims=True)
-    return first_view.astype(np.int32), Classes(
+    return representative.astype(np.int32), Classes(
         boards=canonical[class_of[class_firsts]].astype(np.int32),
         row=row.astype(np.int32),
         actions=_actions_on_host(views, is_least[decisions]),

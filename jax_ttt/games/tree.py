@@ -44,7 +44,7 @@ def array_module(array: object) -> ModuleType:
         "terminal",
         "outcome",
         "decisions",
-        "first_view",
+        "representative",
         "classes",
     ],
     meta_fields=["level_start"],
@@ -62,9 +62,11 @@ class Tree(Generic[LeafT]):
     successor: LeafT  # (P, A) int32 position after the move; unused 0 if illegal
     first_to_move: LeafT  # (P,) bool
     terminal: LeafT  # (P,) bool
-    outcome: LeafT  # (P,) int32: the first player lost -1, won 1; else 0
+    # (P,) int32: -1 if the first player lost, 1 if it won, 0 if it drew or the game
+    # goes on.
+    outcome: LeafT
     decisions: LeafT  # (D,) int32 positions with a move to choose, ascending
-    first_view: LeafT  # (P,) int32 the first position with the same canonical board
+    representative: LeafT  # (P,) int32 first position with the same canonical board
     classes: Classes[LeafT] | None  # of the decisions; None without listed symmetries
     level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
 
@@ -162,10 +164,10 @@ def enumerate_positions(
     terminal = env_state.terminated | env_state.truncated
     outcome = np.sign(np.where(terminal, env_state.rewards[:, first_player], 0))
     decisions = np.flatnonzero(~terminal).astype(np.int32)
-    first_view, classes = np.arange(len(terminal), dtype=np.int32), None
+    representative, classes = np.arange(len(terminal), dtype=np.int32), None
     if views is not None:
         cells = stones.cells_on_host(env_state.observation)
-        first_view, classes = symmetry.symmetry_classes(
+        representative, classes = symmetry.symmetry_classes(
             cells, level_start, decisions, views
         )
     return Tree(
@@ -176,7 +178,7 @@ def enumerate_positions(
         terminal=terminal,
         outcome=outcome.astype(np.int32),
         decisions=decisions,
-        first_view=first_view,
+        representative=representative,
         classes=classes,
         level_start=tuple(level_start),
     )

@@ -57,7 +57,7 @@ def group_summary(
 ) -> GroupResult:
     """Return the summary of agents with these settings.
 
-    `settings` are those of a grid. Agents that diverged have no win rates.
+    `settings` are the settings of a grid. Agents that diverged have no win rates.
     """
     all_rates = [row.grade.rates for row in rows if row.grade is not None]
     win_rates: dict[Seat, list[float]] = {

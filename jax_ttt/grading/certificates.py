@@ -77,9 +77,9 @@ def proven_moves(
     moves, reasons = CertifiedMoves(), []
     grade = tree_grade.grade_seats(player.env_id, tree, probs, player.seats)
     for seat in player.seats:
-        name, followed = seat_name(player.env_id, seat), grade.followed[seat]
-        if not followed.unbeatable:
-            line = _line_text(followed.losing_line or ())
+        name, seat_grade = seat_name(player.env_id, seat), grade.followed[seat]
+        if not seat_grade.unbeatable:
+            line = _line_text(seat_grade.losing_line or ())
             reasons.append(f"as {name} it loses the game {line}")
         elif (position := _position_with_choice(tree, probs, seat)) is not None:
             board = text_of(position)

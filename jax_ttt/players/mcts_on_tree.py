@@ -65,7 +65,7 @@ class _Playout(NamedTuple):
 def game_graph(env_id: EnvId) -> Graph:
     """Return the graph of an enumerable game; each call returns the same arrays."""
     tree = trees.enumerated(env_id)
-    representative, node = np.unique(tree.first_view, return_inverse=True)
+    representative, node = np.unique(tree.representative, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(representative))
     return Graph(
         node=jnp.asarray(node, jnp.int32),

@@ -71,8 +71,8 @@ def expand_level(
     """Yield the moves at a level: the player's where it is to move, else all moves.
 
     `level_size` is the number of the level's positions where `keys` are only some of
-    them: so the player's programs are those of the whole level, with the same rounding
-    and the same moves.
+    them: the player's moves are then computed by the programs of the whole level, with
+    the same rounding, so they are the same moves.
     """
     if not player.moves_at(level):
         return expand_all_moves(player, keys)
@@ -137,7 +137,7 @@ class _Batch(NamedTuple):
 
 
 def _fetch(batch: _Batch) -> tuple[slice, Successors[np.ndarray]]:
-    """Wait for a batch, and return its moves without those of repeated positions."""
+    """Wait for a batch, and return its moves, without the repeated positions."""
     size = batch.places.stop - batch.places.start
     moves = jax.tree.map(lambda leaf: np.asarray(leaf)[:size], batch.after)
     return batch.places, moves

@@ -1,7 +1,7 @@
 """The host-side training loop: chunks of updates, and evaluations between them.
 
-Axes: `S` agents that train at once (each has a seed); the axis is absent for a single
-agent.
+Axes: `S` agents that train at once (in `solver`, `S` are seats); the axis is absent for
+a single agent.
 """
 
 import dataclasses

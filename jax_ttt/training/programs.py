@@ -81,7 +81,7 @@ It runs once, so it is compiled without optimizations (`level="0"`).
 advance_program = Program(
     _advance, static_argnames=["num_updates", "layout"], donate_argnames=["state"]
 )
-"""Program of a chunk of updates and their metrics; it takes the memory of `state`."""
+"""Program of a chunk of updates and their metrics; `state` is donated."""
 grade_program = Program(_grade, static_argnames=["layout"])
 """Program of exact results against all opponents, in an enumerable game."""
 match_program = Program(_sample, static_argnames=["num_games", "layout"])

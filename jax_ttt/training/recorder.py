@@ -154,7 +154,7 @@ class Recorder:
     def _on_step(self, step: RunStep) -> None:
         """Write and show a step, and save the run's state if that is due."""
         if step.metrics is not None:
-            self._saveable = None  # the chunk took the memory of its arrays
+            self._saveable = None  # the chunk reuses the memory of its arrays
         self._write_row(step)
         is_scheduled = self._is_scheduled(step)
         if is_scheduled:

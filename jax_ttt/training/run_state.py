@@ -63,7 +63,7 @@ class RunStep(NamedTuple):
     """A step of a run: its state after a chunk or after an evaluation.
 
     After a chunk `evaluation` is None; after an evaluation `metrics` is None. The state
-    is valid until the next step, which takes the memory of its arrays.
+    is valid until the next step, which reuses the memory of its arrays.
     """
 
     state: RunState

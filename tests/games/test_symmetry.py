@@ -136,12 +136,12 @@ def test_a_packed_board_of_cells_is_its_key(host_tree):
 
 
 def test_positions_have_765_classes_and_decisions_627(host_tree):
-    first_view, terminal = host_tree.first_view, host_tree.terminal
+    representative, terminal = host_tree.representative, host_tree.terminal
     classes = host_tree.classes
-    assert len(np.unique(first_view)) == 765
-    assert len(np.unique(first_view[~terminal])) == len(classes.boards) == 627
-    assert len(np.unique(first_view[terminal])) == 138
-    assert (first_view <= np.arange(5478)).all()
+    assert len(np.unique(representative)) == 765
+    assert len(np.unique(representative[~terminal])) == len(classes.boards) == 627
+    assert len(np.unique(representative[terminal])) == 138
+    assert (representative <= np.arange(5478)).all()
     # Each decision is a view of the canonical board of its class.
     cells = stones.cells_on_host(host_tree.obs)
     canonical = cells[classes.boards][classes.row]
