@@ -54,7 +54,7 @@ def can_be_beaten(
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
     values = backward(tree, lost, can_lose)
-    return xp.asarray(values[0] != 0)  # an array for NumPy too, not a NumPy scalar
+    return xp.not_equal(values[0], 0)
 
 
 def playable(

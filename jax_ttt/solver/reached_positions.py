@@ -168,8 +168,8 @@ def _play_level(
     first_losing = None
     for places, after in successors.expand_level(player, number, level.keys):
         _check(is_own, after)
-        # A random opponent plays all legal moves with equal probability. If it
-        # is the player's turn, `after` has one move (K = 1), and the chance stays.
+        # A random opponent plays all legal moves with equal probability. In the
+        # player's turn `after` has one move (K = 1), and the chance stays the same.
         num_legal = (after.result != ILLEGAL).sum(axis=1)
         chance = level.chance[places] / num_legal
         for result, end in zip((won, drawn, lost), ends, strict=True):
