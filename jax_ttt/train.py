@@ -273,7 +273,8 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     from jax_ttt.players import saved_agents
     from jax_ttt.text import train_output
     from jax_ttt.training import loop, run_state
-    from jax_ttt.training.run_state import RunStep, run_key
+    from jax_ttt.training.layout import run_key
+    from jax_ttt.training.run_state import RunStep
 
     agent = saved_agents.load_agent(latest.run.path)
     if agent.num_updates != latest.checkpoint.update:
@@ -308,9 +309,9 @@ def train_in_folder(
         from jax_ttt.runtime import mesh as meshes
         from jax_ttt.text import train_output
         from jax_ttt.training import environment, loop, run_state
-        from jax_ttt.training.layout import Layout
+        from jax_ttt.training.layout import Layout, run_key
         from jax_ttt.training.recorder import Recorder, Schedule
-        from jax_ttt.training.run_state import RunStep, run_key
+        from jax_ttt.training.run_state import RunStep
 
     latest = args.latest
     meshes.check_even_split(plan.config, hardware.mesh)

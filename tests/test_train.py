@@ -30,7 +30,7 @@ from jax_ttt.grading.grade import Grade
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed, interrupts
 from jax_ttt.runtime.atomic_files import WriteError
-from jax_ttt.training import layout, loop, programs, run_state
+from jax_ttt.training import layout, loop, programs
 
 train = commands.module_of("train")
 
@@ -385,7 +385,7 @@ def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch)
 def test_each_evaluation_and_seed_plays_its_own_games():
     config = smallest.CONFIG
     learner = loop.make_learner(config, 0)
-    start = next(loop.training_steps(learner, run_state.run_key(0)))
+    start = next(loop.training_steps(learner, layout.run_key(0)))
 
     def match(update, seed):
         return jax.device_get(
@@ -393,7 +393,7 @@ def test_each_evaluation_and_seed_plays_its_own_games():
                 learner.network,
                 start.params,
                 jnp.int32(update),
-                run_state.run_key(seed),
+                layout.run_key(seed),
                 num_games=64,
                 layout=layout.Layout(),
             )

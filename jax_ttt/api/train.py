@@ -22,8 +22,8 @@ from jax_ttt.files.metrics_rows import Row
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import Layout
-from jax_ttt.training.run_state import RunStep, run_key
+from jax_ttt.training.layout import Layout, run_key
+from jax_ttt.training.run_state import RunStep
 
 
 def train(

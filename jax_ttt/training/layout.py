@@ -27,6 +27,11 @@ class StreamKeys(NamedTuple):
     opponent: jax.Array
 
 
+def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
+    """Return the key of the run with this seed as its data, 2 words by default."""
+    return np.array(jax.random.key_data(jax.random.key(seed)))
+
+
 def stream_keys(data: KeyData) -> StreamKeys:
     """Return the keys of the streams of the run with this key."""
     return StreamKeys(*jax.random.split(jax.random.wrap_key_data(jnp.asarray(data)), 3))

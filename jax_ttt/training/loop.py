@@ -5,7 +5,6 @@ a single agent.
 """
 
 import dataclasses
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.settings import PATCH_SIDE, Config
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
@@ -28,25 +26,15 @@ from jax_ttt.players import player_names, registry
 from jax_ttt.runtime import devices
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import programs, run_state
-from jax_ttt.training.layout import KeyData, Layout, stream_keys
-from jax_ttt.training.run_state import RunState, RunStep, run_key
+from jax_ttt.training import chunk_lengths, programs, run_state
+from jax_ttt.training.layout import KeyData, Layout, run_key, stream_keys
+from jax_ttt.training.run_state import RunState, RunStep
+
 
 LESS_MEMORY = (
     "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
 )
 """The advice to a user whose run needs more memory than the device has."""
-CHUNK = 50
-"""Most updates in one call of the compiled program.
-
-The host writes a row of metrics and answers signals between calls.
-"""
-_CHUNK_WORK = 4e11
-"""Most floating-point operations of one call: one or two seconds on a CPU, so that a
-signal is answered soon."""
-_LONG_RUN = 1_000_000
-"""Moves of a run above which fully optimized programs save more time than their
-compilation takes: some seconds of training."""
 _ONE_AGENT = Layout()
 """The layout of one agent on one device."""
 
@@ -186,8 +174,10 @@ def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
 
 def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> RunStep:
     """Run a chunk of updates. Its buffers are donated: don't use `state` afterwards."""
-    num_updates = next_chunk_length(learner.config, int(state.update))
-    advance = programs.advance_program.jitted(quickly=is_short_run(learner.config))
+    num_updates = chunk_lengths.next_chunk_length(learner.config, int(state.update))
+    advance = programs.advance_program.jitted(
+        quickly=chunk_lengths.is_short_run(learner.config)
+    )
     begin = time.perf_counter()
     after, metrics = advance(
         learner, state.train_state, num_updates=num_updates, layout=layout
@@ -300,8 +290,10 @@ def _compile_and_enumerate(
         shapes = layout.placed_shapes(start.out_info)
         if is_new:
             compile_in_thread(start.lower())
-        advance = programs.advance_program.jitted(quickly=is_short_run(config))
-        for num_updates in all_chunk_lengths(config):
+        advance = programs.advance_program.jitted(
+            quickly=chunk_lengths.is_short_run(config)
+        )
+        for num_updates in chunk_lengths.all_chunk_lengths(config):
             compile_in_thread(
                 advance.lower(learner, shapes, num_updates=num_updates, layout=layout)
             )
@@ -335,54 +327,13 @@ def agent_memory(config: Config) -> int:
     """Return about how many bytes of device memory one agent needs, on one device."""
     learner, key = make_learner(config, 0), run_key(0)
     start = programs.start_program.jitted().lower(learner, key, layout=_ONE_AGENT)
-    advance = programs.advance_program.jitted(quickly=is_short_run(config))
+    advance = programs.advance_program.jitted(
+        quickly=chunk_lengths.is_short_run(config)
+    )
     chunks = [
         advance.lower(
             learner, start.out_info, num_updates=num_updates, layout=_ONE_AGENT
         )
-        for num_updates in all_chunk_lengths(config)
+        for num_updates in chunk_lengths.all_chunk_lengths(config)
     ]
     return max(map(devices.compile_and_measure, [start, *chunks]))
-
-
-def all_chunk_lengths(config: Config) -> list[int]:
-    """Return each length that a chunk of the run has, the longest first."""
-    every, end = config.evaluation.eval_every, config.run.num_updates
-    spans = {min(every, end), end % every}  # updates between two evaluations
-    longest = longest_chunk(config)
-    # A span has full chunks, and one of what is left: with 120 updates and chunks of
-    # 50 at most, the lengths are 50 and 20.
-    lengths = {longest for n in spans if n >= longest} | {n % longest for n in spans}
-    return sorted(lengths - {0}, reverse=True)
-
-
-def next_chunk_length(config: Config, update: int) -> int:
-    """Return the number of updates of the chunk that begins after `update` updates."""
-    to_evaluation = config.evaluation.eval_every - update % config.evaluation.eval_every
-    return min(longest_chunk(config), to_evaluation, config.run.num_updates - update)
-
-
-def longest_chunk(config: Config) -> int:
-    """Return the most updates in one call: fewer than `CHUNK` if an update is large."""
-    replay = config.replay
-    rows = config.run.num_envs + replay.replay_batch * bool(replay.replay_capacity)
-    # Two operations a product; the backward pass has twice as many as the forward one.
-    work = 6 * _products_per_board(config) * rows
-    return int(min(max(_CHUNK_WORK // max(work, 1), 1), CHUNK))
-
-
-def _products_per_board(config: Config) -> int:
-    """Return about how many products of a weight and an input a board takes."""
-    sides, sizes = GAMES[config.env_id].shape, config.network.hidden_sizes
-    patches = math.prod(max(side - PATCH_SIDE + 1, 1) for side in sides)
-    convolved = config.network.filters * patches
-    pairs = zip((convolved or 64, *sizes), sizes, strict=False)
-    return 2 * PATCH_SIDE**2 * convolved + sum(map(math.prod, pairs))
-
-
-def is_short_run(config: Config) -> bool:
-    """Return whether a run is so short that its programs are compiled quickly.
-
-    Optimizing them fully would take longer than it saves.
-    """
-    return config.run.num_updates * config.run.num_envs <= _LONG_RUN

@@ -23,8 +23,8 @@ from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import devices, distributed
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.training import loop
-from jax_ttt.training.layout import Layout
-from jax_ttt.training.run_state import RunStep, run_key
+from jax_ttt.training.layout import Layout, run_key
+from jax_ttt.training.run_state import RunStep
 
 MOST_AT_ONCE = 4096
 """Most agents that train at once, even if memory allows more."""

@@ -17,7 +17,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
-from jaxtyping import UInt32
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
@@ -106,11 +105,6 @@ class RunStep(NamedTuple):
         counts = {name: int(getattr(self.state, name)[index]) for name in _COUNTS}
         seconds = round(self.seconds / num_at_once, 4)
         return TrainingCounts(update=self.update, seconds=seconds, **counts)
-
-
-def run_key(seed: int) -> UInt32[np.ndarray, " words"]:
-    """Return the key of the run with this seed as its data, 2 words by default."""
-    return np.array(jax.random.key_data(jax.random.key(seed)))
 
 
 def initial_state(train_state: TrainState, key: np.ndarray) -> RunState:

@@ -25,7 +25,8 @@ from jax_ttt.players import saved_agents
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.solver import policies
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import RunState, RunStep, run_key
+from jax_ttt.training.layout import run_key
+from jax_ttt.training.run_state import RunState, RunStep
 from jax_ttt.web.agent_files import history_row
 from jax_ttt.web.training_thread import INITIAL_FIGURES
 

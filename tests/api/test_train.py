@@ -10,7 +10,7 @@ import jax_ttt
 from jax_ttt.api import train
 from jax_ttt.config.settings import Config
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
 
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
 

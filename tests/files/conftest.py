@@ -11,7 +11,7 @@ from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Plan
 from jax_ttt.players import saved_agents
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
 
 GRADE = dataclasses.replace(
     made.exact((0.5,), (0.25,)), sampled=made.sampled((0.5,), (0.25,))

@@ -12,9 +12,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import loop, many_agents, programs, run_state
-from jax_ttt.training.layout import Layout
+from jax_ttt.training.layout import Layout, run_key
 from jax_ttt.training.many_agents import Job
-from jax_ttt.training.run_state import run_key
 
 CONFIG = Config.of(
     num_envs=64, hidden_size=32, num_updates=6, eval_every=6, eval_games=0

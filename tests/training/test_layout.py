@@ -4,8 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.training.layout import stream_keys
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key, stream_keys
 
 
 def test_the_random_number_streams_of_a_run_differ():

@@ -1,7 +1,5 @@
 """A run's evaluations, its opponent, and the lengths of its chunks."""
 
-import itertools
-
 import jax
 import numpy as np
 import pytest
@@ -14,8 +12,7 @@ from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.network_player import network_from
 from jax_ttt.training import loop
-from jax_ttt.training.layout import stream_keys
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key, stream_keys
 
 
 def run_of(config, seed):
@@ -97,33 +94,3 @@ def test_the_seed_and_the_update_decide_the_sample_of_a_search(monkeypatch):
         list(run_of(config, seed))
     assert len(set(numbers[:6])) == 6
     assert numbers[6:] == numbers[:3]
-
-
-@pytest.mark.parametrize(
-    ("fields", "length"),
-    [
-        ({}, loop.CHUNK),
-        ({"network": "table", "num_envs": 2**20}, loop.CHUNK),
-        ({"num_envs": 100_000, "hidden_size": 128}, 27),
-        ({"num_envs": 2**20, "hidden_size": 2**14}, 1),
-        ({"num_envs": 2**18, "filters": 256, "hidden_layers": 0}, 31),
-        ({"hidden_size": 512, "replay_capacity": 2**20, "replay_batch": 2**18}, 1),
-    ],
-)
-def test_large_updates_have_short_chunks_since_signals_wait(fields, length):
-    assert loop.longest_chunk(Config.of(**fields)) == length
-
-
-def test_every_chunk_of_a_run_has_a_length_that_is_compiled_before_it():
-    for num_updates, every in itertools.product(
-        [1, 49, 50, 120, 1000], [1, 7, 50, 60, 110, 2000]
-    ):
-        config = Config.of(num_updates=num_updates, eval_every=every)
-        update, lengths = 0, set()
-        while update < num_updates:
-            length = loop.next_chunk_length(config, update)
-            assert update // every == (update + length - 1) // every
-            lengths.add(length)
-            update += length
-        assert update == num_updates
-        assert loop.all_chunk_lengths(config) == sorted(lengths, reverse=True)

@@ -16,9 +16,8 @@ from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import distributed
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import Layout
+from jax_ttt.training.layout import Layout, run_key
 from jax_ttt.training.many_agents import Job
-from jax_ttt.training.run_state import run_key
 
 CONFIG = Config.of(
     num_envs=16, hidden_size=8, num_updates=6, eval_every=6, eval_games=0

@@ -20,8 +20,9 @@ from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import loop, run_state
 from jax_ttt.training import recorder as recording
+from jax_ttt.training.layout import run_key
 from jax_ttt.training.recorder import Recorder, Schedule
-from jax_ttt.training.run_state import RunStep, run_key
+from jax_ttt.training.run_state import RunStep
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 

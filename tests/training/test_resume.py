@@ -22,7 +22,7 @@ from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading import training_evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import environment, loop, run_state
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
 
 train = commands.module_of("train")
 

@@ -12,7 +12,8 @@ import tiny
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import RunStep, run_key
+from jax_ttt.training.layout import run_key
+from jax_ttt.training.run_state import RunStep
 
 LEARNER = loop.make_learner(tiny.CONFIG, 1)
 KEY = run_key(1)

@@ -10,7 +10,7 @@ from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.grading import counterexamples
 from jax_ttt.players import saved_agents
 from jax_ttt.training import loop
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNING
 

@@ -12,8 +12,7 @@ from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import break_name, draw_band, new_figure
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.training import loop
-from jax_ttt.training.layout import Layout
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import Layout, run_key
 from tools.benchmarks import many_devices
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
 from tools.benchmarks.updates import continued, fused

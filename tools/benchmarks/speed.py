@@ -16,8 +16,7 @@ from jax_ttt.grading.sampled_match import play_seats
 from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import loop, programs
-from jax_ttt.training.layout import Layout
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import Layout, run_key
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused
 

@@ -11,7 +11,7 @@ from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.training import loop, many_agents
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import (
     Spent,

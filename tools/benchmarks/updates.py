@@ -13,9 +13,8 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training import loop, programs
-from jax_ttt.training.layout import KeyData, Layout
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training import chunk_lengths, loop, programs
+from jax_ttt.training.layout import KeyData, Layout, run_key
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 
@@ -91,7 +90,9 @@ def continued(
     `key` is the key of the run, or the keys of many agents.
     """
     learner, key = layout.put_learner(learner, key)
-    advance = programs.advance_program.jitted(quickly=loop.is_short_run(learner.config))
+    advance = programs.advance_program.jitted(
+        quickly=chunk_lengths.is_short_run(learner.config)
+    )
     state = programs.start_program(learner, key, layout=layout)
 
     def run() -> Metrics:
