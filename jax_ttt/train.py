@@ -308,7 +308,7 @@ def train_in_folder(
         from jax_ttt.runtime import distributed
         from jax_ttt.runtime import mesh as meshes
         from jax_ttt.text import train_output
-        from jax_ttt.training import environment, loop, run_state
+        from jax_ttt.training import loop, reproducibility, run_state
         from jax_ttt.training.layout import Layout, run_key
         from jax_ttt.training.recorder import Recorder, Schedule
         from jax_ttt.training.run_state import RunStep
@@ -326,7 +326,7 @@ def train_in_folder(
         writer = open_writer(args, times)
         stack.callback(writer.close)
         if latest is None:
-            writer.begin(plan, environment.describe_environment())
+            writer.begin(plan, reproducibility.describe_environment())
         is_loud = not (args.quiet or args.json)
         if is_loud:  # compilation follows, which prints nothing
             print(train_output.banner(plan, hardware.name, writer.run.path), flush=True)
@@ -411,11 +411,11 @@ def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
     Raises:
         UsageError: the run used another random number generator of JAX.
     """
-    from jax_ttt.training import environment
+    from jax_ttt.training import reproducibility
 
     saved = latest.checkpoint
-    environment.check_random_numbers(saved.environment)
-    if changed := environment.environment_differences(saved.environment):
+    reproducibility.check_random_numbers(saved.environment)
+    if changed := reproducibility.environment_differences(saved.environment):
         standard_streams.print_stderr(
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"

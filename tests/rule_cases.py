@@ -21,7 +21,7 @@ import tiny
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
-from jax_ttt.games import pgx_games, stones, symmetry
+from jax_ttt.games import pgx_games, stone_boards, symmetry
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, replay
 from jax_ttt.grading import grader, tree_grade
@@ -143,12 +143,14 @@ def game_cases(env_id: str) -> list[dict]:
     starts, state = random_positions(env_id)
     obs, views = state.observation, symmetry.symmetric_views(env_id)
     assert views is not None
-    least = symmetry.least_views(stones.cells(obs), views)
-    boards = stones.cells_on_host(np.asarray(symmetry.to_canonical(obs, views, least)))
+    least = symmetry.least_views(stone_boards.cells(obs), views)
+    boards = stone_boards.cells_on_host(
+        np.asarray(symmetry.to_canonical(obs, views, least))
+    )
     places = np.asarray(symmetry.to_canonical_actions(views, least))
     # The mover's stones are 1, and the first player moves at even numbers of moves.
     signs = np.array([(-1) ** len(moves) for moves in starts])
-    cells = signs[:, None] * stones.cells_on_host(np.asarray(obs))
+    cells = signs[:, None] * stone_boards.cells_on_host(np.asarray(obs))
     cases, begin = [], 0
     for game in random_games(env_id):
         end = begin + len(game.moves) + 1

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt.games import packing
+from jax_ttt.games import position_keys
 
 ENV_ID = "connect_4x4"
 SIZE = 4
@@ -115,4 +115,4 @@ def perfect():
 
 def _looked_up(moves, key, env_state):
     del key
-    return moves[packing.pack(ENV_ID, packing.stones_of(env_state))[:, 0]]
+    return moves[position_keys.pack(ENV_ID, position_keys.stones_of(env_state))[:, 0]]

@@ -58,7 +58,7 @@ from jax_ttt.dqn.equations import ScalarLike, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
 from jax_ttt.games import pgx_games, position_lookup, training_opponents
-from jax_ttt.games.stones import Positions
+from jax_ttt.games.stone_boards import Positions
 from jax_ttt.games.training_opponents import Opponent, SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network

@@ -14,14 +14,14 @@ import pgx
 from jaxtyping import Array, Float, UInt64
 
 from jax_ttt.config.settings import RunSettings
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.games import pgx_games, position_keys
 
 CAPACITY = 2**18
 """Most positions in a pool; the positions of the oldest rounds leave it first."""
 
 
 class Pool(NamedTuple):
-    """Positions in which no game is over, as keys of `games.packing`."""
+    """Positions in which no game is over, as keys of `games.position_keys`."""
 
     keys: jax.Array | np.ndarray  # (C, 2) uint32; only the first `size` rows count
     size: jax.Array | np.integer  # () int32
@@ -37,17 +37,17 @@ def add_positions(
 ) -> Pool:
     """Return the pool with positions added, as NumPy arrays, each position only once.
 
-    `numbers` come from `packing.keys_to_numbers`. If there are more new positions than
-    the pool has room for, `rng` draws a sample of them.
+    `numbers` come from `position_keys.keys_to_numbers`. If there are more new positions
+    than the pool has room for, `rng` draws a sample of them.
     """
     capacity = len(pool.keys)
-    old = packing.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])
+    old = position_keys.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])
     new = np.setdiff1d(numbers, old)
     if len(new) > capacity:
         new = rng.choice(new, capacity, replace=False)
     newest = np.concatenate([old, new])[-capacity:]
     keys = np.zeros(pool.keys.shape, np.uint32)
-    keys[: len(newest)] = packing.numbers_to_keys(newest)
+    keys[: len(newest)] = position_keys.numbers_to_keys(newest)
     return Pool(keys, np.int32(len(newest)))
 
 
@@ -72,7 +72,9 @@ def start_in_pool(
     age = (jnp.square(uniform / share) * pool.size).astype(jnp.int32)
     keys = pool.keys[jnp.clip(pool.size - 1 - age, 0)]
     # An empty pool has keys too, of zeros; `starts_in_pool` then is False.
-    in_pool = packing.to_states(settings.env_id, packing.unpack(settings.env_id, keys))
+    in_pool = position_keys.to_states(
+        settings.env_id, position_keys.unpack(settings.env_id, keys)
+    )
     starts_in_pool = (uniform < share) & (pool.size > 0)
     new_games = jax.tree.map(
         lambda leaf, like: jnp.broadcast_to(leaf, like.shape), new_games, in_pool

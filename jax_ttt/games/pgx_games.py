@@ -18,7 +18,7 @@ import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
-from jax_ttt.games import line_games, stones
+from jax_ttt.games import line_games, stone_boards
 
 
 class Move(NamedTuple):
@@ -177,7 +177,7 @@ def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W 
     the opponent's. Other observations are only converted to float32.
     """
     if GAMES[env_id].stones:
-        return stones.cells(obs).reshape(*obs.shape[:3], 1)
+        return stone_boards.cells(obs).reshape(*obs.shape[:3], 1)
     return obs.astype(jnp.float32)
 
 

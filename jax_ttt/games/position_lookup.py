@@ -9,19 +9,19 @@ from jaxtyping import Int
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Architecture
-from jax_ttt.games import stones
+from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
-from jax_ttt.games.stones import Positions
+from jax_ttt.games.stone_boards import Positions
 
 
 def position_index(env_id: EnvId) -> Int[np.ndarray, " N"]:
-    """Return the position index of each board number (see `stones.board_number`).
+    """Return the position index of each board number (see `stone_boards.board_number`).
 
     Boards that no game reaches have index 0.
     """
-    cells = stones.cells_on_host(trees.enumerated(env_id).obs)
+    cells = stone_boards.cells_on_host(trees.enumerated(env_id).obs)
     index = np.zeros(3 ** cells.shape[1], np.int32)
-    index[stones.board_number_on_host(cells)] = np.arange(len(cells))
+    index[stone_boards.board_number_on_host(cells)] = np.arange(len(cells))
     return index
 
 

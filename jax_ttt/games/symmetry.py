@@ -58,11 +58,11 @@ _PART = 12
 
 
 def least_views(cells: Float[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
-    """Return a mask of the canonical view of each board, given as in `stones.cells`.
+    """Return a mask of the canonical view of each board.
 
-    If a board is its own image, several views are marked. One matrix product computes
-    the keys of all views, less the key of the empty board. It is exact, since keys of
-    many cells are split into parts.
+    `cells` are as in `stone_boards.cells`. If a board is its own image, several views
+    are marked. One matrix product computes the keys of all views, less the key of the
+    empty board. It is exact, since keys of many cells are split into parts.
     """
     num_views, num_cells = views.cells.shape
     num_parts = -(-num_cells // _PART)
@@ -109,7 +109,7 @@ def from_canonical(
 
 
 def keys_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
-    """Return the keys of boards of at most 31 cells, given as in `stones.cells`."""
+    """Return the keys of boards of at most 31 cells (see `stone_boards.cells`)."""
     return (cells + 1) @ 4 ** np.arange(cells.shape[-1])
 
 
@@ -134,8 +134,8 @@ def symmetry_classes(
 ) -> tuple[Int[np.ndarray, " P"], Classes[np.ndarray]]:
     """Return for each position the first one of its canonical board, and the classes.
 
-    `cells` are as in `stones.cells`. `level_start` is as in `tree.Tree`: it tells apart
-    positions of different levels with equal `cells`. The classes have the order
+    `cells` are as in `stone_boards.cells`. `level_start` is as in `tree.Tree`: it tells
+    apart positions of different levels with equal `cells`. The classes have the order
     of their first positions.
 
     Raises:

@@ -19,7 +19,7 @@ import pgx
 from jaxtyping import Array, Int
 
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.games import pgx_games, stones, symmetry
+from jax_ttt.games import pgx_games, stone_boards, symmetry
 from jax_ttt.games.symmetry import Classes, LeafT, Views
 from jax_ttt.runtime.compiling import Program
 
@@ -166,7 +166,7 @@ def enumerate_positions(
     decisions = np.flatnonzero(~terminal).astype(np.int32)
     representative, classes = np.arange(len(terminal), dtype=np.int32), None
     if views is not None:
-        cells = stones.cells_on_host(env_state.observation)
+        cells = stone_boards.cells_on_host(env_state.observation)
         representative, classes = symmetry.symmetry_classes(
             cells, level_start, decisions, views
         )

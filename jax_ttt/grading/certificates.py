@@ -14,7 +14,7 @@ from jaxtyping import UInt64
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, seat_name
-from jax_ttt.games import packing
+from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
 from jax_ttt.players.player import Player
@@ -181,9 +181,11 @@ def board_texts(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
     # Padded to a power of two, so that few programs are compiled.
     padded = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
-    first, second = jax.device_get(_unpack(env_id, packing.numbers_to_keys(padded)))
+    first, second = jax.device_get(
+        _unpack(env_id, position_keys.numbers_to_keys(padded))
+    )
     cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
     return ["".join(row) for row in cells[: len(keys)]]
 
 
-_unpack = jax.jit(packing.unpack, static_argnums=0)
+_unpack = jax.jit(position_keys.unpack, static_argnums=0)

@@ -17,8 +17,8 @@ from jaxtyping import Array, Float, Key, Shaped
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Architecture, Precision
-from jax_ttt.games import pgx_games, stones, symmetry
-from jax_ttt.games.stones import Positions
+from jax_ttt.games import pgx_games, stone_boards, symmetry
+from jax_ttt.games.stone_boards import Positions
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table
 from jax_ttt.runtime import devices
@@ -159,7 +159,7 @@ def head_values(
     views = _canonical_views(network.architecture)
     if views is None:
         return _forward(network, params, obs, dtype)
-    is_canonical = symmetry.least_views(stones.cells(obs), views)  # (B, views)
+    is_canonical = symmetry.least_views(stone_boards.cells(obs), views)  # (B, views)
     board = symmetry.to_canonical(obs, views, is_canonical)
     values = _forward(network, params, board, dtype)
     return symmetry.from_canonical(values, views, is_canonical)

@@ -9,8 +9,8 @@ from flax import nnx
 from jaxtyping import Array, Float, Shaped
 
 from jax_ttt.config.settings import TableKey
-from jax_ttt.games import stones
-from jax_ttt.games.stones import Positions
+from jax_ttt.games import stone_boards
+from jax_ttt.games.stone_boards import Positions
 
 
 class Table(nnx.Module):
@@ -41,7 +41,7 @@ class Table(nnx.Module):
     ) -> Float[Array, "B V"]:
         """Return the values of all actions by head 1, then by head 2."""
         values = self.values[...]
-        number = stones.board_number(stones.cells(obs))
+        number = stone_boards.board_number(stone_boards.cells(obs))
         if self.key == "hash":
             return values[number]
         position = positions.by_number[number]

@@ -14,7 +14,7 @@ import pgx
 from jaxtyping import Float
 
 from jax_ttt.config.game_facts import EnvId, Seat
-from jax_ttt.games import position_lookup, stones
+from jax_ttt.games import position_lookup, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.players import network_player
@@ -67,7 +67,7 @@ def agent_values(game: Game, agent: SavedAgent) -> Float[np.ndarray, " A"]:
 def _tree_position(env_id: EnvId, env_state: pgx.State) -> int:
     """Return the position in the game's tree of a batch of one state."""
     index = jnp.asarray(position_lookup.position_index(env_id))
-    return int(stones.locate(index, env_state.observation)[0])
+    return int(stone_boards.locate(index, env_state.observation)[0])
 
 
 class ReviewedMove(NamedTuple):

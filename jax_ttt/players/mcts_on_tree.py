@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dqn import equations
-from jax_ttt.games import stones
+from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree
@@ -215,7 +215,7 @@ def _searched_actions(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    position = stones.locate(index, env_state.observation)
+    position = stone_boards.locate(index, env_state.observation)
     records = search_graph(graph, key, graph.node[position], num_playouts)
     values = mean_scores(records, graph.after[position])
     return equations.greedy(values, env_state.legal_action_mask)

@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, Key, Shaped
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, position_lookup, stones, symmetry
+from jax_ttt.games import pgx_games, position_lookup, stone_boards, symmetry
 from jax_ttt.games.tree import Tree
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
@@ -152,5 +152,5 @@ def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "
     if game_views is None:
         actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
         return jnp.broadcast_to(actions, (len(obs), len(actions)))
-    least = symmetry.least_views(stones.cells(obs), game_views)
+    least = symmetry.least_views(stone_boards.cells(obs), game_views)
     return symmetry.to_canonical_actions(game_views, least)

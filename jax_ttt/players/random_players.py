@@ -17,7 +17,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, stones
+from jax_ttt.games import pgx_games, stone_boards
 
 
 def _random_actions(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
@@ -64,7 +64,7 @@ def _policy_actions(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    logits = jnp.log(probs[stones.locate(index, env_state.observation)])
+    logits = jnp.log(probs[stone_boards.locate(index, env_state.observation)])
     return jax.random.categorical(key, logits, axis=-1).astype(jnp.int32)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Bool, UInt64
 
-from jax_ttt.games import packing
+from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, SearchedPlayer
@@ -40,11 +40,11 @@ def losing_line_to(
     path = [keys[at] for keys, at in zip(levels, places[::-1], strict=True)]
     game = Game.start(player.env_id)
     for level, keys in enumerate(levels):
-        words = np.asarray(packing.keys_of(player.env_id, game.state))
-        here = packing.keys_to_numbers(words)
+        words = np.asarray(position_keys.keys_of(player.env_id, game.state))
+        here = position_keys.keys_to_numbers(words)
         ((_, after),) = successors.expand_level(player, level, here, len(keys))
         if level + 1 < len(levels):
-            is_next = packing.keys_to_numbers(after.keys) == path[level + 1]
+            is_next = position_keys.keys_to_numbers(after.keys) == path[level + 1]
             on_path = is_next & (after.result == OPEN)
         else:
             on_path = after.result == _losing_result(player, level)
@@ -71,7 +71,7 @@ def mark_losing_lines(
     for level, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
         for places, after in successors.expand_level(player, level, keys):
-            to_marked = _among(marked_after, packing.keys_to_numbers(after.keys))
+            to_marked = _among(marked_after, position_keys.keys_to_numbers(after.keys))
             loses = after.result == _losing_result(player, level)
             is_on_line = loses | (to_marked & (after.result == OPEN))
             marks[-1][places] = is_on_line.any(axis=1)
@@ -133,7 +133,7 @@ def sample_levels(
         next_keys = []
         for places, after in successors.expand_level(player, level, keys):
             is_open = after.result == OPEN
-            next_keys.append(packing.keys_to_numbers(after.keys[is_open]))
+            next_keys.append(position_keys.keys_to_numbers(after.keys[is_open]))
             on_batch(level, places.stop)
         level, keys = level + 1, np.unique(np.concatenate(next_keys))
     return samples

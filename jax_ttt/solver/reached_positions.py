@@ -3,9 +3,9 @@
 A player and any opponent reach a small part of a game. That part can be enumerated
 level by level where the whole tree can't: the player's one move where it is to move,
 all legal moves where its opponent is. Positions are merged by their keys. Different
-positions have different keys (`games.packing`), so no line of play is left out: the
-results are exact, and if the search ends without a lost game, no opponent beats the
-player, which is a proof.
+positions have different keys (`games.position_keys`), so no line of play is left out:
+the results are exact, and if the search ends without a lost game, no opponent beats
+the player, which is a proof.
 
 Axes: `P` positions of a level, `B` positions of a batch, `K` moves of a position.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.solver import losing_lines, merged_positions, successors
 from jax_ttt.solver.merged_positions import Level, LevelBuilder
 from jax_ttt.solver.successors import (
@@ -104,7 +104,7 @@ def follow_all_lines(
         ValueError: positions of the game have no keys.
     """
     player = reach.player
-    packing.check_packed(player.env_id)
+    position_keys.check_packed(player.env_id)
     level = _first_level(player.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
@@ -132,9 +132,9 @@ def follow_all_lines(
 def _first_level(env_id: EnvId) -> Level:
     """Return the level of the position before the first move."""
     start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-    words = np.asarray(packing.keys_of(env_id, start))
+    words = np.asarray(position_keys.keys_of(env_id, start))
     return Level(
-        keys=packing.keys_to_numbers(words),
+        keys=position_keys.keys_to_numbers(words),
         chance=np.ones(1),
         lines=np.ones(1, "u8"),
         parent=np.zeros(1, "u4"),
@@ -217,7 +217,7 @@ def _positions_after(
     """
     row, move = np.nonzero(after.result == result)
     return Level(
-        keys=packing.keys_to_numbers(after.keys[row, move]),
+        keys=position_keys.keys_to_numbers(after.keys[row, move]),
         chance=chance[row],
         lines=level.lines[places][row],
         parent=(places.start + row).astype("u4"),

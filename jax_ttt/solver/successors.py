@@ -1,7 +1,7 @@
 """The moves in many positions of a search: the player's move, or all moves.
 
 A position is its key: a number of 64 bits on the host, two words of 32 bits in compiled
-programs. `games.packing` makes keys and states of each other; the game itself is
+programs. `games.position_keys` makes keys and states of each other; the game itself is
 stepped by PGX.
 
 Axes: `P` positions of a level, `B` positions of a batch, `A` actions, `K` moves of a
@@ -19,9 +19,9 @@ import numpy as np
 from jaxtyping import Array, Int, UInt32, UInt64
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
-from jax_ttt.games import packing, pgx_games
-from jax_ttt.games.packing import Stones
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.games.position_keys import Stones
 from jax_ttt.games.symmetry import LeafT
 
 OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
@@ -117,7 +117,7 @@ def _batches(
     for begin in range(0, len(keys), size):
         places = slice(begin, min(begin + size, len(keys)))
         # The last batch repeats its positions up to the size.
-        words = packing.numbers_to_keys(np.resize(keys[places], size))
+        words = position_keys.numbers_to_keys(np.resize(keys[places], size))
         if player.sharding is not None:
             words = jax.device_put(words, player.sharding)
         # JAX returns before the moves are computed.
@@ -157,13 +157,13 @@ def after_player_move(
     right only if the player moves alike on all of them: with `is_checked` it moves on
     each image, and `breaks_symmetry` is true where that leads to another position.
     """
-    stones = packing.unpack(env_id, words)
+    stones = position_keys.unpack(env_id, words)
     action = _chosen_moves(env_id, player, stones)
     moves = _after_moves(env_id, stones, action[:, None], merge_symmetric)
     breaks_symmetry = jnp.zeros(len(words), bool)
-    views = list(zip(*packing.all_views(env_id), strict=True))
+    views = list(zip(*position_keys.all_views(env_id), strict=True))
     for cells, actions in views[1:] if is_checked else ():
-        image = packing.stones_in_view(stones, cells)
+        image = position_keys.stones_in_view(stones, cells)
         # The move on the image, as a move on the board itself.
         there = jnp.asarray(actions)[_chosen_moves(env_id, player, image)]
         after = _after_moves(env_id, stones, there[:, None], merge_symmetric)
@@ -177,14 +177,14 @@ def after_all_moves(
     env_id: EnvId, words: UInt32[Array, "B 2"], merge_symmetric: bool
 ) -> Successors[jax.Array]:
     """Return every move in each position; `merge_symmetric` as above."""
-    stones = packing.unpack(env_id, words)
+    stones = position_keys.unpack(env_id, words)
     actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
     action = jnp.broadcast_to(actions, (len(words), len(actions)))
     return _after_moves(env_id, stones, action, merge_symmetric)
 
 
 def _chosen_moves(env_id: EnvId, player: ChooseFn, stones: Stones) -> Int[Array, " B"]:
-    env_state = packing.to_states(env_id, stones)
+    env_state = position_keys.to_states(env_id, stones)
     # The player is deterministic, so any key will do.
     return player(jax.random.key(0), env_state).astype(jnp.int32)
 
@@ -197,7 +197,7 @@ def _after_moves(
 ) -> Successors[jax.Array]:
     """Play each action in its position."""
     num_moves = action.shape[1]
-    before = packing.to_states(
+    before = position_keys.to_states(
         env_id, Stones(*(jnp.repeat(x, num_moves, 0) for x in stones))
     )
     chosen = action.reshape(-1)
@@ -208,9 +208,9 @@ def _after_moves(
     allowed = jnp.take_along_axis(before.legal_action_mask, chosen[:, None], axis=1)
     inside = (chosen >= 0) & (chosen < before.legal_action_mask.shape[1])
     result = jnp.where(allowed[:, 0] & inside, result, ILLEGAL).astype(jnp.int8)
-    pack = packing.pack_least if merge_symmetric else packing.pack
+    pack = position_keys.pack_least if merge_symmetric else position_keys.pack
     return Successors(
-        keys=pack(env_id, packing.stones_of(after)).reshape(*action.shape, 2),
+        keys=pack(env_id, position_keys.stones_of(after)).reshape(*action.shape, 2),
         result=result.reshape(action.shape),
         action=action,
         breaks_symmetry=jnp.zeros(len(action), bool),

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, EnvId, Seat
-from jax_ttt.games import position_lookup, stones
+from jax_ttt.games import position_lookup, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.games.tree import Tree
@@ -66,7 +66,7 @@ def find_position(env_id: EnvId, cells: str) -> int:
         raise ValueError(f"not {size} of {first}, {second} and what is free")
     mover = 1 if cells.count(first) == cells.count(second) else -1
     features = [mover * stone_values[cell] for cell in cells]
-    number = stones.board_number(jnp.array([features], jnp.float32))
+    number = stone_boards.board_number(jnp.array([features], jnp.float32))
     position = int(position_lookup.position_index(env_id)[number][0])
     if cells_as_text(tree, position) != cells:
         raise ValueError("no play leads to this board")

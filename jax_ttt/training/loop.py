@@ -30,7 +30,6 @@ from jax_ttt.training import chunk_lengths, programs, run_state
 from jax_ttt.training.layout import KeyData, Layout, run_key, stream_keys
 from jax_ttt.training.run_state import RunState, RunStep
 
-
 LESS_MEMORY = (
     "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
 )

@@ -17,7 +17,7 @@ from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import distributed, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.training import environment, run_state
+from jax_ttt.training import reproducibility, run_state
 from jax_ttt.training.run_state import RunState, RunStep
 
 
@@ -62,7 +62,7 @@ class Recorder:
         self._is_saved = False  # whether a checkpoint has `_saveable`
         self._best: Rank | None = None  # of the best agent so far
         self._last_step: RunStep | None = None
-        self._environment = environment.describe_environment()
+        self._environment = reproducibility.describe_environment()
         self.grade = run_state.initial_grade(plan.config)
         """The grade of the last evaluation."""
         self.latest_path: Path | None = None

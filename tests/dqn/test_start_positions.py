@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jax_ttt.config.settings import RunSettings
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.start_positions import Pool
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.games import pgx_games, position_keys
 
 ENV = "connect_4x4"
 KEY = 2**20
@@ -20,7 +20,7 @@ KEY = 2**20
 
 def numbers_of(pool):
     """Return the positions of a pool as numbers, the oldest first."""
-    keys = packing.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])
+    keys = position_keys.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])
     return (keys // KEY).tolist()
 
 
@@ -69,7 +69,9 @@ LINES = ((0,), (0, 1), (0, 0, 3), (1, 2, 1), (3, 3, 3))
 @pytest.fixture(scope="module")
 def drawn():
     """Return many new games of which a quarter starts in a pool of five positions."""
-    keys = [np.asarray(packing.keys_of(ENV, games_after(*line)))[0] for line in LINES]
+    keys = [
+        np.asarray(position_keys.keys_of(ENV, games_after(*line)))[0] for line in LINES
+    ]
     padded = np.concatenate([np.stack(keys), np.zeros((3, 2), np.uint32)])
     settings = RunSettings(env_id=ENV, start_share=0.25, num_envs=20_000)
     new_games = jax.jit(start_positions.start_in_pool, static_argnums=0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.games import packing, pgx_games, stones, symmetry
+from jax_ttt.games import pgx_games, position_keys, stone_boards, symmetry
 from jax_ttt.players import network_player, random_players
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
@@ -65,7 +65,7 @@ def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
 def test_views_that_are_no_symmetries_of_the_tree_are_an_error(host_tree):
     with_cells_swapped = np.array([range(9), [1, 0, *range(2, 9)]])
     wrong = symmetry.Views(with_cells_swapped, with_cells_swapped)
-    cells = stones.cells_on_host(host_tree.obs)
+    cells = stone_boards.cells_on_host(host_tree.obs)
     with pytest.raises(ValueError, match="not in the tree"):
         symmetry.symmetry_classes(
             cells, host_tree.level_start, host_tree.decisions, wrong
@@ -81,7 +81,7 @@ def test_all_views_of_a_board_have_the_same_canonical_view(tree):
         seen = symmetry.to_canonical(boards, views(), least).reshape(-1, 9)
         return seen, symmetry.from_canonical(seen[None], views(), least)[0]
 
-    cells = np.asarray(stones.cells(tree.obs))
+    cells = np.asarray(stone_boards.cells(tree.obs))
     expected, _ = canonical(cells)
     for view in views().cells:
         seen, back = canonical(cells[:, view])
@@ -100,7 +100,7 @@ def test_keys_by_hand():
 
 
 def test_the_canonical_board_has_the_least_key_of_its_views(host_tree):
-    cells = stones.cells_on_host(host_tree.obs)
+    cells = stone_boards.cells_on_host(host_tree.obs)
     keys = symmetry.keys_on_host(cells[:, views().cells])
     least = symmetry.least_views(jnp.asarray(cells, jnp.float32), views())
     np.testing.assert_array_equal(least, keys == keys.min(axis=1, keepdims=True))
@@ -127,11 +127,11 @@ def test_keys_of_many_cells_are_compared_exactly():
 
 
 def test_a_packed_board_of_cells_is_its_key(host_tree):
-    packed = packing.keys_of("tic_tac_toe", host_tree.env_state)
+    packed = position_keys.keys_of("tic_tac_toe", host_tree.env_state)
     going = ~host_tree.terminal  # PGX shows the end of a game to who has just moved
     np.testing.assert_array_equal(
-        packing.keys_to_numbers(np.asarray(packed))[going],
-        symmetry.keys_on_host(stones.cells_on_host(host_tree.obs))[going],
+        position_keys.keys_to_numbers(np.asarray(packed))[going],
+        symmetry.keys_on_host(stone_boards.cells_on_host(host_tree.obs))[going],
     )
 
 
@@ -143,7 +143,7 @@ def test_positions_have_765_classes_and_decisions_627(host_tree):
     assert len(np.unique(representative[terminal])) == 138
     assert (representative <= np.arange(5478)).all()
     # Each decision is a view of the canonical board of its class.
-    cells = stones.cells_on_host(host_tree.obs)
+    cells = stone_boards.cells_on_host(host_tree.obs)
     canonical = cells[classes.boards][classes.row]
     seen = np.take_along_axis(canonical, classes.actions, axis=1)
     np.testing.assert_array_equal(seen, cells[host_tree.decisions])
@@ -156,7 +156,7 @@ def test_symmetric_boards_have_the_same_places_of_actions(tree):
     def seen(obs):
         """Return for each place the stone there, 9 where no cell has it."""
         shown = np.full((len(obs), 9), 9.0)
-        where, cells = places("tic_tac_toe", obs), stones.cells(obs)
+        where, cells = places("tic_tac_toe", obs), stone_boards.cells(obs)
         np.put_along_axis(shown, np.asarray(where), np.asarray(cells), axis=1)
         return shown
 

@@ -10,7 +10,7 @@ import pgx
 import pytest
 from pgx.tic_tac_toe import TicTacToe
 
-from jax_ttt.games import pgx_games, position_lookup, stones
+from jax_ttt.games import pgx_games, position_lookup, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.solver import minimax, outcomes, policies, proof
 
@@ -42,7 +42,7 @@ def test_each_move_leads_to_the_successor(host_tree):
 
 
 def test_each_board_is_found_by_its_number(host_tree):
-    numbers = stones.board_number(stones.cells(jnp.asarray(host_tree.obs)))
+    numbers = stone_boards.board_number(stone_boards.cells(jnp.asarray(host_tree.obs)))
     found = position_lookup.position_index("tic_tac_toe")[np.asarray(numbers)]
     np.testing.assert_array_equal(found, np.arange(5478))
 

@@ -11,7 +11,7 @@ import tiny
 
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.games import packing
+from jax_ttt.games import position_keys
 from jax_ttt.grading import counterexamples, search_grade
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
@@ -48,8 +48,10 @@ def test_a_round_finds_what_evaluate_finds_and_the_agents_choices(agent, grades)
     assert all(seat.losing_ends for seat in grades.values())
     assert len(keys) == sum(seat.losing_choices for seat in grades.values())
     assert len(np.unique(keys)) == len(keys)
-    words = jnp.asarray(packing.numbers_to_keys(keys))
-    states = jax.jit(lambda x: packing.to_states(ENV, packing.unpack(ENV, x)))(words)
+    words = jnp.asarray(position_keys.numbers_to_keys(keys))
+    states = jax.jit(
+        lambda x: position_keys.to_states(ENV, position_keys.unpack(ENV, x))
+    )(words)
     assert set(np.asarray(states._step_count) % 2) == {0, 1}  # both seats
     assert (np.asarray(states.legal_action_mask).sum(axis=1) > 1).all()
 

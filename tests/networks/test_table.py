@@ -8,7 +8,7 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
-from jax_ttt.games.stones import Positions
+from jax_ttt.games.stone_boards import Positions
 from jax_ttt.networks import q_network, table
 from jax_ttt.players.network_player import network_from
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import pgx_games, position_lookup, stones
+from jax_ttt.games import pgx_games, position_lookup, stone_boards
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
@@ -19,7 +19,7 @@ def test_exact_values_are_the_fixed_point_of_every_depth(q_star, tree):
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):
-        return exact_values[stones.locate(index, env_state.observation)]
+        return exact_values[stone_boards.locate(index, env_state.observation)]
 
     rows = np.asarray(tree.decisions)[::8]
     states = jax.tree.map(lambda x: np.asarray(x)[rows], tree.env_state)
@@ -35,7 +35,9 @@ def test_boards_that_do_not_fit_are_searched_in_parts(undecided, monkeypatch):
 
     def q_fn(env_state):
         sizes.add(len(env_state.current_player))
-        return stones.cells(env_state.observation) / 8  # exact, and no two are equal
+        return (
+            stone_boards.cells(env_state.observation) / 8
+        )  # exact, and no two are equal
 
     def values():
         search = jax.jit(lambda state: lookahead.negamax(ENV, q_fn, state, 2, 0.5))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rule_player import RULE, reached
 
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.solver import losing_lines
 
 ENV = "connect_4x4"
@@ -32,7 +32,9 @@ def test_the_losing_line_is_a_game_of_the_player_that_it_loses(search):
         assert state.legal_action_mask[0, action]
         if search.player.moves_at(level):
             assert choose(jax.random.key(0), state).tolist() == [action]
-        key = packing.keys_to_numbers(np.asarray(packing.keys_of(ENV, state)))[0]
+        key = position_keys.keys_to_numbers(
+            np.asarray(position_keys.keys_of(ENV, state))
+        )[0]
         assert marks[level][np.searchsorted(search.keys[level], key)]
         state = pgx_games.play_moves(env, state, np.array([action], np.int32))
     assert state.terminated[0]
@@ -47,8 +49,10 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(search):
     choices = losing_lines.losing_choices(search.player, search.keys)
     own_levels = [level for level in levels if search.player.moves_at(level)]
     marked = np.concatenate([search.keys[level][marks[level]] for level in own_levels])
-    words = jnp.asarray(packing.numbers_to_keys(marked))
-    states = jax.jit(lambda x: packing.to_states(ENV, packing.unpack(ENV, x)))(words)
+    words = jnp.asarray(position_keys.numbers_to_keys(marked))
+    states = jax.jit(
+        lambda x: position_keys.to_states(ENV, position_keys.unpack(ENV, x))
+    )(words)
     several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
     np.testing.assert_array_equal(np.concatenate(choices), marked[several])
     assert 10 < several.sum() < len(marked)

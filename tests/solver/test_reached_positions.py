@@ -13,7 +13,7 @@ from rule_player import RULE, reached
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import packing, position_lookup
+from jax_ttt.games import position_keys, position_lookup
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, random_players
 from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, proof
@@ -177,10 +177,12 @@ def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
 
 def symmetric(key, env_state):
     """Play by the rule on the board or its mirror image, the lesser key of both."""
-    stones = packing.stones_of(env_state)
-    mirror = packing.all_views(ENV).cells[1]
-    keys = packing.pack(ENV, stones)[:, 0]
-    image_keys = packing.pack(ENV, packing.stones_in_view(stones, mirror))[:, 0]
+    stones = position_keys.stones_of(env_state)
+    mirror = position_keys.all_views(ENV).cells[1]
+    keys = position_keys.pack(ENV, stones)[:, 0]
+    image_keys = position_keys.pack(ENV, position_keys.stones_in_view(stones, mirror))[
+        :, 0
+    ]
     turned = image_keys < keys
     obs, legal = env_state.observation, env_state.legal_action_mask
     image = env_state.replace(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.games import packing
+from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
@@ -21,12 +21,12 @@ COLUMNS = [0, 1, 0, 1, 0, 1]
 @functools.cache
 def words_of(*moves):
     """Return the key of the position after these moves, `(1, 2)`."""
-    return packing.keys_of(ENV, Game.start(ENV, moves).state)
+    return position_keys.keys_of(ENV, Game.start(ENV, moves).state)
 
 
 def number_of(*moves):
     """Return the same as one number."""
-    return int(packing.keys_to_numbers(np.asarray(words_of(*moves)))[0])
+    return int(position_keys.keys_to_numbers(np.asarray(words_of(*moves)))[0])
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_all_moves_of_a_position(moves, results):
     after = successors.after_all_moves(ENV, words_of(*moves), merge_symmetric=False)
     assert after.action.tolist() == [[0, 1, 2, 3]]
     assert after.result.tolist() == [results]
-    keys = packing.keys_to_numbers(np.asarray(after.keys))[0]
+    keys = position_keys.keys_to_numbers(np.asarray(after.keys))[0]
     for column, result in enumerate(results):
         if result == OPEN:
             assert keys[column] == number_of(*moves, column)
@@ -94,17 +94,17 @@ def test_a_player_who_moves_elsewhere_on_the_mirror_image_is_noticed():
 def test_the_key_of_merged_images_is_the_least_of_all_eight(env_id, cells):
     """Of random boards, whose keys fill two words or one."""
     board = np.random.default_rng(0).integers(0, 3, (50, cells))
-    stones = packing.Stones(board == 1, board == 2)
+    stones = position_keys.Stones(board == 1, board == 2)
     pack, pack_least = (
         jax.jit(function, static_argnums=0)
-        for function in (packing.pack, packing.pack_least)
+        for function in (position_keys.pack, position_keys.pack_least)
     )
 
     def numbers(words):
-        return packing.keys_to_numbers(np.asarray(words))
+        return position_keys.keys_to_numbers(np.asarray(words))
 
-    views = packing.all_views(env_id).cells
-    images = [packing.stones_in_view(stones, view) for view in views]
+    views = position_keys.all_views(env_id).cells
+    images = [position_keys.stones_in_view(stones, view) for view in views]
     keys = [numbers(pack(env_id, image)) for image in images]
     assert len(keys) == 8
     for image in images:

@@ -21,7 +21,7 @@ from jax_ttt.files.run_folder import Lock, RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading import training_evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import environment, loop, run_state
+from jax_ttt.training import loop, reproducibility, run_state
 from jax_ttt.training.layout import run_key
 
 train = commands.module_of("train")
@@ -285,10 +285,10 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
 
 @pytest.mark.fault
 def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
-    changed = json.loads(json.dumps(environment.describe_environment()))
+    changed = json.loads(json.dumps(reproducibility.describe_environment()))
     changed["device"]["NPROC"] = "77"
     changed["versions"]["jax"] = "0.0.1"
-    monkeypatch.setattr(environment, "describe_environment", lambda: changed)
+    monkeypatch.setattr(reproducibility, "describe_environment", lambda: changed)
     err = resume(killed)
     assert err.startswith("warning: jax: ")
     assert " -> 0.0.1; threads: " in err
@@ -296,8 +296,8 @@ def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
 
 
 def test_other_random_numbers_are_refused(killed, monkeypatch):
-    changed = environment.describe_environment() | {"random_numbers": "rbg"}
-    monkeypatch.setattr(environment, "describe_environment", lambda: changed)
+    changed = reproducibility.describe_environment() | {"random_numbers": "rbg"}
+    monkeypatch.setattr(reproducibility, "describe_environment", lambda: changed)
     code, _, err = command("--resume", killed)
     assert code == 2
     assert "random numbers of threefry2x32, but those here are of rbg" in err

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.games import stones
+from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import tree_grade
@@ -116,7 +116,7 @@ def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]
 
 def boards(tree: Tree) -> list[str]:
     """Return OpenSpiel's strings of the boards to decide: planes of empty, O and X."""
-    to_mover = np.asarray(stones.cells(tree.obs))[tree.decisions]
+    to_mover = np.asarray(stone_boards.cells(tree.obs))[tree.decisions]
     cells = np.where(tree.first_to_move[tree.decisions, None], to_mover, -to_mover)
     planes = np.concatenate([cells == stone for stone in (0, -1, 1)], axis=1)
     return [str(plane) for plane in planes.astype(float).tolist()]

@@ -29,7 +29,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.random_numbers import draw_random_numbers
-from jax_ttt.games import pgx_games, stones
+from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.players import random_players
 
 
@@ -157,7 +157,7 @@ def choose_moves(
     network: nnx.Module, uniform: jax.Array, env_state: pgx.State, epsilon: jax.Array
 ) -> jax.Array:
     """Return the move to play in each game."""
-    q_values = network(stones.cells(env_state.observation))
+    q_values = network(stone_boards.cells(env_state.observation))
     legal = env_state.legal_action_mask
     return equations.epsilon_greedy(uniform, q_values, legal, epsilon)
 
@@ -167,7 +167,7 @@ def contest(
     network: nnx.Module, key: jax.Array, env_state: pgx.State, agent: jax.Array
 ) -> jax.Array:
     """Return the network's move where it is the agent's turn, else a random one."""
-    q_values = network(stones.cells(env_state.observation))
+    q_values = network(stone_boards.cells(env_state.observation))
     best = equations.greedy(q_values, env_state.legal_action_mask)
     drawn = random_players.random_player(key, env_state)
     return jax.numpy.where(pgx_games.is_turn(env_state, agent), best, drawn)
@@ -184,13 +184,13 @@ def learn(
     move: pgx_games.Move,
 ) -> jax.Array:
     """Take one gradient step in place and return the loss."""
-    next_q_values = target_network(stones.cells(after.observation))
+    next_q_values = target_network(stone_boards.cells(after.observation))
     target = equations.td_target(
         move.reward, move.discount, next_q_values, after.legal_action_mask
     )
 
     def loss_fn(network: nnx.Module) -> jax.Array:
-        q_values = network(stones.cells(before.observation))
+        q_values = network(stone_boards.cells(before.observation))
         return equations.loss(q_values, action, target, move.live)
 
     loss, grads = nnx.value_and_grad(loss_fn)(network)

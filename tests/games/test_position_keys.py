@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.games import packing, pgx_games
-from jax_ttt.games.packing import Stones
+from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games.position_keys import Stones
 from jax_ttt.players import random_players
 
 
@@ -25,8 +25,8 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
 
     @jax.jit
     def ply(key, state):
-        keys = packing.keys_of(env_id, state)
-        again = packing.to_states(env_id, packing.unpack(env_id, keys))
+        keys = position_keys.keys_of(env_id, state)
+        again = position_keys.to_states(env_id, position_keys.unpack(env_id, keys))
         action = random_players.random_player(key, state)
         return pgx_games.play_moves(env, state, action), keys, again
 
@@ -75,13 +75,13 @@ def stones(first, second, num_cells):
 def test_keys_by_hand(env_id, first, second, key):
     rows, columns = GAMES[env_id].shape
     board = stones(first, second, rows * columns)
-    assert packing.pack(env_id, board).tolist() == [key]
+    assert position_keys.pack(env_id, board).tolist() == [key]
 
 
 def test_a_view_permutes_the_cells():
-    views = packing.all_views("connect_4x4")
+    views = position_keys.all_views("connect_4x4")
     assert views.cells.shape == (2, 16)
-    seen = packing.stones_in_view(stones([12], [13], 16), views.cells[1])
+    seen = position_keys.stones_in_view(stones([12], [13], 16), views.cells[1])
     assert np.flatnonzero(seen.first).tolist() == [15]
     assert np.flatnonzero(seen.second).tolist() == [14]
 
@@ -91,17 +91,17 @@ def test_games_without_keys_of_64_bits_are_an_error(monkeypatch):
     seven = GAMES["connect_7x6"]
     eight, nine = (dataclasses.replace(seven, shape=(6, width)) for width in (8, 9))
     monkeypatch.setitem(GAMES, "connect_7x6", eight)
-    packing.check_packed("connect_7x6")
+    position_keys.check_packed("connect_7x6")
     monkeypatch.setitem(GAMES, "connect_7x6", nine)
     for env_id in ("connect_7x6", "othello", "animal_shogi"):
         with pytest.raises(ValueError, match=f"^positions of {env_id} have no keys"):
-            packing.check_packed(env_id)
+            position_keys.check_packed(env_id)
 
 
 def test_numbers_are_words_and_back():
     numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
-    words = packing.numbers_to_keys(numbers)
+    words = position_keys.numbers_to_keys(numbers)
     assert words.dtype == np.uint32
     assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
-    np.testing.assert_array_equal(packing.keys_to_numbers(words), numbers)
+    np.testing.assert_array_equal(position_keys.keys_to_numbers(words), numbers)
     jax.device_put(words)
