@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -194,10 +194,15 @@ def _agent_id(request: Request) -> str:
 async def _json_body(request: Request) -> JsonObject:
     """Return a request's body, which must be a JSON object."""
     content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BODY_BYTES:
-            raise HTTPException(413, f"the body is longer than {MOST_BODY_BYTES} bytes")
+    try:
+        async for part in request.stream():
+            content += part
+            if len(content) > MOST_BODY_BYTES:
+                raise HTTPException(
+                    413, f"the body is longer than {MOST_BODY_BYTES} bytes"
+                )
+    except ClientDisconnect:
+        raise HTTPException(400, "the connection ended before the body") from None
     try:
         return json_records.from_json(dict[str, object], content)
     except ValueError as error:

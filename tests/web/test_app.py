@@ -179,7 +179,7 @@ def test_a_wrong_request_is_refused_and_changes_nothing(client, training):
 
 
 @pytest.mark.fault
-def test_a_long_body_is_refused(port):
+def test_a_long_body_is_refused(port, capfd):
     body = b'{"command": "' + b"x" * MOST_BODY_BYTES + b'"}'
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
     head = served.request(port, "POST", "/api/training", Transfer_Encoding="chunked")
@@ -194,6 +194,9 @@ def test_a_long_body_is_refused(port):
     with socket.create_connection(("127.0.0.1", port), 5) as stalled:
         stalled.sendall(claimed)
         assert served.get_json(port, "/api/training")["status"] == "idle"
+    for _ in range(10):  # meanwhile the server sees that the client has gone
+        assert served.get_json(port, "/api/training")["status"] == "idle"
+    assert capfd.readouterr().err == ""
 
 
 NOT_HTTP = (
