@@ -51,8 +51,11 @@ bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for 
 published: $(VENV)/.train ## train the published systems again, compare the results
 	$(RUN) -m tools.published $(ARGS)
 
-api: $(VENV)/.train ## write docs/api.md from the public functions' docstrings
+api: $(VENV)/.train ## write docs/api*.md from the docstrings of the public functions
 	$(RUN) -m tools.make_api
+
+schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings
+	$(RUN) -m tools.make_schema
 
 agents: $(VENV)/.train ## train the agents that come with the package, write their grades
 	$(RUN) -m tools.make_agents
@@ -93,4 +96,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@touch $@
 
 .PHONY: help train test test-slow faults mutants snapshots check format
-.PHONY: bench published api agents links figures clean outdated
+.PHONY: bench published api schema agents links figures clean outdated

@@ -26,22 +26,21 @@ MOST_BYTES = 10_000_000  # of a certificate; those of tic-tac-toe have about 8,0
 
 def rows_of(width: int, height: int, length: int) -> list[list[int]]:
     """Return the cells of each row of this length: across, down and diagonally."""
-    found = []
+    rows = []
     for start in range(width * height):
         for right, down in ((1, 0), (0, 1), (1, 1), (-1, 1)):
             last = start % width + (length - 1) * right
             if 0 <= last < width and start // width + (length - 1) * down < height:
-                found.append(
-                    [start + n * (right + down * width) for n in range(length)]
-                )
-    return found
+                step = right + down * width
+                rows.append([start + n * step for n in range(length)])
+    return rows
 
 
-def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
-    """Play all games against the player of the stones `own`, the shortest first.
+def check_games(env_id: str, stone: str, moves: dict[str, object]) -> None:
+    """Play all games against the player of the stones `stone`, the shortest first.
 
-    A board is its cells: X, O, or - if free. Raises ValueError if a game is lost,
-    if a move is missing or illegal, or if there is a move for any other board.
+    A board is its cells: X, O, or - if free. A lost game, a missing or illegal move,
+    and a move for a board that never comes up raise ValueError.
     """
     width, height, length, falls = GAMES[env_id]
     size, rows = width * height, rows_of(width, height, length)
@@ -51,15 +50,15 @@ def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
         if board in seen:
             continue
         seen.add(board)
-        where = f"as {own} on {board} after{line or ' no move'}"
+        where = f"as {stone} on {board} after{line or ' no move'}"
         mover, other = "XO" if board.count("X") == board.count("O") else "OX"
         if any(all(board[cell] == other for cell in row) for row in rows):
-            if other != own:
+            if other != stone:
                 raise ValueError(f"it has lost {where}")
             continue  # it has won
         free = [cell for cell in range(size) if board[cell] == "-"]
         cells = {cell % width if falls else cell: cell for cell in free}  # the lowest
-        if mover == own and cells:
+        if mover == stone and cells:
             move = moves.get(board)
             if type(move) is not int or move not in cells:
                 raise ValueError(f"it has no legal move {where}")
@@ -70,11 +69,11 @@ def check_games(env_id: str, own: str, moves: dict[str, object]) -> None:
             games.append((after, f"{line} {mover}{move}"))
     for board in moves:
         if board not in decided:
-            raise ValueError(f"it never has to move as {own} on {board[:size]!r}")
+            raise ValueError(f"it never has to move as {stone} on {board[:size]!r}")
 
 
 def check(certificate: object) -> str:
-    """Return what a certificate proves; raises ValueError if any claim is wrong."""
+    """Return what a certificate proves; raise ValueError if any claim is wrong."""
     if type(certificate) is not dict or certificate.keys() != TYPES.keys():
         raise ValueError(f"it must have exactly the fields {', '.join(TYPES)}")
     for name, kind in TYPES.items():
@@ -87,10 +86,10 @@ def check(certificate: object) -> str:
     moves = certificate["moves"]
     if not moves or not moves.keys() <= STONES.keys():
         raise ValueError("moves must be those of the seats first, second or both")
-    for seat, of_seat in moves.items():
-        if type(of_seat) is not dict:
+    for seat, seat_moves in moves.items():
+        if type(seat_moves) is not dict:
             raise ValueError(f"the moves of {seat} must be an object")
-        check_games(certificate["env_id"], STONES[seat], of_seat)
+        check_games(certificate["env_id"], STONES[seat], seat_moves)
     number = sum(map(len, moves.values()))
     if (certificate["result"], certificate["num_positions"]) != ("never loses", number):
         raise ValueError(f"its claim must be: never loses, {number} positions")
@@ -99,7 +98,7 @@ def check(certificate: object) -> str:
 
 
 def unique(pairs: list) -> dict:
-    """Return an object of JSON; raises ValueError if it has a name twice."""
+    """Return a JSON object; raise ValueError if it has a name twice."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError("an object has a name twice")
     return dict(pairs)

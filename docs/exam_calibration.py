@@ -1,4 +1,4 @@
-"""Print the marks of simple players in the exam of Connect Four, as rows of a table.
+"""Print the scores of simple players in the exam of Connect Four, as rows of a table.
 
 python docs/exam_calibration.py [DEPTH ...]
 
@@ -16,16 +16,16 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
-from jax_ttt.games.pgx_games import Player
+from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
-from jax_ttt.grading.grade import Mark
-from jax_ttt.players import lookahead, names, players, registry
+from jax_ttt.grading.grade import ExamScore
+from jax_ttt.players import lookahead, player_names, random_players, registry
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"
 
 
-def without_values(depth: int) -> Player:
+def without_values(depth: int) -> ChooseFn:
     """Return the player that looks so many moves ahead, then values boards with 0."""
     env = pgx_games.make_env(ENV_ID)
 
@@ -40,29 +40,29 @@ def without_values(depth: int) -> Player:
     return player
 
 
-def searching() -> Player:
+def searching() -> ChooseFn:
     """Return the player `mcts-online`."""
-    spec = names.read_name(SEARCH, ENV_ID)
-    return registry.enter(spec, ENV_ID, jax.random.key(0)).player
+    spec = player_names.read_name(SEARCH, ENV_ID)
+    return registry.make_player(spec, ENV_ID, jax.random.key(0)).choose
 
 
-def row(name: str, player: Player) -> str:
-    """Return the marks of a player as a row of a table in Markdown."""
+def row(name: str, player: ChooseFn) -> str:
+    """Return the scores of a player as a row of a table in Markdown."""
     questions = exam.read_exam(ENV_ID, None)
     begin = time.process_time()
-    marks = exam.take_exam(ENV_ID, player, questions, jax.random.key(0))
+    scores = exam.take_exam(ENV_ID, player, questions, jax.random.key(0))
     seconds = f"{time.process_time() - begin:.0f} s"
-    cells = [_text(mark) for mark in (marks.all, *marks.by_kind.values())]
+    cells = [_text(score) for score in (scores.all, *scores.by_kind.values())]
     return f"| {' | '.join([name, *cells, seconds])} |"
 
 
-def _text(mark: Mark) -> str:
-    low, high = mark.interval
-    return f"{mark.share:.1%} ({low:.1%} to {high:.1%})"
+def _text(score: ExamScore) -> str:
+    low, high = score.interval
+    return f"{score.share:.1%} ({low:.1%} to {high:.1%})"
 
 
 if __name__ == "__main__":
-    print(row("random", players.random_player), flush=True)
+    print(row("random", random_players.random_player), flush=True)
     for word in sys.argv[1:] or ("1", "2", "4", "6"):
         print(row(f"looks {word} ahead", without_values(int(word))), flush=True)
     print(row(f"`{SEARCH}`", searching()), flush=True)

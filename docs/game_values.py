@@ -32,25 +32,25 @@ class Search:
         """Return the value of the empty board to the first player: -1, 0 or 1."""
         return self._value(0, 0, -1, 1)
 
-    def _value(self, own: int, taken: int, low: int, high: int) -> int:
+    def _value(self, mine: int, stones: int, low: int, high: int) -> int:
         """Return the value to the player to move, exact between `low` and `high`."""
-        legal = (taken + self.bottom) & self.cells
+        legal = (stones + self.bottom) & self.cells
         if not legal:
             return 0
-        if legal & self.completing(own, taken):
+        if legal & self.completing(mine, stones):
             return 1
-        threats = self.completing(taken ^ own, taken)
+        threats = self.completing(stones ^ mine, stones)
         if forced := legal & threats:
             legal = forced
         legal &= ~(threats >> 1)  # else the opponent wins on top
         if not legal or forced & (forced - 1):
             return -1
-        key = taken + own + self.bottom
+        key = stones + mine + self.bottom
         least, most = self.bounds.get(key, (-1, 1))
         low, high = max(low, least), min(high, most)
         if low >= high:
             return low
-        best = self._best(own, taken, legal, low, high)
+        best = self._best(mine, stones, legal, low, high)
         if best > low:
             least = best
         if best < high:
@@ -58,30 +58,30 @@ class Search:
         self.bounds[key] = least, most
         return best
 
-    def _best(self, own: int, taken: int, legal: int, low: int, high: int) -> int:
+    def _best(self, mine: int, stones: int, legal: int, low: int, high: int) -> int:
         """Return the value of the best move; those with most threats come first."""
         moves = [legal & column for column in self.columns if legal & column]
         if len(moves) > 1:
-            moves.sort(key=lambda move: -self._num_threats(own | move, taken | move))
+            moves.sort(key=lambda move: -self._num_threats(mine | move, stones | move))
         for move in moves:
-            after = taken | move
-            low = max(low, -self._value(own ^ taken, after, -high, -low))
+            after = stones | move
+            low = max(low, -self._value(mine ^ stones, after, -high, -low))
             if low >= high:
                 break
         return low
 
-    def _num_threats(self, own: int, taken: int) -> int:
-        return bin(self.completing(own, taken)).count("1")
+    def _num_threats(self, mine: int, stones: int) -> int:
+        return bin(self.completing(mine, stones)).count("1")
 
-    def completing(self, own: int, taken: int) -> int:
+    def completing(self, mine: int, stones: int) -> int:
         """Return the free cells, reachable or not, in which a stone makes a row."""
-        found = (own << 1) & (own << 2) & (own << 3)  # on top of three
+        cells = (mine << 1) & (mine << 2) & (mine << 3)  # on top of three
         for step in (self.high - 1, self.high, self.high + 1):
-            up, down = own << step, own >> step
+            up, down = mine << step, mine >> step
             two_up, two_down = up & (up << step), down & (down >> step)
-            found |= two_up & (own << 3 * step) | two_down & (own >> 3 * step)
-            found |= two_up & down | up & two_down
-        return found & self.cells & ~taken
+            cells |= two_up & (mine << 3 * step) | two_down & (mine >> 3 * step)
+            cells |= two_up & down | up & two_down
+        return cells & self.cells & ~stones
 
 
 def row(board: str) -> str:

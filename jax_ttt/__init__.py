@@ -1,8 +1,9 @@
 """Self-play learning of board games in JAX, with proofs that agents are unbeatable.
 
-Importing the package loads no JAX: each public name is loaded when it is first used.
-`docs/api.md` describes the public names. `jax_ttt.train` is a function; the command of
-this name is a module that is run and never imported.
+Importing the package loads no JAX, so that commands start quickly and bad flags are
+refused immediately: each public name is loaded when it is first used. `docs/api.md`
+describes the public names. `jax_ttt.train` is a function; the module of this name is a
+command, which is run and never imported.
 
 Example:
     >>> jax_ttt.PRESETS["table"].run.num_updates
@@ -21,14 +22,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jax_ttt.api.agent import load, save
-    from jax_ttt.api.entrant import player
-    from jax_ttt.api.game import new_game
-    from jax_ttt.api.grading import grade
-    from jax_ttt.api.pairing import match
-    from jax_ttt.api.picture import draw
-    from jax_ttt.api.proof import prove
-    from jax_ttt.api.table import cross_table
-    from jax_ttt.api.training import train, train_many
+    from jax_ttt.api.cross_table import cross_table
+    from jax_ttt.api.draw import draw
+    from jax_ttt.api.grade import grade
+    from jax_ttt.api.match import match
+    from jax_ttt.api.new_game import new_game
+    from jax_ttt.api.player import player
+    from jax_ttt.api.prove import prove
+    from jax_ttt.api.train import train, train_many
     from jax_ttt.api.values import best_move, q_values
     from jax_ttt.config.errors import Refused
     from jax_ttt.config.presets import PRESETS
@@ -60,18 +61,18 @@ _MODULES = {
     "Config": "config.settings",
     "Refused": "config.errors",
     "best_move": "api.values",
-    "cross_table": "api.table",
-    "draw": "api.picture",
-    "grade": "api.grading",
+    "cross_table": "api.cross_table",
+    "draw": "api.draw",
+    "grade": "api.grade",
     "load": "api.agent",
-    "match": "api.pairing",
-    "new_game": "api.game",
-    "player": "api.entrant",
-    "prove": "api.proof",
+    "match": "api.match",
+    "new_game": "api.new_game",
+    "player": "api.player",
+    "prove": "api.prove",
     "q_values": "api.values",
     "save": "api.agent",
-    "train": "api.training",
-    "train_many": "api.training",
+    "train": "api.train",
+    "train_many": "api.train",
 }
 """The module of each public name."""
 

@@ -1,4 +1,4 @@
-"""List the commands, or run one.
+"""The list of the commands, and the exit code of a command.
 
 python -m jax_ttt
 jax-ttt train --seed 1
@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import tyro
 
 from jax_ttt import __version__
-from jax_ttt.cli import ArgsT, Command, Training, others_of, parse
+from jax_ttt.cli import ArgsT, Command, TrainingFlags, defaults_note, parse
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
-from jax_ttt.runtime import process, streams
+from jax_ttt.runtime import process_info, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
@@ -32,7 +32,7 @@ COMMANDS = {
     "arena": "let players play each other in both seats, and rank them",
     "sweep": "train many agents over seeds and settings, and count the proofs",
 }
-"""The commands in their order of use, and what they do."""
+"""The commands in their order of use, and their descriptions."""
 _TRACEBACK = "JAX_TTT_TRACEBACK"
 _NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
 
@@ -48,7 +48,7 @@ class Args:
 
 
 def main() -> int:
-    """Run the command that the first word names; without one, list all commands."""
+    """Run the command that the first word names; without a word, list all commands."""
     name = sys.argv[1] if sys.argv[1:] else ""
     if name not in COMMANDS:
         command = Command(
@@ -62,7 +62,11 @@ def main() -> int:
 
 
 def list_commands(args: Args) -> int:
-    """List the commands, or print the version; a word that is no command is refused."""
+    """List the commands, or print the version.
+
+    Raises:
+        UsageError: the first word is not the name of a command.
+    """
     if args.command is not None:
         hint = did_you_mean(args.command, COMMANDS)
         raise UsageError(f"there is no command {args.command!r}{hint}")
@@ -71,40 +75,40 @@ def list_commands(args: Args) -> int:
 
 
 def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code; without `words`, this process's.
+    """Run a command with these words, by default the words of this process.
 
-    What a user can cause becomes one line on stderr, or a frame of the parser. The
-    variable `JAX_TTT_TRACEBACK=1` also shows the error's traceback.
+    Returns the exit code. An error that a user can cause becomes one line on stderr, or
+    a message of the parser. With `JAX_TTT_TRACEBACK=1` its traceback is printed too.
     """
     if words is None:
-        process.collect_rarely()
-    streams.replace_closed()
+        process_info.collect_garbage_rarely()
+    standard_streams.replace_closed()
     return _exit_code(command, sys.argv[1:] if words is None else words)
 
 
 def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
     try:
         code = _parse_and_run(command, words)
-        sys.stdout.flush()  # at exit, an error would be a traceback
+        sys.stdout.flush()  # an error at exit would be a traceback
         return code
     except Refused as error:
-        return _fail(2, error.args[0])  # of a setting with its flag
+        return _fail(2, error.args[0])  # which names the flag of a setting
     except SecondSignal as error:
         return _fail(128 + error.number, str(error))
     except KeyboardInterrupt:
         return _fail(130, "interrupted")
     except BrokenPipeError:
-        # The program that read our output has ended: closing it must not fail too.
-        streams.drop(sys.stdout)
+        # The program that reads our output has ended, and closing it must not fail.
+        standard_streams.redirect_to_null(sys.stdout)
         return 141
     except FloatingPointError as error:
         return _fail(3, str(error))
     except OSError as error:
         if error.filename is not None:
             return _fail(1, str(error))
-        streams.drop(sys.stdout)
+        standard_streams.redirect_to_null(sys.stdout)
         return _fail(1, f"cannot write: {error.strerror}")
-    except (MemoryError, RuntimeError) as error:  # JAX raises the latter
+    except (MemoryError, RuntimeError) as error:  # JAX raises RuntimeError
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
         raise
@@ -113,29 +117,29 @@ def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
 def _parse_and_run(command: Command[ArgsT], words: Sequence[str]) -> int:
     try:
         args = parse(command, words)
-    except SystemExit as stop:  # the help is printed, or what is wrong
+    except SystemExit as stop:  # the parser has printed the help, or the error
         return stop.code if isinstance(stop.code, int) else 0
     try:
         return command.main(args)
-    except ConflictError as error:  # of a grid with other settings
-        if not isinstance(args, Training):
+    except ConflictError as error:  # a value of a grid contradicts a setting
+        if not isinstance(args, TrainingFlags):
             raise
-        raise UsageError(f"{error.args[0]} {others_of(args.source)}") from None
+        raise UsageError(f"{error.args[0]} {defaults_note(args.source)}") from None
 
 
 def _fail(code: int, message: str) -> int:
-    """Say what is wrong in one line on stderr; return the exit code.
+    """Print an error on one line of stderr, and return the exit code.
 
-    With `$JAX_TTT_TRACEBACK` the traceback of the error that is handled comes first.
+    With `JAX_TTT_TRACEBACK=1` the traceback of the handled error comes first.
     """
     if os.environ.get(_TRACEBACK, "0") not in ("", "0"):
-        streams.tell(traceback.format_exc().rstrip())
-    streams.tell(f"error: {message}")
+        standard_streams.print_stderr(traceback.format_exc().rstrip())
+    standard_streams.print_stderr(f"error: {message}")
     return code
 
 
 def _command_list() -> str:
-    """Return the commands, a line each."""
+    """Return the usage and the commands, one on each line."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
     return "\n".join(

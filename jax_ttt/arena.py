@@ -15,18 +15,18 @@ from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.config.ranges import NUM_GAMES, SEED_RANGE
-from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
+from jax_ttt.files import json_records
+from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.players import names
-from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.players import player_names
+from jax_ttt.runtime import atomic_files, standard_streams
+from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.crosstable import CrossTable, Ranked
+    from jax_ttt.grading.round_robin import RoundRobinTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class Args:
     players: tyro.conf.Positional[tuple[str, ...]] = ()
     """The players, by the names above; by default all that need no file."""
     env_id: EnvId | None = None
-    """The game; by default that of the saved agents, else tic_tac_toe."""
-    games: Annotated[int, NUM_GAMES] = 200
+    """The game; by default the game of the saved agents, else tic_tac_toe."""
+    games: Annotated[int, NUM_GAMES_RANGE] = 200
     """Games of each pair whose result is not exact."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers."""
@@ -54,7 +54,34 @@ class Args:
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The results of the player who moves first against another player.
+
+    Exact results have 0 games, and both ends of their intervals are the rate itself.
+    """
+
+    first: str
+    """The player who moves first."""
+    second: str
+    """The other player."""
+    num_games: int
+    """Games that were played."""
+    win_rate: float
+    """Games won by the player who moves first."""
+    win_rate_interval: Interval
+    """95 % interval of the win rate."""
+    draw_rate: float
+    """Games drawn."""
+    draw_rate_interval: Interval
+    """95 % interval of the draw rate."""
+    loss_rate: float
+    """Games lost by the player who moves first."""
+    loss_rate_interval: Interval
+    """95 % interval of the loss rate."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,110 +89,124 @@ class ArenaResult:
     """The output of `arena --json`."""
 
     env_id: str
+    """The game."""
     seed: int
-    pairs: tuple[JsonObject, ...]
-    ranking: "tuple[Ranked, ...]"  # strongest player first
-    learned_seats: dict[str, tuple[Seat, ...]]  # by player
+    """Seed of all random numbers."""
+    pairs: tuple[Pair, ...]
+    """Every player against every player, in both seats."""
+    ranking: tuple[Ranked, ...]
+    """The players, the strongest first."""
+    learned_seats: dict[str, tuple[Seat, ...]]
+    """The seats that each player learned; both for players that do not learn."""
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    env_id = args.env_id or catalogue.DEFAULT
-    built_in = names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
-    specs = [names.read_name(name, env_id) for name in args.players or built_in]
+    env_id = args.env_id or game_facts.DEFAULT_GAME
+    built_in = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
+    specs = [player_names.read_name(name, env_id) for name in args.players or built_in]
     if args.env_id is not None:
-        names.check_games(specs, args.env_id)
+        player_names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
-        cli.check_output(flag, path)
-    pictures.check_file("--svg", args.svg)
+        cli.check_output_path(flag, path)
+    pictures.check_picture_file("--svg", args.svg)
     if args.svg:
-        cli.require("matplotlib", "plots", "--svg")
-    device = cli.set_up(args.machine).name
+        cli.require_package("matplotlib", "plots", "--svg")
+    device = cli.set_up_device(args.machine).name
 
     import jax
 
-    from jax_ttt.grading import crosstable
-    from jax_ttt.players import agents, registry
-    from jax_ttt.text import grade_text, ranking
+    from jax_ttt.grading import round_robin
+    from jax_ttt.players import registry
+    from jax_ttt.text import grade_text, summary_tables
 
-    env_id = agents.game(specs, args.env_id)
-    specs = [
-        names.read_name(spec.name, env_id) for spec in specs
-    ]  # not all play each game
+    env_id = player_names.game_of_players(specs, args.env_id)
+    # The game is known now, and a player may not be able to play it.
+    specs = [player_names.read_name(spec.name, env_id) for spec in specs]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    entrants = []
-    with streams.status("preparing the players") as status:
+    all_players = []
+    with standard_streams.status_line("preparing the players") as status:
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
-            entrants.append(registry.enter(spec, env_id, player_key))
+            all_players.append(registry.make_player(spec, env_id, player_key))
         status.set_description_str("playing")
 
-        def shown(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-            status.close()
-            return watch(pairs)
+        def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+            status.close()  # so that the bar replaces it
+            return progress_bar(pairs)
 
-        table = crosstable.round_robin(entrants, env_id, match_key, args.games, shown)
+        table = round_robin.play_round_robin(
+            players=all_players,
+            env_id=env_id,
+            key=match_key,
+            num_games=args.games,
+            watch=watch,
+        )
     if args.json:
         result = ArenaResult(
             env_id=env_id,
             seed=args.seed,
-            pairs=pairs_of(table),
+            pairs=table_pairs(table),
             ranking=table.ranking,
-            learned_seats={entrant.name: entrant.seats for entrant in entrants},
+            learned_seats={player.name: player.seats for player in all_players},
         )
-        print(records.to_json(result))
+        print(json_records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
-        print(ranking.cross_table_text(env_id, table))
-        for entrant in entrants:
-            if learned := grade_text.learned_seat(env_id, entrant.seats):
-                print(f"{entrant.name} {learned}")
+        print(summary_tables.cross_table_text(env_id, table))
+        for player in all_players:
+            if learned := grade_text.learned_seat(env_id, player.seats):
+                print(f"{player.name} {learned}")
     write_files(args, env_id, table)
     return 0
 
 
-def write_files(args: Args, env_id: EnvId, table: "CrossTable") -> None:
-    """Write the files that are asked for, and say so."""
+def write_files(args: Args, env_id: EnvId, table: "RoundRobinTable") -> None:
+    """Write the files that the flags name, and report each of them."""
     if args.csv:
-        rows = [records.flattened(pair, "_") for pair in pairs_of(table)]
-        files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
+        pairs = [json_records.to_dict(pair) for pair in table_pairs(table)]
+        rows = [json_records.flatten_record(pair, "_") for pair in pairs]
+        atomic_files.write_csv(args.csv, rows)
+        standard_streams.print_written(
+            args.csv, count_phrase(len(rows), "row"), args.json
+        )
     if args.svg:
-        from jax_ttt.pictures import charts
+        from jax_ttt.pictures import group_charts
 
-        charts.cross_table_chart(table, env_id).save(args.svg)
-        streams.tell_written(args.svg, as_json=args.json)
+        group_charts.cross_table_chart(table, env_id).save(args.svg)
+        standard_streams.print_written(args.svg, as_json=args.json)
 
 
-def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    """Show how many of the sampled pairs are done, on a terminal."""
-    hidden = None if pairs else True  # None: not on a terminal
+def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    """Yield the sampled pairs, and show the progress on a terminal."""
+    hidden = None if pairs else True  # None hides the bar where there is no terminal
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
-def pairs_of(table: "CrossTable") -> tuple[JsonObject, ...]:
-    """Return a table's pairs as JSON objects, with their rates and the bounds of these.
-
-    The rates are those of `first`, who moves first. The bounds of an exact rate are the
-    rate.
-    """
-    pairs: list[JsonObject] = []
-    for first, row in zip(table.names, table.pairs, strict=True):
-        for second, pair in zip(table.names, row, strict=True):
-            record: JsonObject = {"first": first, "second": second}
-            record["num_games"] = pair.num_games
-            for name, rate in zip(("win", "draw", "loss"), pair.rates, strict=True):
-                record[f"{name}_rate"] = rate.value
-                record[f"{name}_rate_interval"] = [rate.low, rate.high]
-            pairs.append(record)
-    return tuple(pairs)
+def table_pairs(table: "RoundRobinTable") -> tuple[Pair, ...]:
+    """Return the results of all pairs of a table."""
+    return tuple(
+        Pair(
+            first=first,
+            second=second,
+            num_games=grade.num_games,
+            win_rate=grade.win_rate,
+            win_rate_interval=(grade.win.low, grade.win.high),
+            draw_rate=grade.draw_rate,
+            draw_rate_interval=(grade.draw.low, grade.draw.high),
+            loss_rate=grade.loss_rate,
+            loss_rate_interval=(grade.loss.low, grade.loss.high),
+        )
+        for first, row in zip(table.names, table.pairs, strict=True)
+        for second, grade in zip(table.names, row, strict=True)
+    )
 
 
 COMMAND = cli.Command(
     module="jax_ttt.arena",
     args_type=Args,
     main=main,
-    notes=names.HELP,
+    notes=player_names.PLAYERS_HELP,
     examples={
         "": "Compare the players that need no file.",
         "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",

@@ -1,7 +1,8 @@
-"""What the commands share: how words become arguments, the device, checks of files.
+"""The parts that commands share: parsing, the choice of a device, checks of files.
 
-tyro makes the flags from the dataclasses: their types, ranges and docstrings are the
-flags, checks and help. argparse would need a second description of each field.
+tyro makes the flags from dataclasses: the fields' types, ranges and docstrings become
+the flags, their checks and their help. argparse would need a second description of each
+field.
 
 Imports no JAX, so that bad flags are refused immediately.
 """
@@ -20,39 +21,40 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 import tyro
 
 from jax_ttt.config import presets
+from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.runtime import streams
-from jax_ttt.scaling.flags import Devices, Spread
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
-    from jax_ttt.scaling.mesh import Hardware
+    from jax_ttt.runtime.mesh import Hardware
 
-Device = Literal["auto", "cpu", "gpu", "tpu"]
+DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
-_UNPRINTED = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of Unicode: controls, bytes that are not UTF-8, ends of lines."""
+_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+"""Unicode categories that a line can't show: control characters, bytes that are not
+UTF-8, and line ends."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Command(Generic[ArgsT]):
-    """A command that people type."""
+    """A command that users type."""
 
     module: str
     """The module that `python -m` runs."""
     args_type: type[ArgsT]
-    """A dataclass: its docstring is what the help begins with, its fields are flags."""
+    """A dataclass: its docstring begins the help, and its fields are the flags."""
     main: Callable[[ArgsT], int]
-    """Do what the arguments say, and return the exit code."""
+    """The function that does the work and returns the exit code."""
     notes: str = ""
-    """What the help says after the docstring."""
+    """The text of the help after the docstring."""
     examples: Mapping[str, str] = field(default_factory=dict)
-    """Words of command lines, with what they do."""
+    """The words of example command lines, each with a description."""
 
     @property
     def description(self) -> str:
-        """What the help begins with."""
+        """The text before the flags in the help."""
         texts = [inspect.getdoc(self.args_type), self.notes]
         lines = [
             f"  {f'python -m {self.module} {words}'.rstrip()}\n      {text}"
@@ -64,20 +66,20 @@ class Command(Generic[ArgsT]):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Machine:
-    """Where a command runs."""
+class MachineFlags:
+    """The device on which a command runs, and its cache of compiled programs."""
 
-    device: Device = "auto"
-    """Device to compute on; a device that is absent is refused. auto: the platform that
-    $JAX_DEFAULT_DEVICE names, else the best one that JAX finds."""
+    device: DeviceName = "auto"
+    """Device to compute on; one that this machine lacks is refused. auto: the platform
+    that $JAX_DEFAULT_DEVICE names, else the best one that JAX finds."""
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Neither read nor write the cache of compiled programs. Its folder is that of
+    """Neither read nor write the cache of compiled programs. Its folder is
     $JAX_COMPILATION_CACHE_DIR, else one in the user's cache folder."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Basis:
-    """The flags that decide on the defaults of the others."""
+class PresetFlags:
+    """The flags that decide on the defaults of the other flags."""
 
     preset: str | None = None
     env_id: str | None = None
@@ -88,116 +90,127 @@ class Basis:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Training:
-    """What a command trains, and where."""
+class TrainingFlags:
+    """The settings of the agents that a command trains, and the devices it uses."""
 
     preset: Preset = "default"
     """Named settings, which the other flags change. Without this flag: default for
     self-play in tic_tac_toe, else plain. A flag that contradicts a setting of the
     preset is refused. This help shows the values of the preset."""
     config: Config = PRESETS["default"]
-    spread: Spread = field(default_factory=Spread)
-    machine: Machine = field(default_factory=Machine)
-    given: tyro.conf.Suppress[tuple[str, ...]] = ()
-    """The fields whose flags are given."""
+    spread: DistributedFlags = field(default_factory=DistributedFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
+    given_fields: tyro.conf.Suppress[tuple[str, ...]] = ()
+    """The fields whose flags the user gives."""
     source: tyro.conf.Suppress[str] = ""
-    """What the settings are from whose flags are not given."""
+    """The source of the settings that no flag gives, for messages: a preset or file."""
 
     @classmethod
-    def usual(cls, basis: Basis) -> Self:
-        """Return the arguments of the preset that is named, or implied."""
-        grids = [word.partition("=") for word in basis.grid]
-        swept = [text.split(",") for name, _, text in grids if name == "opponent"]
-        opponents = [basis.opponent, *itertools.chain(*swept)]
-        preset = basis.preset or presets.usual(basis.env_id, *opponents)
-        preset = preset if preset in PRESETS else "default"  # tyro refuses it
+    def with_defaults(cls, flags: PresetFlags) -> Self:
+        """Return the arguments of the preset that the flags name or imply.
+
+        An opponent of a sweep's grid counts as one that the flags name.
+        """
+        grid = [word.partition("=") for word in flags.grid]
+        values = [text.split(",") for name, _, text in grid if name == "opponent"]
+        opponents = [flags.opponent, *itertools.chain(*values)]
+        preset = flags.preset or presets.default_preset(flags.env_id, *opponents)
+        preset = preset if preset in PRESETS else "default"  # tyro refuses the name
         return cls(config=PRESETS[preset], preset=preset, source=f"preset {preset}")
 
 
 def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
-    """Return the arguments; those of training have the defaults of their preset.
+    """Return the arguments of a command line.
+
+    Words are read twice for a command that trains: a few flags decide on the defaults
+    of all others, and tyro needs the defaults before it reads the words.
 
     Raises:
-        SystemExit: the help is printed, or what is wrong.
-        Refused: what a flag names can't be used, or a setting that is given has no
-            effect.
+        SystemExit: tyro has printed the help, or the error.
+        Refused: a file or player can't be used, or a given setting has no effect.
     """
     prog = f"python -m {command.module}"
-    given = _given(words)
-    usual = None
-    if issubclass(command.args_type, Training):
-        basis, _ = tyro.cli(
-            Basis, args=words, prog=prog, add_help=False, return_unknown_args=True
+    given_fields = _fields_of_flags(words)
+    defaults = None
+    if issubclass(command.args_type, TrainingFlags):
+        preset_flags, _ = tyro.cli(
+            PresetFlags, args=words, prog=prog, add_help=False, return_unknown_args=True
         )
-        usual = command.args_type.usual(basis)
-        usual = dataclasses.replace(usual, given=tuple(given))
+        defaults = command.args_type.with_defaults(preset_flags)
+        defaults = dataclasses.replace(defaults, given_fields=tuple(given_fields))
     try:
         args = tyro.cli(
             command.args_type,
             args=words,
-            default=usual,
+            default=defaults,
             prog=prog,
             description=command.description,
             config=(tyro.conf.OmitArgPrefixes,),
         )
     except SystemExit as stop:
-        if usual is not None and _is_of_conflict(stop):
-            streams.tell(others_of(usual.source))
+        if defaults is not None and _is_from_conflict(stop):
+            standard_streams.print_stderr(defaults_note(defaults.source))
         raise
-    if isinstance(args, Training) and usual is not None:
+    if isinstance(args, TrainingFlags) and defaults is not None:
         try:
-            args.config.check_changes(usual.config)
+            args.config.check_changes(defaults.config)
         except ConflictError as error:
-            raise UsageError(f"{error.args[0]} {others_of(usual.source)}") from None
+            raise UsageError(
+                f"{error.args[0]} {defaults_note(defaults.source)}"
+            ) from None
     return args
 
 
-def _given(words: Sequence[str]) -> list[str]:
+def _fields_of_flags(words: Sequence[str]) -> list[str]:
     """Return the fields of the flags among the words.
 
     Raises:
-        UsageError: a flag is given twice, of which tyro would take the last; a word is
-            empty, which would be the current folder, or can't be shown in a line.
+        UsageError: a flag is given twice, and tyro would use the last one; a word is
+            empty, and as a path would be the current folder; or a line can't show it.
     """
     flags = [word.partition("=")[0] for word in words if word.startswith("--")]
-    names = [flag[2:].replace("-", "_") for flag in flags]
-    times = Counter(name.removeprefix("no_") for name in names)
-    for flag, name in zip(flags, names, strict=True):
-        if times[name.removeprefix("no_")] > 1:
+    fields = [flag[2:].replace("-", "_") for flag in flags]
+    counts = Counter(name.removeprefix("no_") for name in fields)
+    for flag, name in zip(flags, fields, strict=True):
+        if counts[name.removeprefix("no_")] > 1:
             raise UsageError(f"{flag} must be given once, and without its opposite")
-    for before, word in zip(("", *words), words, strict=False):
+    for previous, word in zip(("", *words), words, strict=False):
         if not word:
-            raise UsageError(f"can't use an empty word{before and f' after {before}'}")
+            place = f" after {previous}" if previous else ""
+            raise UsageError(f"can't use an empty word{place}")
         if word.startswith("--") and word.endswith("="):
             raise UsageError(f"{word[:-1]} must not be empty")
-        if any(unicodedata.category(letter) in _UNPRINTED for letter in word):
+        if any(unicodedata.category(letter) in _UNPRINTABLE for letter in word):
             raise UsageError(f"can't use {word!r}: it has a control character")
-    return names
+    return fields
 
 
-def _is_of_conflict(stop: SystemExit) -> bool:
-    """Return whether settings that contradict each other made tyro stop."""
+def _is_from_conflict(stop: SystemExit) -> bool:
+    """Return whether tyro stopped because settings contradict each other."""
     error: BaseException | None = stop
     while error is not None and not isinstance(error, ConflictError):
         error = error.__context__
     return error is not None
 
 
-def others_of(source: str) -> str:
-    """Return what the settings are from that no flag gives, as a note in brackets."""
+def defaults_note(source: str) -> str:
+    """Return a note in brackets on the source of the settings that no flag gives."""
     return f"(the others are those of {source})"
 
 
-def interrupted(signal_number: int) -> int:
-    """Say that a signal ended the work; return the exit code."""
-    streams.tell("error: interrupted")
+def report_interrupt(signal_number: int) -> int:
+    """Print that a signal ended the work, and return the exit code."""
+    standard_streams.print_stderr("error: interrupted")
     return 128 + signal_number
 
 
-def require(module: str, extra: str, flag: str) -> None:
-    """Raise `UsageError` if an optional package is not there."""
+def require_package(module: str, extra: str, flag: str) -> None:
+    """Raise `UsageError` if an optional package is not installed.
+
+    `extra` is the extra of our package that installs it, `flag` the flag that needs it.
+    """
     spec = importlib.util.find_spec(module)
-    # A plain folder of that name where we are started is found too, without an origin.
+    # A plain folder of that name in the current folder has a spec without an origin.
     if spec is None or spec.origin is None:
         raise UsageError(
             f"{flag} needs {module}, which is not installed: "
@@ -205,11 +218,15 @@ def require(module: str, extra: str, flag: str) -> None:
         )
 
 
-def named_or_newest(name: str | None, quiet: bool = False, otherwise: str = "") -> str:
-    """Return a player's name, or the newest run's, which is printed unless `quiet`.
+def player_or_newest_run(
+    name: str | None, quiet: bool = False, otherwise: str = ""
+) -> str:
+    """Return the name of a player, by default the name of the newest run.
+
+    The newest run is printed unless `quiet`; without a run, `otherwise` is returned.
 
     Raises:
-        UsageError: there is no run, and no name in `otherwise` for that case.
+        UsageError: there is no run, and no name in `otherwise`.
     """
     if name is not None:
         return name
@@ -226,7 +243,7 @@ def named_or_newest(name: str | None, quiet: bool = False, otherwise: str = "") 
     return newest
 
 
-def check_output(flag: str, path: Path | None) -> None:
+def check_output_path(flag: str, path: Path | None) -> None:
     """Raise `UsageError`, before any work, if a file can't be written there."""
     if path is None:
         return
@@ -236,26 +253,25 @@ def check_output(flag: str, path: Path | None) -> None:
         if path.is_dir():
             raise UsageError(f"{flag} {path}: a folder, not a file")
         if not (path.exists() or path.is_symlink()):
-            path.open("xb").close()  # permissions alone do not say it
+            path.open("xb").close()  # permissions alone do not show whether it works
             path.unlink()
-        elif path.is_file() and not path.is_symlink():  # a pipe would wait
+        elif path.is_file() and not path.is_symlink():  # opening a pipe would wait
             path.open("ab").close()
     except OSError as error:
         raise UsageError(f"{flag} {path}: {error.strerror}") from None
 
 
-def set_up(machine: Machine, spread: Devices | None = None) -> "Hardware":
-    """Make JAX ready to compute, and return what it computes on.
-
-    That is one device, or those of `spread`.
+def set_up_device(
+    machine: MachineFlags, spread: DeviceFlags | None = None
+) -> "Hardware":
+    """Import JAX, choose the device or the devices, and use the program cache.
 
     Raises:
-        UsageError: there is no such device, or JAX is set up in a way that can't work.
+        UsageError: there is no such device, or a setting of JAX prevents training.
     """
-    with streams.status("loading JAX"):
-        from jax_ttt.runtime import compile_cache
-        from jax_ttt.scaling import mesh
+    with standard_streams.status_line("loading JAX"):
+        from jax_ttt.runtime import compiling, mesh
 
-        hardware = mesh.use_devices(machine.device, spread or Devices())
-        compile_cache.use(not machine.no_compile_cache)
+        hardware = mesh.use_devices(machine.device, spread or DeviceFlags())
+        compiling.use_program_cache(not machine.no_compile_cache)
     return hardware

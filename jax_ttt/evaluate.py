@@ -15,26 +15,31 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import CERTIFIED, ENUMERABLE, GAMES, EnvId
-from jax_ttt.config.errors import SettingError, UsageError, flag
-from jax_ttt.config.ranges import MAX_POSITIONS, NUM_GAMES_IF_ANY, SEED_RANGE
-from jax_ttt.files import records
+from jax_ttt.config import game_facts
+from jax_ttt.config.device_flags import DeviceFlags
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.game_facts import CERTIFIED, ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.ranges import (
+    MAX_POSITIONS_RANGE,
+    NUM_GAMES_OR_NONE_RANGE,
+    SEED_RANGE,
+)
+from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Grade
-from jax_ttt.players import names
-from jax_ttt.players.names import Spec
-from jax_ttt.runtime import streams
-from jax_ttt.scaling.flags import Devices
-from jax_ttt.text import painting
+from jax_ttt.players import player_names
+from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.runtime import standard_streams
+from jax_ttt.text import screen
 
 if TYPE_CHECKING:
     import jax
     from jax.sharding import Mesh
 
-    from jax_ttt.players.registry import Entrant
+    from jax_ttt.players.player import Player
+    from jax_ttt.players.saved_agents import SavedAgent
 
-_NUM_GAMES = NUM_GAMES_IF_ANY.or_none()
-_MAX_POSITIONS = MAX_POSITIONS.or_none()
+_NUM_GAMES = NUM_GAMES_OR_NONE_RANGE.or_none()
+_MAX_POSITIONS = MAX_POSITIONS_RANGE.or_none()
 _FILE_OR_BARE = PrimitiveConstructorSpec(
     nargs=(0, 1),
     metavar="[FILE]",
@@ -42,7 +47,7 @@ _FILE_OR_BARE = PrimitiveConstructorSpec(
     is_instance=lambda value: value is None or isinstance(value, Path),
     str_from_instance=lambda value: [] if value is None else [str(value)],
 )
-"""A flag that may stand without a value, which then is `Path()`."""
+"""A flag with or without a value; without one, the value is `Path()`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,9 +55,9 @@ class Args:
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
-    unbeatable. In a larger game of stones, so are those of a player that plays one move
-    in each position: all positions that it reaches are enumerated. Ctrl-C ends that
-    with what is known.
+    unbeatable. In a larger game of stones, the grades are exact too if the player plays
+    one move in each position: all positions that it reaches are enumerated. Ctrl-C ends
+    that with what is known.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """
@@ -72,7 +77,7 @@ class Args:
     as many as fit into memory."""
     exam: Annotated[Path | None, _FILE_OR_BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
-    file, those of Connect Four that come with the program; write it after the agent.
+    file, the program's own exam in Connect Four; write the flag after the agent.
     Then other grades are those that --games and --max-positions ask for."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,
@@ -86,159 +91,196 @@ class Args:
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
-    spread: Devices = field(default_factory=Devices)
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    spread: DeviceFlags = field(default_factory=DeviceFlags)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EvaluateResult:
     """The output of `evaluate --json`."""
 
-    agent: str  # as given on the command line
+    agent: str
+    """The player, as named on the command line."""
     env_id: str
-    seed: int | None = None  # of a saved agent, like the next two
-    update: int | None = None  # updates done
-    config: dict[str, object] | None = None  # its settings
+    """The game."""
+    seed: int | None = None
+    """Seed of a saved agent's random numbers."""
+    update: int | None = None
+    """Updates that a saved agent learned from."""
+    config: dict[str, object] | None = None
+    """A saved agent's settings."""
     verdict: str
+    """The proof, or a line that beats the player."""
     grade: Grade
+    """Its grade, with `details` in enumerable games, and with `exam` if it is asked
+    for."""
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.env_id is not None:
-        check_files(args, args.env_id)
-    name = cli.named_or_newest(args.agent, quiet=args.json)
-    spec = names.read_name(name, args.env_id or catalogue.DEFAULT)
+        check_output_games(args, args.env_id)
+    name = cli.player_or_newest_run(args.agent, quiet=args.json)
+    spec = player_names.read_name(name, args.env_id or game_facts.DEFAULT_GAME)
     if args.env_id is not None:
-        names.check_games([spec], args.env_id)
-    check_outputs(args, spec)
-    hardware = cli.set_up(args.machine, args.spread)
+        player_names.check_games([spec], args.env_id)
+    check_output_paths(args, spec)
+    hardware = cli.set_up_device(args.machine, args.spread)
 
     import jax
 
     from jax_ttt.games import tree as trees
-    from jax_ttt.players import agents, registry
+    from jax_ttt.players import registry
     from jax_ttt.solver import proof
-    from jax_ttt.text import export, grade_text
+    from jax_ttt.text import grade_text, policy_files
 
-    env_id = agents.game([spec], args.env_id)
-    check_files(args, env_id)
+    env_id = player_names.game_of_players([spec], args.env_id)
+    check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    with streams.status(f"grading {name}") as status:
-        before = names.stamp(spec) if args.certificate else ()
-        entrant = registry.enter(spec, env_id, player_key)
+    with standard_streams.status_line(f"grading {name}") as status:
+        stamp = player_names.file_stamp(spec) if args.certificate else ()
+        player = registry.make_player(spec, env_id, player_key)
         tree = trees.host_tree(env_id)
-        certificate = None
+        certificate, reason = None, ""
         if args.certificate:
-            certificate = export.certified(spec, env_id, entrant, tree)
-        if args.certificate and names.stamp(spec) != before:
-            raise UsageError(f"{name}: its file was replaced meanwhile; try again")
-        say = status.set_description_str
-        grade = graded(args, env_id, entrant, match_key, say, hardware.mesh)
+            certificate, reason = policy_files.make_certificate(spec, player, tree)
+            # The certificate names the checksum of the file, so it must be the same.
+            if player_names.file_stamp(spec) != stamp:
+                raise UsageError(f"{name}: its file was replaced meanwhile; try again")
+        grade = grade_player(
+            args=args,
+            env_id=env_id,
+            player=player,
+            key=match_key,
+            say=status.set_description_str,
+            mesh=hardware.mesh,
+        )
         verdict = grade_text.verdict(grade)
     if args.json:
-        print(as_json(name, entrant, grade, verdict))
+        print(grade_json(name, player, grade, verdict))
     else:
-        likeliest = ()
-        if tree is not None and entrant.probs is not None:
-            likeliest = proof.self_play_line(tree, entrant.probs)
-        print(f"{title(name, env_id, entrant)}, on {hardware.name}\n")
-        print(grade_text.report(grade, in_colour(verdict), likeliest))
+        likeliest_game = ()
+        if tree is not None and player.policy is not None:
+            likeliest_game = proof.self_play_line(tree, player.policy)
+        print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
+        print(grade_text.full_report(grade, colour_for_stdout(verdict), likeliest_game))
     if tree is not None:
-        export.write_policy(entrant, tree, args.policy_csv, args.policy_json, args.json)
+        policy_files.write_policy(
+            player=player,
+            tree=tree,
+            as_csv=args.policy_csv,
+            as_json=args.policy_json,
+            quiet=args.json,
+        )
     if args.certificate and certificate is not None:
-        export.write_certificate(args.certificate, *certificate, as_json=args.json)
+        policy_files.write_certificate(
+            path=args.certificate,
+            certificate=certificate,
+            reason=reason,
+            as_json=args.json,
+        )
     return 0
 
 
-def graded(
+def grade_player(
     args: Args,
     env_id: EnvId,
-    entrant: "Entrant",
+    player: "Player",
     key: "jax.Array",
     say: Callable[[str], None],
     mesh: "Mesh | None",
 ) -> Grade:
-    """Return the grade that is asked for; `say` shows how far it is."""
+    """Return the grade that the flags ask for; `say` shows the progress."""
     import jax
 
-    from jax_ttt.grading import exam, grader, search
-    from jax_ttt.scaling import mesh as meshes
+    from jax_ttt.grading import exam, grader, search_grade
+    from jax_ttt.runtime import mesh as meshes
     from jax_ttt.text import grade_text
 
     match_key, exam_key = jax.random.split(key)
-    grade = Grade(env_id=env_id, seats=entrant.seats)
+    grade = Grade(env_id=env_id, seats=player.seats)
     exam_only = args.exam is not None and not GAMES[env_id].enumerable
     if not exam_only or args.max_positions is not None:
-        reason = search.why_not(entrant, env_id)
+        reason = search_grade.reason_not_searchable(player)
         if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
-            streams.tell(f"note: not graded against every opponent: {reason}")
+            standard_streams.print_stderr(
+                f"note: not graded against every opponent: {reason}"
+            )
         grade = grader.follow_lines(
-            env_id=env_id,
-            entrant=entrant,
+            player=player,
             max_positions=args.max_positions,
-            sharding=mesh and meshes.split(mesh),
-            on_batch=grade_text.search_progress(env_id, entrant.name, say),
+            sharding=mesh and meshes.split_sharding(mesh),
+            on_batch=grade_text.search_progress(env_id, player.name, say),
         )
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
         questions = exam.read_exam(env_id, file)
-        marks = exam.take_exam(env_id, entrant.player, questions, exam_key)
-        grade = dataclasses.replace(grade, exam=marks)
+        result = exam.take_exam(env_id, player.choose, questions, exam_key)
+        grade = dataclasses.replace(grade, exam=result)
     if exam_only and args.games is None and args.max_positions is None:
         return grade
-    return grader.with_match(grade, entrant, match_key, args.games)
+    return grader.with_match(grade, player, match_key, args.games)
 
 
-def files(args: Args) -> dict[str, Path]:
-    """Return the files that are asked for, by their fields."""
-    fields = ("policy_csv", "policy_json", "certificate")
-    paths = {name: getattr(args, name) for name in fields}
-    return {name: path for name, path in paths.items() if path}
+def output_files(args: Args) -> dict[str, Path]:
+    """Return the files to write, by the settings that name them."""
+    paths = {
+        "policy_csv": args.policy_csv,
+        "policy_json": args.policy_json,
+        "certificate": args.certificate,
+    }
+    return {setting: path for setting, path in paths.items() if path}
 
 
-def check_outputs(args: Args, spec: Spec) -> None:
+def check_output_paths(args: Args, spec: PlayerSpec) -> None:
     """Refuse files that can't be written, or that this player does not have."""
-    for name, path in files(args).items():
-        if spec.kind != "agent" and name != "certificate":
-            raise SettingError(name, "used with a saved agent", spec.name)
-        cli.check_output(flag(name), path)
-        if name == "certificate" and path.exists() and not path.is_file():
-            raise UsageError(f"{flag(name)} {path}: not a regular file")
+    for setting, path in output_files(args).items():
+        if spec.kind != "agent" and setting != "certificate":
+            raise SettingError(setting, "used with a saved agent", spec.name)
+        cli.check_output_path(flag_name(setting), path)
+        if setting == "certificate" and path.exists() and not path.is_file():
+            raise UsageError(f"{flag_name(setting)} {path}: not a regular file")
         saved = spec.saved
         if saved and path.exists() and path.samefile(saved.path):
-            raise UsageError(f"{flag(name)} {path}: the agent's own file")
+            raise UsageError(f"{flag_name(setting)} {path}: the agent's own file")
 
 
-def check_files(args: Args, env_id: EnvId) -> None:
-    """Refuse to write a policy or a certificate of a game that has none."""
-    for name in files(args):
-        games = CERTIFIED if name == "certificate" else ENUMERABLE
+def check_output_games(args: Args, env_id: EnvId) -> None:
+    """Refuse files with a policy or a certificate in a game that has none."""
+    for setting in output_files(args):
+        games = CERTIFIED if setting == "certificate" else ENUMERABLE
         if env_id not in games:
-            raise SettingError(name, f"used with {', '.join(games)}", env_id)
+            raise SettingError(setting, f"used with {', '.join(games)}", env_id)
 
 
-def title(name: str, env_id: EnvId, entrant: "Entrant") -> str:
-    """Return what is graded, in words: the player, its game, seed and seat."""
+def report_title(name: str, env_id: EnvId, player: "Player") -> str:
+    """Return the report's title: the player, its game, seed and seat."""
     from jax_ttt.text import grade_text
 
-    words = f"{name}: {env_id}"
-    if entrant.agent:
-        words += f", seed {entrant.agent.seed}, {entrant.agent.num_updates:,} updates"
-    learned = grade_text.learned_seat(env_id, entrant.seats)
-    return f"{words}, {learned}" if learned else words
+    title = f"{name}: {env_id}"
+    if (agent := agent_of_player(player)) is not None:
+        title += f", seed {agent.seed}, {agent.num_updates:,} updates"
+    learned = grade_text.learned_seat(env_id, player.seats)
+    return f"{title}, {learned}" if learned else title
 
 
-def in_colour(verdict: str) -> str:
-    """Return the verdict as it is printed: coloured in a terminal."""
+def agent_of_player(player: "Player") -> "SavedAgent | None":
+    """Return the saved agent of a player; None if it is another kind of player."""
+    from jax_ttt.players.registry import AgentPlayer
+
+    return player.agent if isinstance(player, AgentPlayer) else None
+
+
+def colour_for_stdout(verdict: str) -> str:
+    """Return the verdict, with a colour if stdout is a terminal."""
     from jax_ttt.text.progress_table import coloured_verdict
 
-    return coloured_verdict(verdict) if painting.is_coloured(sys.stdout) else verdict
+    return coloured_verdict(verdict) if screen.is_coloured(sys.stdout) else verdict
 
 
-def as_json(name: str, entrant: "Entrant", grade: Grade, verdict: str) -> str:
-    """Return the grade as one JSON object, with how a saved agent came about."""
-    agent = entrant.agent
+def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
+    """Return the grade as one JSON object, with a saved agent's history."""
+    agent = agent_of_player(player)
     result = EvaluateResult(
         agent=name,
         env_id=grade.env_id,
@@ -248,14 +290,14 @@ def as_json(name: str, entrant: "Entrant", grade: Grade, verdict: str) -> str:
         verdict=verdict,
         grade=grade,
     )
-    return records.to_json(result)
+    return json_records.to_json(result)
 
 
 COMMAND = cli.Command(
     module="jax_ttt.evaluate",
     args_type=Args,
     main=main,
-    notes=names.HELP,
+    notes=player_names.PLAYERS_HELP,
     examples={
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
         "minimax --json": "Grade a player, as JSON.",

@@ -13,15 +13,15 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import DEFAULT, SIDES, EnvId
+from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
-from jax_ttt.players import levels, names
-from jax_ttt.players.levels import Level
-from jax_ttt.runtime import streams
+from jax_ttt.players import difficulty, player_names
+from jax_ttt.players.difficulty import PlayLevel
+from jax_ttt.runtime import standard_streams
 from jax_ttt.text.commands import SideName
 
-SHIPPED = "shipped:network"
-"""The opponent where there is no run."""
+DEFAULT_OPPONENT = "shipped:network"
+"""The opponent if there is no run."""
 _SIDES: dict[str, SideName] = {**SIDES, "x": "x", "o": "o", "random": "random"}
 
 
@@ -36,7 +36,7 @@ class Args:
     player: tyro.conf.Positional[str | None] = None
     """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/, or shipped:network if there is none."""
-    level: Level | None = None
+    level: PlayLevel | None = None
     """How the opponent plays: beginner (70 % random moves, else the player's), medium
     (the player itself) or expert (best play; the player's values are shown). Without
     this flag: medium."""
@@ -46,39 +46,51 @@ class Args:
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: Annotated[int | None, OPTIONAL_SEED] = None
     """Seed of the player's random numbers; without this flag, another one each time."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    shipped = SHIPPED if args.env_id in (None, DEFAULT) else ""
-    name = cli.named_or_newest(args.player, otherwise=shipped)
-    wanted = levels.player_name(args.level, name) if args.level else name
-    spec, _ = (names.read_name(n, args.env_id or DEFAULT) for n in (name, wanted))
-    cli.set_up(args.machine)
+    default_opponent = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
+    name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
+    opponent_name = name
+    if args.level:
+        opponent_name = difficulty.level_player_name(args.level, name)
+    spec = player_names.read_name(name, args.env_id or DEFAULT_GAME)
+    player_names.read_name(
+        opponent_name, args.env_id or DEFAULT_GAME
+    )  # raises if it's wrong
+    cli.set_up_device(args.machine)
 
     import jax
 
-    from jax_ttt.players import agents, registry
+    from jax_ttt.players import registry
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = agents.game([spec], args.env_id)
-    playing = names.read_name(wanted, env_id)  # best play needs an enumerable game
+    env_id = player_names.game_of_players([spec], args.env_id)
+    # The agent's game is known now; an expert needs an enumerable one.
+    opponent_spec = player_names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
-    with streams.status(f"preparing {name}"):
-        behind = registry.enter(spec, env_id, player_key)
-        opponent = behind
-        if wanted != name:
-            opponent = registry.enter(playing, env_id, player_key)
+    with standard_streams.status_line(f"preparing {name}"):
+        player = registry.make_player(spec, env_id, player_key)
+        opponent = player
+        if opponent_name != name:
+            opponent = registry.make_player(opponent_spec, env_id, player_key)
     if args.level:
-        print(f"{args.level}: {levels.ABOUT[args.level]} ({name})")
-        opponent = opponent._replace(name=args.level)
+        print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
+        opponent = dataclasses.replace(opponent, name=args.level)
     if learned := grade_text.learned_seat(env_id, opponent.seats):
         print(f"({opponent.name} {learned})")
-    match = dialogue.Match(env_id, opponent, key, screen.of_streams(), behind.agent)
+    session = dialogue.Session(
+        env_id=env_id,
+        opponent=opponent,
+        key=key,
+        screen=screen.standard_screen(),
+        agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
+    )
     try:
-        dialogue.play_games(match, _SIDES[args.side])
+        dialogue.play_games(session, _SIDES[args.side])
     except KeyboardInterrupt:  # the score is already shown
         return 130
     return 0
@@ -88,7 +100,7 @@ COMMAND = cli.Command(
     module="jax_ttt.play",
     args_type=Args,
     main=main,
-    notes=names.HELP,
+    notes=player_names.PLAYERS_HELP,
     examples={
         "--side o": "Play second, against the agent that was saved last.",
         "minimax": "Play against best play.",

@@ -1,4 +1,4 @@
-"""Draw runs: how they learned, how an agent plays, what it expects of its moves.
+"""Draw runs: learning curves, a game of the agent, its values of the moves.
 
 python -m jax_ttt.plot RUN
 """
@@ -13,18 +13,18 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import ENUMERABLE, GAMES, LETTERS
+from jax_ttt.config import game_facts
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import ENUMERABLE, GAMES, LETTERS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files import rows
-from jax_ttt.files.rows import Chunk, Evaluated, Row
+from jax_ttt.files import metrics_rows
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures.themes import Theme
-from jax_ttt.players import names
-from jax_ttt.runtime import streams
+from jax_ttt.pictures.picture import Theme
+from jax_ttt.players import player_names
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
     from jax_ttt.pictures.picture import Picture
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 class Args:
     """Draw runs as SVG, PNG or PDF files.
 
-    Of one run: its results against random by seat, the update from which on it is
-    proven unbeatable, its loss and schedules; of one with --start-share, the positions
-    reached and the losing ends by round. Of several runs: mean and range of those with
-    the same settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    One run: its results against random by seat, the update from which on it is proven
+    unbeatable, its loss and schedules; with --start-share, the positions reached and
+    the losing ends by round. Several runs: mean and range of those with the same
+    settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
     runs: tyro.conf.Positional[tuple[Path, ...]] = ()
@@ -59,26 +59,26 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if not args.runs:
-        args = dataclasses.replace(args, runs=(Path(cli.named_or_newest(None)),))
+        args = dataclasses.replace(args, runs=(Path(cli.player_or_newest_run(None)),))
     for run in args.runs:
         if not run.is_dir():
             raise UsageError(f"{run}: no such folder")
     path = args.svg or default_path(args)
-    pictures.check_file("--svg", path)
-    cli.check_output("--svg", path)
+    pictures.check_picture_file("--svg", path)
+    cli.check_output_path("--svg", path)
     if args.game or args.values is not None:
-        picture = of_agent(args)
+        picture = draw_agent(args)
     else:
         runs = {run: read_metrics(run) for run in args.runs}
-        cli.require("matplotlib", "plots", "plot")
-        picture = of_runs(args, runs)
+        cli.require_package("matplotlib", "plots", "plot")
+        picture = draw_runs(args, runs)
     picture.save(path)
-    streams.tell_written(path)
+    standard_streams.print_written(path)
     return 0
 
 
 def default_path(args: Args) -> Path:
-    """Return the file of the picture where `--svg` is not given."""
+    """Return the default of `--svg`."""
     run, *others = args.runs
     if others:
         return Path("curves.svg")
@@ -90,29 +90,29 @@ def read_metrics(run: Path) -> list[Row]:
     """Return the rows of a run's metrics.
 
     Raises:
-        UsageError: there are none, or no training is in them.
+        UsageError: the file is not one of metrics, or has no training or evaluation.
     """
     path = RunFolder(run).metrics
     try:
-        found = RunFolder(run).rows()
+        metrics = RunFolder(run).rows()
     except ValueError as error:
         raise UsageError(f"{path}: not a run's metrics ({error})") from None
-    if not any(isinstance(row, Chunk) for row in found):
+    if not any(isinstance(row, Chunk) for row in metrics):
         raise UsageError(f"{path}: no training in it")
-    graded = [row for row in found if isinstance(row, Evaluated)]
+    graded = [row for row in metrics if isinstance(row, Evaluated)]
     if not any(row.grade.rates or row.grade.followed for row in graded):
         raise UsageError(f"{path}: no evaluation in it")
-    return found
+    return metrics
 
 
-def about(run: Path) -> tuple[str, Config]:
-    """Return the name of a run in a legend, and its settings, read from `config.json`.
+def name_and_config(run: Path) -> tuple[str, Config]:
+    """Return the name of a run in a legend, and its settings, from its `config.json`.
 
-    The name is the preset and the settings that differ from it, except for those of the
-    evaluations.
+    The name is the preset and the settings that differ from it, except for the settings
+    of the evaluations.
 
     Raises:
-        UsageError: there is no such file, or it says something else.
+        UsageError: there is no such file, or it has no settings.
     """
     config, preset, _ = read_settings(run)
     others = [
@@ -124,7 +124,7 @@ def about(run: Path) -> tuple[str, Config]:
 
 
 def show_learned_seat(run: Path, config: Config) -> str:
-    """Print and return which single seat the run's agent learned, "" if it is both."""
+    """Print and return the only seat that the agent learned; "" for both seats."""
     from jax_ttt.text import grade_text
 
     learned = grade_text.learned_seat(config.env_id, config.seats)
@@ -133,78 +133,79 @@ def show_learned_seat(run: Path, config: Config) -> str:
     return learned
 
 
-def of_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
-    """Draw the curves of one run, or of several: the mean of those of one name."""
-    known = {run: about(run) for run in runs}
-    first, *others = (config for _, config in known.values())
+def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
+    """Draw the curves of one run, or the mean curves of runs with the same name."""
+    run_names = {run: name_and_config(run)[0] for run in runs}
+    configs = {run: name_and_config(run)[1] for run in runs}
+    first, *others = configs.values()
     for other in others:
         if (other.env_id, other.seats) != (first.env_id, first.seats):
             raise UsageError("runs of one game, and of the same seats")
 
     by_round = len(runs) == 1 and first.finds_counterexamples
-    for run, found in runs.items():
-        if not (rows.evaluations(found, first.seats) or by_round):
+    for run, metrics in runs.items():
+        if not (metrics_rows.evaluated_rows(metrics, first.seats) or by_round):
             raise UsageError(f"{run}: no results against random to draw")
 
     from jax_ttt.pictures import curves
 
-    learned = [show_learned_seat(run, config) for run, (_, config) in known.items()]
+    learned = [show_learned_seat(run, config) for run, config in configs.items()]
     note = f": {learned[0]}" if learned[0] else ""
     if len(runs) == 1:
-        (run, found), *_ = runs.items()
+        ((run, metrics),) = runs.items()
         title = f"{run.resolve().name}{note}"
-        return curves.of_run(found, title, first, args.theme)
+        return curves.draw_run(metrics, title, first, args.theme)
     groups: dict[str, list[list[Row]]] = {}
-    for run, found in runs.items():
-        groups.setdefault(known[run][0], []).append(found)
+    for run, metrics in runs.items():
+        groups.setdefault(run_names[run], []).append(metrics)
     return curves.mean_curves(groups, f"{len(runs)} runs{note}", first, args.theme)
 
 
-def of_agent(args: Args) -> "Picture":
+def draw_agent(args: Args) -> "Picture":
     """Draw the agent's game against itself, or its values of a board."""
     if len(args.runs) > 1 or (args.game and args.values is not None):
         raise UsageError("--game and --values each draw one picture of one run")
     if args.svg and pictures.file_ending(args.svg) != ".svg":
-        cli.require("cairosvg", "png", f"--svg {args.svg}")
+        cli.require_package("cairosvg", "png", f"--svg {args.svg}")
     check_drawable(args)
-    cli.set_up(cli.Machine())
+    cli.set_up_device(cli.MachineFlags())
 
-    from jax_ttt.pictures import board
-    from jax_ttt.players import agents
-    from jax_ttt.text.board import find
+    from jax_ttt.pictures import board_svg
+    from jax_ttt.players import saved_agents
+    from jax_ttt.text.board_text import find_position
 
     run = next(iter(args.runs))
-    agent = agents.load_agent(run)
+    agent = saved_agents.load_agent(run)
     game = agent.config.env_id
     check_board(game, args.values)
     show_learned_seat(run, agent.config)
     if args.values is None:
-        return board.animation(agent.game_against_itself().states, args.theme)
+        return board_svg.animation(agent.game_against_itself().states, args.theme)
     try:
-        position = find(game, args.values.replace(".", "-"))
+        position = find_position(game, args.values.replace(".", "-"))
     except ValueError as error:
         raise UsageError(f"--values {args.values}: {error}") from None
-    return board.values_picture(agent, position, args.theme)
+    return board_svg.values_picture(agent, position, args.theme)
 
 
 def check_drawable(args: Args) -> None:
-    """Refuse, before JAX is loaded, a run without an agent, or a wrong game or board.
+    """Check the run, its game and the board before JAX is loaded, which takes time.
 
     Raises:
         Refused: there is no agent, its game is not enumerable, or `--values` has not
             the board's size or letters.
     """
     run = next(iter(args.runs))
-    names.read_name(str(run), catalogue.DEFAULT)
+    player_names.read_name(str(run), game_facts.DEFAULT_GAME)
     try:
-        env_id = about(run)[1].env_id
+        env_id = name_and_config(run)[1].env_id
     except UsageError:  # without a config.json, the agent's file names the game
         return
     check_board(env_id, args.values)
 
 
 def check_board(env_id: str, cells: str | None) -> None:
-    """Raise `UsageError` if a game is not enumerable, or cells are not its board's."""
+    """Raise `UsageError` if a game is not enumerable, or `cells` is not its board."""
     game = GAMES[env_id]
     if not game.enumerable:
         rule = f"need an enumerable game: {', '.join(ENUMERABLE)}"

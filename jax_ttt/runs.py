@@ -5,7 +5,6 @@ python -m jax_ttt.runs
 
 import dataclasses
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import tyro
@@ -13,9 +12,8 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
-from jax_ttt.files import records, run_folder
+from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunSummary
-from jax_ttt.text.tables import aligned
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,43 +35,24 @@ class Args:
 class RunsResult:
     """What `runs --json` prints."""
 
-    runs: tuple[RunSummary, ...]  # the newest last
+    runs: tuple[RunSummary, ...]
+    """The runs below a folder, the newest last."""
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
         raise UsageError(f"{args.folder}: no such folder")
-    summaries = run_folder.summaries(args.folder)
+    summaries = run_folder.run_summaries(args.folder)
     if args.json:
-        print(records.to_json(RunsResult(runs=tuple(summaries))))
+        print(json_records.to_json(RunsResult(runs=tuple(summaries))))
     elif summaries:
-        print(runs_table(summaries))
+        from jax_ttt.text import summary_tables
+
+        print(summary_tables.runs_table(summaries))
     else:
         print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
     return 0
-
-
-def runs_table(summaries: Sequence[RunSummary]) -> str:
-    """Return a line for each run; the game is a column where it is not always one."""
-    heads = ["seed", "preset", "game", "proven", "wins %", "seconds", "run"]
-    rows = [heads, *(_cells(run) for run in summaries)]
-    if all(run.env_id == summaries[0].env_id for run in summaries):
-        rows = [[*row[:2], *row[3:]] for row in rows]
-    words = {"preset", "game", "proven", "run"}
-    left = [place for place, head in enumerate(rows[0]) if head in words]
-    return "\n".join(aligned(rows, left))
-
-
-def _cells(run: RunSummary) -> list[str]:
-    grade = run.grade
-    proven = {True: "yes", False: "no", None: "-"}[grade and grade.unbeatable]
-    wins = "-"
-    if grade is not None and grade.mean_win_rate is not None:
-        wins = f"{100 * grade.mean_win_rate:.3f}"
-    seconds = "-" if run.seconds is None else f"{run.seconds:.2f}"
-    name = run.run_dir if run.saved else f"{run.run_dir} (no agent saved)"
-    return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]
 
 
 COMMAND = cli.Command(

@@ -17,24 +17,23 @@ from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import grid
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.errors import SettingError, UsageError, flag
-from jax_ttt.config.grid import Point
+from jax_ttt.config import settings_grid
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records, sweep_file
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.config.settings_grid import Point
+from jax_ttt.files import json_records, sweep_file
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.players import names
-from jax_ttt.runtime import files, interrupts, streams
+from jax_ttt.players import player_names
+from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.runtime.words import counted
-from jax_ttt.text import sweep_table
+from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -42,20 +41,29 @@ if TYPE_CHECKING:
 _NUM_SEEDS = Range(int, 1, 100_000)
 _AT_ONCE = Range(int, 0, 2**16)
 WITH_RESUME = {
-    *("resume", "at_once", "json", "csv", "svg"),
-    *("device", "no_compile_cache", "devices", "distributed"),
-    *("coordinator", "num_processes", "process_id"),
+    "resume",
+    "at_once",
+    "json",
+    "csv",
+    "svg",
+    "device",
+    "no_compile_cache",
+    "devices",
+    "distributed",
+    "coordinator",
+    "num_processes",
+    "process_id",
 }
 """The fields that may be given with `--resume`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Training):
+class Args(cli.TrainingFlags):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     On a CPU the agents train one after another, in one compiled program, and each is
     the same agent that train gives for its seed. On an accelerator many train at once:
-    rounding differs there, so they are other agents than those of train.
+    rounding differs there, so they are not the same agents as with train.
 
     Each agent is graded once, at the end of its training, and then kept in the file
     runs/<time>-sweep-<preset>.jsonl, from which --resume continues.
@@ -90,31 +98,37 @@ class SweepResult:
     """The output of `sweep --json`."""
 
     device: str
+    """The device that the program ran on."""
     preset: str
+    """The preset that the settings started from."""
     first_seed: int
-    file: str  # in which the agents are kept
-    seconds: float  # of the whole command
+    """The first seed; the others follow it."""
+    file: str
+    """The file of the agents."""
+    seconds: float
+    """Time of the whole command."""
     groups: tuple[GroupResult, ...]
+    """One for each combination of settings."""
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.resume is not None:
-        sweep = sweep_to_continue(args.resume, args.given)
+        sweep = sweep_to_continue(args.resume, args.given_fields)
         args = with_settings(args, sweep)
-    points = checked_points(args)
+    points = points_to_train(args)
     with interrupts.stop_request() as request:
-        hardware = cli.set_up(args.machine, args.spread)
-        from jax_ttt.scaling import processes
+        hardware = cli.set_up_device(args.machine, args.spread)
+        from jax_ttt.runtime import distributed
 
-        check_shares(points, hardware.mesh)
-        check_opponents(args, points)
+        check_devices(points, hardware.mesh)
+        check_sweep_opponents(args, points)
         begin = time.perf_counter()
-        with contextlib.closing(file_of(args)) as file:
+        with contextlib.closing(open_file(args)) as file:
             old = len(file.agents)
             try:
                 train_agents(points, file, args.at_once or None, request, hardware.mesh)
-            finally:  # whatever ended it, show what is finished
+            finally:  # also after an error or Ctrl-C, report the finished agents
                 groups = [
                     Group(point=point, config=config, rows=file.rows(number))
                     for number, (point, config) in enumerate(points)
@@ -122,26 +136,26 @@ def main(args: Args) -> int:
                 finished = [group for group in groups if group.rows]
                 num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
-                if processes.writes():
-                    write(args, hardware.name, file, finished, num_new, seconds)
+                if distributed.is_writer():
+                    write_results(args, hardware.name, file, finished, num_new, seconds)
                 if len(file.agents) < args.num_seeds * len(groups):
                     path = shlex.quote(str(file.path))
                     again = f"python -m jax_ttt.sweep --resume {path}"
-                    streams.tell(f"to train the others: {again}")
-            number = processes.max_over_processes(request.number)
-        return cli.interrupted(number) if number else 0
+                    standard_streams.print_stderr(f"to train the others: {again}")
+            number = distributed.max_over_processes(request.number)
+        return cli.report_interrupt(number) if number else 0
 
 
-def sweep_to_continue(path: Path, given: Sequence[str]) -> Sweep:
+def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
     """Return the sweep of a file; refuse flags that would change its settings."""
-    for name in sorted({*given} - WITH_RESUME):
+    for name in sorted({*given_fields} - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
-        raise UsageError(f"{flag(name)} must be {rule}")
+        raise UsageError(f"{flag_name(name)} must be {rule}")
     return sweep_file.read_sweep(path)
 
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
-    """Return the arguments with the settings of a sweep."""
+    """Return the arguments with the saved sweep's settings."""
     fields = {name: getattr(sweep, name) for name in ("preset", "grid", "first_seed")}
     return dataclasses.replace(
         args,
@@ -152,12 +166,12 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
     )
 
 
-def file_of(args: Args) -> SweepFile:
-    """Open the file of the sweep to continue, or make that of a new one."""
-    from jax_ttt.scaling import processes
+def open_file(args: Args) -> SweepFile:
+    """Open the file of the sweep to continue, or make the file of a new sweep."""
+    from jax_ttt.runtime import distributed
 
     if args.resume is not None:
-        return sweep_file.continued(args.resume, writes=processes.writes())
+        return sweep_file.open_sweep_file(args.resume, writes=distributed.is_writer())
     sweep = Sweep(
         config=args.config,
         preset=args.preset,
@@ -166,48 +180,53 @@ def file_of(args: Args) -> SweepFile:
         num_seeds=args.num_seeds,
     )
     try:
-        return sweep_file.new_file(sweep, writes=processes.writes())
-    except files.WriteError:  # a full disk
+        return sweep_file.make_sweep_file(sweep, writes=distributed.is_writer())
+    except atomic_files.WriteError:  # a full disk
         raise
     except OSError as error:
         path = error.filename or RUNS
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-def checked_points(args: Args) -> list[tuple[Point, Config]]:
-    """Return the combinations to train; refuse those that can't be trained."""
+def points_to_train(args: Args) -> list[tuple[Point, Config]]:
+    """Return the combinations of settings to train.
+
+    Raises:
+        Refused: a combination can't be trained, or a flag is wrong.
+    """
     check_seeds(args.first_seed, args.num_seeds)
-    if "grid" in args.given and not args.grid:
+    if "grid" in args.given_fields and not args.grid:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
-    settings = grid.read_grid(args.grid)
-    points = grid.points(args.config, settings)
+    settings = settings_grid.read_grid(args.grid)
+    points = settings_grid.grid_points(args.config, settings)
     check_evaluation(args, points)
     for _, config in points:
-        names.check_opponent(config.opponent.opponent, config.env_id)
-        if config.finds_counterexamples:  # trains alone, so its games are split
+        player_names.check_opponent(config.opponent.opponent, config.env_id)
+        # Such an agent trains alone, so the devices share its games.
+        if config.finds_counterexamples:
             args.spread.check_shares(config)
-    cli.check_output("--csv", args.csv)
-    cli.check_output("--svg", args.svg)
-    pictures.check_file("--svg", args.svg)
+    cli.check_output_path("--csv", args.csv)
+    cli.check_output_path("--svg", args.svg)
+    pictures.check_picture_file("--svg", args.svg)
     if args.svg:
-        cli.require("matplotlib", "plots", "--svg")
+        cli.require_package("matplotlib", "plots", "--svg")
     if args.svg and len(settings) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)
     return points
 
 
 def check_evaluation(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Raise `SettingError` if a setting of the evaluations is given in vain."""
+    """Raise `SettingError` if a given setting of the evaluations has no effect."""
     point, config = points[0]
     evaluation = config.evaluation
     is_useful = any(config.evaluations_change_training for _, config in points)
-    if "eval_every" in {*args.given, *point} and not is_useful:
+    if "eval_every" in {*args.given_fields, *point} and not is_useful:
         rule = (
             "left out: a sweep grades at the end, so it has an effect only with "
             "start_share, or with learning_rate_decay below 1"
         )
         raise SettingError("eval_every", rule, evaluation.eval_every)
-    if "eval_games" in args.given and GAMES[args.config.env_id].enumerable:
+    if "eval_games" in args.given_fields and GAMES[args.config.env_id].enumerable:
         rule = f"left out: it has no effect in {args.config.env_id}, graded exactly"
         raise SettingError("eval_games", rule, evaluation.eval_games)
 
@@ -221,17 +240,25 @@ class Group:
     rows: list[AgentResult]
 
 
-def check_shares(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
-    """Refuse games that the devices in use can't share, in runs that train alone."""
-    from jax_ttt.scaling import mesh as meshes
+def check_devices(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
+    """Check that the devices can share the games of agents that train one by one.
+
+    Raises:
+        Refused: they can't.
+    """
+    from jax_ttt.runtime import mesh as meshes
 
     for _, config in points:
         if config.finds_counterexamples:
-            meshes.check_shares(config, mesh)
+            meshes.check_even_split(config, mesh)
 
 
-def check_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Refuse, before any training, opponents that can't play the game."""
+def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
+    """Check, before any training, that the opponents can play the game.
+
+    Raises:
+        Refused: one can't.
+    """
     from jax_ttt.training import loop
 
     checked = {config.opponent: config for _, config in points}
@@ -247,8 +274,8 @@ def train_agents(
     request: StopRequest,
     mesh: "Mesh | None",
 ) -> None:
-    """Train the agents that are not kept yet, until a stop is requested."""
-    from jax_ttt.scaling import processes
+    """Train the agents that the file lacks, until a stop is requested."""
+    from jax_ttt.runtime import distributed
     from jax_ttt.training import many_agents
 
     proven = sum(agent.is_proven for agent in file.agents.values())
@@ -257,7 +284,7 @@ def train_agents(
     num_agents = file.sweep.num_seeds * len(points)
 
     def stop() -> bool:
-        return bool(processes.max_over_processes(bool(request)))
+        return bool(distributed.max_over_processes(bool(request)))
 
     with tqdm(
         total=num_agents, initial=len(file.agents), unit="agent", disable=None
@@ -270,7 +297,7 @@ def train_agents(
             bar.update()
 
 
-def write(
+def write_results(
     args: Args,
     device: str,
     file: SweepFile,
@@ -278,9 +305,9 @@ def write(
     num_new: int,
     seconds: float,
 ) -> None:
-    """Print the table or the JSON object, and write the files that are asked for.
+    """Print the table or the JSON object, and write the requested files.
 
-    `num_new` agents were trained now, in this many seconds.
+    This process trained `num_new` agents, in this many seconds.
     """
     summaries = [
         agent_groups.group_summary(group.rows, group.config, group.point)
@@ -295,32 +322,36 @@ def write(
             seconds=seconds,
             groups=tuple(summaries),
         )
-        print(records.to_json(result))
+        print(json_records.to_json(result))
     elif not groups:
         print("no agent was finished")
     else:
+        from jax_ttt.text import summary_tables
+
         sweep = f"preset {args.preset}, seeds from {args.first_seed}"
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
-        print(sweep_table.groups_table(summaries, args.config.env_id, args.preset))
-        print(f"\n{sweep_table.time_taken(summaries, num_new, seconds)}")
+        print(summary_tables.groups_table(summaries, args.config.env_id, args.preset))
+        print(f"\n{summary_tables.training_time_text(summaries, num_new, seconds)}")
     if args.csv and groups:
         rows = [
-            {"preset": args.preset, **group.point, **agent_groups.as_cells(row)}
+            {"preset": args.preset, **group.point, **agent_groups.csv_row(row)}
             for group in groups
             for row in group.rows
         ]
-        files.write_csv(args.csv, rows)
-        streams.tell_written(args.csv, counted(len(rows), "row"), args.json)
+        atomic_files.write_csv(args.csv, rows)
+        standard_streams.print_written(
+            args.csv, count_phrase(len(rows), "row"), args.json
+        )
     if args.svg and groups:
-        from jax_ttt.pictures import charts
+        from jax_ttt.pictures import group_charts
 
         first = groups[0]
         if args.grid:
-            picture = charts.grid_chart(summaries, args.preset)
+            picture = group_charts.grid_chart(summaries, args.preset)
         else:
-            picture = charts.agents_chart(first.config, first.rows, args.preset)
+            picture = group_charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)
-        streams.tell_written(args.svg, as_json=args.json)
+        standard_streams.print_written(args.svg, as_json=args.json)
 
 
 COMMAND = cli.Command(

@@ -13,32 +13,32 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import ENUMERABLE, why_not_searched
-from jax_ttt.config.errors import SettingError, UsageError, flag
+from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.game_facts import ENUMERABLE, reason_game_is_not_searchable
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import RunFolder, read_settings
-from jax_ttt.files.run_writer import RunWriter, new_run
+from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.players import names
-from jax_ttt.runtime import interrupts, streams
+from jax_ttt.players import player_names
+from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:
-    from jax_ttt.scaling.mesh import Hardware
+    from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
 
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
 PROOF_SECONDS = 30.0
-"""Of an enumeration at the end that is not asked for."""
+"""Limit of the enumeration at the end of a run without `--prove`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.Training):
+class Args(cli.TrainingFlags):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -48,6 +48,7 @@ class Args(cli.Training):
 
     seed: Annotated[int, SEED_RANGE] = 1
     """Seed of all random numbers."""
+    # The flag --config; the field `config` has the settings.
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
     folder; other flags change them. The same device gives the same agent again."""
@@ -94,36 +95,38 @@ class Args(cli.Training):
     """The checkpoint where the run continues."""
 
     @classmethod
-    def usual(cls, basis: cli.Basis) -> Self:
-        """Return the arguments of the run or the preset that is named, or implied."""
-        if basis.resume:
-            for name, value in (("preset", basis.preset), ("config", basis.config)):
+    def with_defaults(cls, flags: cli.PresetFlags) -> Self:
+        """Return the arguments of the run or preset that the flags name or imply."""
+        if flags.resume:
+            for name, value in (("preset", flags.preset), ("config", flags.config)):
                 if value:
                     rule = "must be left out with --resume"
                     raise UsageError(f"--{name} {rule}, got {value!r}")
-            return cls.resumed(Path(basis.resume))
-        if not basis.config:
-            usual = super().usual(basis)
-        elif basis.preset:
+            return cls.resumed(Path(flags.resume))
+        if not flags.config:
+            defaults = super().with_defaults(flags)
+        elif flags.preset:
             rule = "--preset must be left out with --config"
-            raise UsageError(f"{rule}, got {basis.preset!r}")
+            raise UsageError(f"{rule}, got {flags.preset!r}")
         else:
-            config, preset, seed = read_settings(Path(basis.config))
-            usual = cls(config=config, preset=preset, seed=seed, source=basis.config)
-        game = basis.env_id or usual.config.env_id
-        return dataclasses.replace(usual, snapshots=game in ENUMERABLE)
+            config, preset, seed = read_settings(Path(flags.config))
+            defaults = cls(config=config, preset=preset, seed=seed, source=flags.config)
+        game = flags.env_id or defaults.config.env_id
+        return dataclasses.replace(defaults, snapshots=game in ENUMERABLE)
 
     @classmethod
     def resumed(cls, path: Path) -> Self:
         """Return the arguments of the run in a folder, or of one of its files."""
         run = RunFolder(path.parent if path.is_file() else path)
         run.check_unlocked("--resume")
-        latest = checkpoint.newest(run)
+        latest = checkpoint.newest_checkpoint(run)
         for reason in latest.damaged.values():
-            streams.tell(f"warning: {reason}; going back to {latest.path}")
+            standard_streams.print_stderr(
+                f"warning: {reason}; going back to {latest.path}"
+            )
         plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
         return cls(
-            config=usual_config(latest.checkpoint),
+            config=config_to_resume(latest.checkpoint),
             preset=plan.preset,
             seed=plan.seed,
             until_proven=plan.until_proven and finished is None,
@@ -141,30 +144,32 @@ def main(args: Args) -> int:
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    check(args)
-    plan = plan_of(args)
-    if args.latest is not None and (text := why_ended(args.latest, args.config)):
-        return tell_ended(args, args.latest, text)
-    # From here on a signal is noted: raised while libraries load, it gets lost there.
+    check_args(args)
+    plan = make_plan(args)
+    if args.latest is not None and (text := ended_text(args.latest, args.config)):
+        return report_ended(args, args.latest, text)
+    # From here on a signal only sets a flag: an exception while libraries load would be
+    # lost in their own handlers.
     with interrupts.stop_request() as request:
         with times.recording("imports"):
-            hardware = cli.set_up(args.machine, args.spread)
+            hardware = cli.set_up_device(args.machine, args.spread)
         return train_in_folder(args, plan, hardware, request, times)
 
 
-def check(args: Args) -> None:
+def check_args(args: Args) -> None:
     """Refuse what can't be done, before JAX is loaded.
 
     Raises:
-        Refused: a setting or a flag is wrong, or a package is absent.
+        SettingError: a setting is wrong.
+        UsageError: a flag is wrong, or a package is absent.
     """
     config = args.config
     args.spread.check_shares(config)
-    names.check_opponent(config.opponent.opponent, config.env_id)
+    player_names.check_opponent(config.opponent.opponent, config.env_id)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise UsageError(f"--{field} must be left out with --{other}")
-    if args.prove and (reason := why_not_searched(config.env_id)):
+    if args.prove and (reason := reason_game_is_not_searchable(config.env_id)):
         raise UsageError(f"--prove must be left out: {reason}")
     if args.prove and args.spread.distributed:
         raise UsageError("--prove must be left out with --distributed")
@@ -173,9 +178,9 @@ def check(args: Args) -> None:
         rule = f"used with an enumerable game ({games}), or with --start-share"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
-        cli.require("tensorboardX", "tensorboard", "--tensorboard")
+        cli.require_package("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
-        cli.require("wandb", "wandb", "--wandb")
+        cli.require_package("wandb", "wandb", "--wandb")
     if args.latest is not None:
         check_same(args, args.latest)
     elif args.run_dir is not None:
@@ -184,8 +189,8 @@ def check(args: Args) -> None:
         run.check_free()
 
 
-def plan_of(args: Args) -> Plan:
-    """Return what the run is asked for."""
+def make_plan(args: Args) -> Plan:
+    """Return what the command line asks of the run."""
     before = None if args.latest is None else args.latest.checkpoint.plan.wandb
     return Plan(
         config=args.config,
@@ -194,14 +199,14 @@ def plan_of(args: Args) -> Plan:
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,
-        wandb=(before or loggers.new_id()) if args.wandb else None,
+        wandb=(before or loggers.new_wandb_id()) if args.wandb else None,
     )
 
 
-def usual_config(saved: Checkpoint) -> Config:
-    """Return the settings of a run that continues without other flags.
+def config_to_resume(saved: Checkpoint) -> Config:
+    """Return the settings with which a run continues, unless flags change them.
 
-    A run that ended with a proof ends there, unless a flag says how far it goes on.
+    A run that ended with a proof has no update left; `--num-updates` lets it go on.
     """
     if saved.finished == "proven":
         return saved.plan.config.replace(num_updates=max(saved.update, 1))
@@ -224,10 +229,10 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
     )
     planned = latest.checkpoint.plan.config.run.num_updates
     longer = args.config.run.num_updates > planned
-    if longer or args.config == usual_config(latest.checkpoint):
+    if longer or args.config == config_to_resume(latest.checkpoint):
         del now["num_updates"]
     changed = [
-        f"{flag(name)} is {before[name]} in this run, got {value}"
+        f"{flag_name(name)} is {before[name]} in this run, got {value}"
         for name, value in now.items()
         if value != before[name]
     ]
@@ -241,49 +246,50 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
         )
 
 
-def why_ended(latest: LatestCheckpoint, config: Config) -> str | None:
+def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     """Return the message for a run that has ended; None if there is more to do."""
     finished, update = latest.checkpoint.finished, latest.checkpoint.update
     if finished is None or config.run.num_updates > max(update, 1):
         return None
     planned = latest.checkpoint.plan.config.run.num_updates
-    why = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
+    reason = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
     more = 2 * planned if finished == "end" else planned
     return (
-        f"the run in {latest.run.path} ended at update {update:,}{why[finished]}; "
-        f"to go on: {latest.run.resuming()} --num-updates {more}"
+        f"the run in {latest.run.path} ended at update {update:,}{reason[finished]}; "
+        f"to go on: {latest.run.resume_command()} --num-updates {more}"
     )
 
 
-def tell_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
-    """Tell that a run has ended, with `--json` also its result; return 0."""
-    with contextlib.suppress(OSError):  # removes what a killed process left
+def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
+    """Print that a run has ended, and with `--json` its result; return 0."""
+    with contextlib.suppress(OSError):  # removes unfinished files of a killed process
         RunWriter(latest.run, TimeSpans()).close()
     if not args.json:
         print(text)
         return 0
-    streams.tell(text)
-    cli.set_up(args.machine, args.spread)
+    standard_streams.print_stderr(text)
+    cli.set_up_device(args.machine, args.spread)
 
-    from jax_ttt.players import agents
-    from jax_ttt.text import console
-    from jax_ttt.training import loop, resume
-    from jax_ttt.training.run_state import Progress, run_key
+    from jax_ttt.players import saved_agents
+    from jax_ttt.text import train_output
+    from jax_ttt.training import loop, run_state
+    from jax_ttt.training.layout import run_key
+    from jax_ttt.training.run_state import RunStep
 
-    agent = agents.load_agent(latest.run.path)
+    agent = saved_agents.load_agent(latest.run.path)
     if agent.num_updates != latest.checkpoint.update:
         raise AgentError(
             f"{latest.run.agent}: after {agent.num_updates:,} updates, but the run "
             f"ended at update {latest.checkpoint.update:,}"
         )
     learner = loop.make_learner(args.config, args.seed)
-    state = resume.restored(latest, learner, run_key(args.seed))
+    state = run_state.restore_state(latest, learner, run_key(args.seed))
     print(
-        console.run_as_json(
+        train_output.run_as_json(
             run=latest.run,
             preset=args.preset,
             agent=agent,
-            progress=Progress(state, None, None),
+            progress=RunStep(state, None, None),
             stopped=latest.checkpoint.finished or "end",
         )
     )
@@ -299,52 +305,55 @@ def train_in_folder(
 ) -> int:
     """Make the run's folder, train in it, and return the exit code."""
     with times.recording("imports"):
-        from jax_ttt.scaling import mesh as meshes
-        from jax_ttt.scaling import processes
-        from jax_ttt.text import console
-        from jax_ttt.training import environment, graded_steps, loop, resume
-        from jax_ttt.training.device import Layout
+        from jax_ttt.runtime import distributed
+        from jax_ttt.runtime import mesh as meshes
+        from jax_ttt.text import train_output
+        from jax_ttt.training import loop, reproducibility, run_state
+        from jax_ttt.training.layout import Layout, run_key
         from jax_ttt.training.recorder import Recorder, Schedule
-        from jax_ttt.training.run_state import Progress, run_key
+        from jax_ttt.training.run_state import RunStep
 
     latest = args.latest
-    meshes.check_shares(plan.config, hardware.mesh)
+    meshes.check_even_split(plan.config, hardware.mesh)
     learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
-    if number := processes.max_over_processes(request.number):
-        return cli.interrupted(number)
+    # A signal may reach one process only, but all must stop: the others would wait for
+    # it. The number of the signal is 0 where there was none, so the maximum has it.
+    if number := distributed.max_over_processes(request.number):
+        return cli.report_interrupt(number)
     if latest is not None:
-        tell_changes(latest, plan)
+        report_changes(latest, plan)
     with contextlib.ExitStack() as stack:
-        writer = writer_of(args, times)
+        writer = open_writer(args, times)
         stack.callback(writer.close)
         if latest is None:
-            writer.begin(plan, environment.environment())
+            writer.begin(plan, reproducibility.describe_environment())
         is_loud = not (args.quiet or args.json)
-        if is_loud:  # before it compiles
-            print(console.banner(plan, hardware.name, writer.run.path), flush=True)
+        if is_loud:  # compilation follows, which prints nothing
+            print(train_output.banner(plan, hardware.name, writer.run.path), flush=True)
         state, counts = None, None
         if latest is not None:
-            state = resume.restored(latest, learner, key)
-            counts = Progress(state, None, None).counts()
-        shown = console.Console(plan.config, is_loud, args.details, counts)
-        stack.callback(shown.close)
+            state = run_state.restore_state(latest, learner, key)
+            counts = RunStep(state, None, None).counts()
+        run_console = train_output.Console(plan.config, is_loud, args.details, counts)
+        stack.callback(run_console.close)
         open_loggers = loggers.Loggers(
             writer.run,
             plan,
             update=None if latest is None else latest.checkpoint.update,
-            writes=processes.writes(),
+            writes=distributed.is_writer(),
         )
         stack.callback(open_loggers.close)
         schedule = Schedule(args.checkpoint_every, args.keep)
-        recorder = Recorder(plan, writer, shown, open_loggers, schedule)
+        recorder = Recorder(plan, writer, run_console, open_loggers, schedule)
         if latest is not None and state is not None:
             recorder.resume(latest, state)
 
         def stop() -> bool:
+            # The recorder has the grade of the latest evaluation.
             proven = args.until_proven and recorder.grade.unbeatable is True
-            return bool(processes.max_over_processes(bool(request) or proven))
+            return bool(distributed.max_over_processes(bool(request) or proven))
 
-        steps = loop.train(
+        steps = loop.training_steps(
             learner,
             key,
             state,
@@ -352,58 +361,88 @@ def train_in_folder(
             times=times,
             layout=Layout(mesh=hardware.mesh),
         )
-        graded = graded_steps.with_grades(plan.config, steps, recorder.grade)
+        # The grade so far: of the checkpoint where a run continues, else empty.
+        graded = run_state.with_grades(plan.config, steps, recorder.grade)
         recorder.follow(graded, request)
-        if not args.no_prove and processes.count() == 1 and not request:
-            shown.close()
+        if not args.no_prove and distributed.num_processes() == 1 and not request:
+            run_console.close()
             seconds = None if args.prove else PROOF_SECONDS
-            console.prove_agent(recorder, seconds, lambda: bool(request), hardware.mesh)
+            prove_agent(recorder, seconds, request, hardware)
         try:
             writer.write_times()
-        except OSError as error:  # the agent is saved: it must not cost the run
-            streams.tell(f"warning: {error}")
-    number = processes.max_over_processes(request.number)
-    return finish(args, writer.run, recorder, number)
+        except OSError as error:  # the agent is saved, so the run has not failed
+            standard_streams.print_stderr(f"warning: {error}")
+    number = distributed.max_over_processes(request.number)
+    return report_result(args, writer.run, recorder, number)
 
 
-def tell_changes(latest: LatestCheckpoint, plan: Plan) -> None:
-    """Say what differs from the run as it was, and what that means.
+def prove_agent(
+    recorder: "Recorder",
+    seconds: float | None,
+    request: StopRequest,
+    hardware: "Hardware",
+) -> None:
+    """Search all lines of play against the agent, and add the results to its grade.
+
+    Nothing is done where a search would not find more. The search ends after `seconds`,
+    None for no limit, or at a signal.
+    """
+    from jax_ttt.grading import counterexamples
+    from jax_ttt.text import train_output
+
+    config, grade = recorder.agent.config, recorder.grade
+    if not counterexamples.may_find_more(config, grade, seconds):
+        return
+    with train_output.search_display(config.env_id) as show:
+        searched = counterexamples.prove_within(
+            config=config,
+            params=recorder.agent.params,
+            seconds=seconds,
+            stop=lambda: bool(request),
+            show=show,
+            mesh=hardware.mesh,
+        )
+    recorder.add_proof(counterexamples.merge_searches(grade.searched, searched))
+
+
+def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
+    """Print how this process differs from the one that began the run.
 
     Raises:
-        UsageError: the run's keys are of another random number generator.
+        UsageError: the run used another random number generator of JAX.
     """
-    from jax_ttt.training import environment
+    from jax_ttt.training import reproducibility
 
     saved = latest.checkpoint
-    environment.check_random_numbers(saved.environment)
-    if changed := environment.differences(saved.environment):
-        streams.tell(
+    reproducibility.check_random_numbers(saved.environment)
+    if changed := reproducibility.environment_differences(saved.environment):
+        standard_streams.print_stderr(
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
         )
     then, now = (p.config.run.num_updates for p in (saved.plan, plan))
     if now != then:
-        streams.tell(
+        standard_streams.print_stderr(
             f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
             f"learning rate follow the schedules of {now:,} updates, so the agent "
             f"differs from that of a run with --num-updates {now} from its beginning"
         )
 
 
-def writer_of(args: Args, times: TimeSpans) -> RunWriter:
-    """Return what writes the run's files, whose folder is made and locked.
+def open_writer(args: Args, times: TimeSpans) -> RunWriter:
+    """Make and lock the run's folder, and return the writer of its files.
 
     Raises:
-        UsageError: it can't be made, or another process writes to it.
+        UsageError: the folder can't be made, or another process writes to it.
     """
-    from jax_ttt.scaling import processes
+    from jax_ttt.runtime import distributed
 
     latest = args.latest
-    if not processes.writes():
+    if not distributed.is_writer():
         run = latest.run if latest else RunFolder(args.run_dir or Path())
         return RunWriter(run, times, writes=False)
     if latest is None and args.run_dir is None:
-        return RunWriter(new_run(args.preset, args.seed), times)
+        return RunWriter(make_run_folder(args.preset, args.seed), times)
     run = latest.run if latest else RunFolder(args.run_dir or Path())
     name = "--run-dir" if latest is None else "--resume"
     try:
@@ -413,7 +452,7 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     try:
         if latest is None:
             run.check_free()
-        elif checkpoint.newest(run).path != latest.path:
+        elif checkpoint.newest_checkpoint(run).path != latest.path:
             raise UsageError(f"--resume {run.path}: another process has continued it")
     except UsageError:
         writer.close()
@@ -423,18 +462,23 @@ def writer_of(args: Args, times: TimeSpans) -> RunWriter:
     return writer
 
 
-def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
-    """Print the result, and return the exit code; `number` is that of a signal."""
-    from jax_ttt.text import console
+def report_result(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
+    """Print the result, and return the exit code.
+
+    `number` is the number of the signal that interrupted the run, or 0.
+    """
+    from jax_ttt.text import train_output
 
     agent = recorder.agent
-    complete = agent.num_updates == agent.config.run.num_updates
-    stopped = "end" if complete else "interrupted" if number else "proven"
-    text = console.end_text(
+    is_complete = agent.num_updates == agent.config.run.num_updates
+    # Without a signal, only a proof with --until-proven ends a run before its last
+    # update.
+    stopped = "end" if is_complete else "interrupted" if number else "proven"
+    text = train_output.end_text(
         run=run,
         preset=args.preset,
         agent=agent,
-        progress=recorder.progress,
+        progress=recorder.last_step,
         stopped=stopped,
         as_json=args.json,
         quiet=args.quiet,
@@ -442,7 +486,7 @@ def finish(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int
     )
     print(text)
     if stopped == "interrupted":
-        streams.tell(
+        standard_streams.print_stderr(
             f"interrupted at update {agent.num_updates:,}: saved {run.agent}; "
             f"{run.how_to_continue()}"
         )

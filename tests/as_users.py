@@ -1,7 +1,4 @@
-"""Commands as users run them: in a process, or here as `python -m` runs them.
-
-It knows the names of the commands and nothing else of the package.
-"""
+"""Commands as users run them: in a process, or in this one as `python -m` runs them."""
 
 import contextlib
 import io
@@ -34,8 +31,8 @@ class Done(NamedTuple):
 
 def environment(**changes):
     """Return the variables of a process that imports this package; None removes one."""
-    found = os.environ | {"PYTHONPATH": str(ROOT)} | changes
-    return {name: str(value) for name, value in found.items() if value is not None}
+    variables = os.environ | {"PYTHONPATH": str(ROOT)} | changes
+    return {name: str(value) for name, value in variables.items() if value is not None}
 
 
 def argv(line, *words):
@@ -81,8 +78,8 @@ def run_here(line, *words, seconds=120):
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", ".*found in sys.modules", RuntimeWarning)
         stack.enter_context(_limited(seconds))
-        nothing = stack.enter_context(open(os.devnull))
-        stack.enter_context(mock.patch.object(sys, "stdin", nothing))
+        empty_input = stack.enter_context(open(os.devnull))
+        stack.enter_context(mock.patch.object(sys, "stdin", empty_input))
         stack.enter_context(contextlib.redirect_stdout(out))
         stack.enter_context(contextlib.redirect_stderr(err))
         try:
@@ -98,36 +95,36 @@ def run_here(line, *words, seconds=120):
 def _limited(seconds):
     """Raise `TimeoutError` in the context after so many seconds."""
 
-    def late(*_):
+    def stop(*_):
         raise TimeoutError(f"still running after {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, late)
+    handler = signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def names(err, word):
     """Return whether a message names a word, wherever its lines are broken."""
-    told = "".join(_FRAMES.sub("", err).split())
-    return "".join(word.split()) in told
+    message = "".join(_FRAMES.sub("", err).split())
+    return "".join(word.split()) in message
 
 
 def assert_refused(done, *words):
     """Check that a command refused its flags or a file, and named each of the words."""
     assert done.code == 2, done
     assert done.out == "", done
-    assert done.err.strip(), "it says nothing"
+    assert done.err.strip(), "no message"
     assert "Traceback" not in done.err, done.err
     missing = [word for word in words if not names(done.err, word)]
     assert not missing, done.err
 
 
 def contents(folder):
-    """Return the bytes of all files below a folder, None for whatever else there is."""
+    """Return the bytes of all files below a folder; None for what is not a file."""
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))
@@ -135,9 +132,9 @@ def contents(folder):
 
 
 def timeless_lines(path):
-    """Return the objects of a file's lines, as text without what differs in each run.
+    """Return the objects of a file's lines as sorted texts, without times.
 
-    These are times, and a digest of a line that has a time.
+    Digests of lines with times are left out too.
     """
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     return sorted(json.dumps(_timeless(line), sort_keys=True) for line in lines)
@@ -145,6 +142,6 @@ def timeless_lines(path):
 
 def _timeless(value):
     if isinstance(value, dict):
-        kept = value.keys() - {"seconds", "sha256", "digest"}
-        return {name: _timeless(value[name]) for name in kept}
+        names = value.keys() - {"seconds", "sha256", "digest"}
+        return {name: _timeless(value[name]) for name in names}
     return value

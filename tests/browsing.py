@@ -6,12 +6,11 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import served
 
 AXE = Path(__file__).parent / "web" / "browser" / "axe.min.js"
 GAMES = {
@@ -21,8 +20,10 @@ GAMES = {
 }
 """The titles of the games that the page offers."""
 TABS = ("Game", "Review", "Learning", "Proof", "Statistics")
-WIDE = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light"}
-PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+STILL = {"reduced_motion": "reduce"}
+"""Clicks wait until their target holds still, so most tests have no animations."""
+WIDE = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light", **STILL}
+PHONE = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark", **STILL}
 SCREENS = {"wide": WIDE, "phone": PHONE}
 RESULTS = ("You won.", "You lost.", "A draw.")
 STATUS = re.compile(
@@ -44,7 +45,7 @@ Math.random = () => {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return state / 2 ** 32;
 };
-// What screen readers are told.
+// The texts that screen readers read out.
 window.announced = [];
 new MutationObserver((changes) => {
   for (const { target } of changes) {
@@ -55,6 +56,16 @@ new MutationObserver((changes) => {
 }).observe(document, { childList: true, characterData: true, subtree: true });
 """
 """A script that each page runs first."""
+HEARD = """(text) => new Promise((resolve, reject) => {
+  const end = performance.now() + 20000;
+  const look = () => {
+    if (window.announced.some((one) => one.includes(text))) resolve();
+    else if (performance.now() < end) setTimeout(look, 100);
+    else reject(new Error(`${text}: not in ${window.announced.join("; ")}`));
+  };
+  look();
+})"""
+"""Wait until screen readers get a text."""
 
 
 def chromium():
@@ -77,173 +88,203 @@ def expect(locator):
     return expect(locator)
 
 
-# ---- the board
+class Page:
+    """A page of Playwright, with what a person does and sees on it."""
 
+    def __init__(self, page):
+        self.page = page
 
-def area(page):
-    """Return the part of the page with the status, the board and the moves."""
-    return page.get_by_role("region", name="Game", exact=True)
+    def __getattr__(self, name):
+        return getattr(self.page, name)
 
+    # ---- the board
 
-def squares(page):
-    """Return the buttons of the board: squares, or columns where stones fall."""
-    return page.get_by_role("grid").get_by_role("button")
+    def area(self):
+        """Return the part of the page with the status, the board and the moves."""
+        return self.get_by_role("region", name="Game", exact=True)
 
+    def squares(self):
+        """Return the buttons of the board: squares, or columns where stones fall."""
+        return self.get_by_role("grid").get_by_role("button")
 
-def names(page):
-    """Return what a screen reader says of each square or column."""
-    return squares(page).evaluate_all(
-        "all => all.map((one) => one.getAttribute('aria-label') ?? one.innerText)"
-    )
+    def names(self):
+        """Return what a screen reader says of each square or column."""
+        return self.squares().evaluate_all(
+            "all => all.map((one) => one.getAttribute('aria-label') ?? one.innerText)"
+        )
 
+    def board(self):
+        """Return the squares as text, like `X---O----`."""
+        words = [name.split(", ")[2] for name in self.names()]
+        return "".join("-" if word == "empty" else word for word in words)
 
-def board(page):
-    """Return the squares as text, like `X---O----`."""
-    return "".join(
-        "-" if name.split(", ")[2] == "empty" else name.split(", ")[2]
-        for name in names(page)
-    )
+    def columns(self):
+        """Return the words for the stones in each column, from below."""
+        stacks = [re.search(r"from below ([^;]*);", name) for name in self.names()]
+        return [stack[1].split(", ") if stack else [] for stack in stacks]
 
+    def shown(self):
+        """Return the stones on the board."""
+        return self.columns() if "Column" in self.names()[0] else self.board()
 
-def columns(page):
-    """Return the words for the stones in each column, from below."""
-    stacks = [re.search(r"from below ([^;]*);", name) for name in names(page)]
-    return [stack[1].split(", ") if stack else [] for stack in stacks]
+    def marked(self, text):
+        """Return the squares or columns whose name has this text."""
+        return [i for i, name in enumerate(self.names()) if text in name]
 
+    def place_says(self, place, pattern):
+        """Wait until the name of a square or column has this pattern."""
+        name = re.compile(pattern, re.DOTALL)
+        expect(self.squares().nth(place)).to_have_accessible_name(name)
 
-def marked(page, text):
-    """Return the squares or columns whose name has this text."""
-    return [i for i, name in enumerate(names(page)) if text in name]
+    def legal(self):
+        """Return the moves that the person may choose."""
+        states = self.squares().evaluate_all(
+            "all => all.map((one) => one.getAttribute('aria-disabled'))"
+        )
+        return [i for i, state in enumerate(states) if state == "false"]
 
+    def move_list(self):
+        """Return the entries of the list of moves."""
+        moves = self.get_by_role("list", name="Moves of this game")
+        return moves.get_by_role("button")
 
-def legal(page):
-    """Return the moves that the person may choose."""
-    states = squares(page).evaluate_all(
-        "all => all.map((one) => one.getAttribute('aria-disabled'))"
-    )
-    return [i for i, state in enumerate(states) if state == "false"]
+    def moves(self):
+        """Return the moves of the game, as the list names them."""
+        texts = " ".join(self.move_list().all_text_contents())
+        pairs = re.findall(r"Move \d+: \w+, (?:row (\d), )?column (\d)", texts)
+        return [3 * (int(row or 1) - 1) + int(column) - 1 for row, column in pairs]
 
+    def has_moves(self, number):
+        """Wait until the game has so many moves."""
+        expect(self.move_list()).to_have_count(number)
 
-def move_list(page):
-    """Return the entries of the list of moves."""
-    return page.get_by_role("list", name="Moves of this game").get_by_role("button")
+    def status(self):
+        """Return the status: whose turn it is, or how the game ended."""
+        shown = STATUS.search(self.area().inner_text())
+        assert shown, self.area().inner_text()
+        return shown[0]
 
+    def wait_for_turn(self):
+        """Wait until the person may move or the game is over."""
+        self.says(STATUS)
 
-def moves(page):
-    """Return the moves of the game, as the list names them."""
-    texts = " ".join(move_list(page).all_text_contents())
-    pairs = re.findall(r"Move \d+: \w+, (?:row (\d), )?column (\d)", texts)
-    return [3 * (int(row or 1) - 1) + int(column) - 1 for row, column in pairs]
+    def is_over(self):
+        return self.status() in RESULTS
 
+    def says(self, text):
+        """Wait until the part with the board shows a text."""
+        expect(self.area()).to_contain_text(text)
 
-def status(page):
-    """Return the status: whose turn it is, or how the game ended."""
-    shown = STATUS.search(area(page).inner_text())
-    assert shown, area(page).inner_text()
-    return shown[0]
+    def says_no(self, text):
+        """Wait until the part with the board does not show a text."""
+        expect(self.area()).not_to_contain_text(text)
 
+    def announced(self):
+        """Return the texts that screen readers got since the page was opened."""
+        return self.evaluate("window.announced")
 
-def wait_for_turn(page):
-    """Wait until the person may move or the game is over."""
-    expect(area(page)).to_contain_text(STATUS)
+    def hear(self, text):
+        """Wait until screen readers get a text; then forget all their texts."""
+        self.evaluate(HEARD, text)
+        self.evaluate("window.announced.length = 0")
 
+    def play(self, move):
+        """Click a square or column, and wait for the reply."""
+        self.squares().nth(move).click()
+        self.wait_for_turn()
 
-def is_over(page):
-    return status(page) in RESULTS
+    def play_to_the_end(self, choose=min):
+        """Play moves that `choose` takes from the legal ones until the game is over."""
+        self.wait_for_turn()
+        while not self.is_over():
+            self.play(choose(self.legal()))
 
+    def new_game(self):
+        self.button("New game").click()
+        self.wait_for_turn()
 
-def says(page, text):
-    """Wait until the part with the board shows a text."""
-    expect(area(page)).to_contain_text(text)
+    def reload(self):
+        self.page.reload()
+        self.wait_for_turn()
 
+    # ---- controls
 
-def announced(page):
-    """Return what screen readers were told since the page was opened."""
-    return page.evaluate("window.announced")
+    def button(self, name):
+        return self.get_by_role("button", name=name, exact=True)
 
+    def tab(self, name):
+        """Open a tab and return its panel."""
+        self.get_by_role("tab", name=name).click()
+        panel = self.get_by_role("tabpanel", name=name)
+        panel.wait_for()
+        return panel
 
-def hear(page, text):
-    """Wait until screen readers are told a text; return all that they were told."""
-    for _ in range(200):
-        texts = announced(page)
-        if any(text in one for one in texts):
-            return texts
-        page.wait_for_timeout(50)
-    raise AssertionError(f"not announced: {text}; only {announced(page)}")
+    def radio(self, name):
+        """Choose one of several options; `name` may be its beginning."""
+        pattern = re.compile(f"^{re.escape(name)}")
+        self.get_by_role("radio", name=pattern).check(force=True)
 
+    def choose(self, name):
+        """Choose a level or a side, before the first move."""
+        self.tab("Game")
+        self.radio(name)
+        self.wait_for_turn()
 
-def play(page, move):
-    """Click a square or column, and wait for the reply."""
-    squares(page).nth(move).click()
-    wait_for_turn(page)
+    def choose_agent(self, title):
+        self.tab("Game")
+        self.get_by_label("Learned agent", exact=True).select_option(title)
+        self.wait_for_turn()
 
+    def look_ahead(self, text):
+        self.tab("Game")
+        self.get_by_label("The agent looks ahead").select_option(text)
 
-def play_to_the_end(page, choose=min):
-    """Play moves that `choose` takes from the legal ones until the game is over."""
-    wait_for_turn(page)
-    while not is_over(page):
-        play(page, choose(legal(page)))
+    def game(self, env_id):
+        """Open a game by its title."""
+        links = self.get_by_role("navigation", name="Games")
+        links.get_by_role("button", name=GAMES[env_id]).click()
+        self.wait_for_turn()
 
+    def show(self, *layers, is_shown=True):
+        """Switch values on the board on or off."""
+        for layer in layers:
+            box = self.get_by_role("checkbox", name=layer)
+            box.set_checked(is_shown, force=True)
 
-# ---- controls
+    def agree(self, verb):
+        """Agree to the question of a dialog."""
+        self.get_by_role("dialog").get_by_role("button", name=verb).click()
 
+    def counted(self):
+        """Return the numbers of games in the statistics of the current game."""
+        every = figures(self.tab("Statistics"))
+        names = ("Games", "You won", "Draws", "You lost")
+        return {name: int(every[name]) for name in names}
 
-def button(page, name):
-    return page.get_by_role("button", name=name, exact=True)
+    def row(self, name):
+        """Return the numbers in a row of the statistics."""
+        pattern = re.compile(f"^{re.escape(name)}")
+        row = self.tab("Statistics").get_by_role("row", name=pattern)
+        return [int(text) for text in row.get_by_role("cell").all_inner_texts()]
 
+    def upload(self, name, file):
+        """Choose a file after a click on a button."""
+        with self.expect_file_chooser() as chooser:
+            self.get_by_role("button", name=name).click()
+        chooser.value.set_files(file)
 
-def tab(page, name):
-    """Open a tab and return its panel."""
-    page.get_by_role("tab", name=name).click()
-    panel = page.get_by_role("tabpanel", name=name)
-    panel.wait_for()
-    return panel
-
-
-def radio(page, name):
-    """Choose one of several options; `name` may be its beginning."""
-    page.get_by_role("radio", name=re.compile(f"^{re.escape(name)}")).check(force=True)
-
-
-def level(page, name):
-    tab(page, "Game")
-    radio(page, name)
-    wait_for_turn(page)
-
-
-def side(page, name):
-    tab(page, "Game")
-    radio(page, name)
-    wait_for_turn(page)
-
-
-def agent(page, title):
-    tab(page, "Game")
-    page.get_by_label("Learned agent", exact=True).select_option(title)
-    wait_for_turn(page)
-
-
-def look_ahead(page, text):
-    tab(page, "Game")
-    page.get_by_label("The agent looks ahead").select_option(text)
-
-
-def game(page, env_id):
-    """Open a game by its title."""
-    links = page.get_by_role("navigation", name="Games")
-    links.get_by_role("button", name=GAMES[env_id]).click()
-    wait_for_turn(page)
-
-
-def show(page, *layers):
-    """Switch on values on the board."""
-    for layer in layers:
-        page.get_by_role("checkbox", name=layer).check(force=True)
-
-
-def agree(page, verb):
-    """Agree to the question of a dialog."""
-    page.get_by_role("dialog").get_by_role("button", name=verb).click()
+    def check_with_axe(self, state):
+        """Check the page as it is; only minor findings pass."""
+        if not self.evaluate("'axe' in window"):
+            self.evaluate(AXE.read_text("utf-8"))
+        report = self.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        bad = [
+            (one["id"], one["impact"], [x["html"][:120] for x in one["nodes"][:3]])
+            for one in report["violations"]
+            if one["impact"] != "minor"
+        ]
+        assert bad == [], state
+        assert report["testEngine"]["name"] == "axe-core"
 
 
 def figures(panel):
@@ -253,32 +294,11 @@ def figures(panel):
     return dict(zip(terms, texts, strict=True))
 
 
-def counted(page):
-    """Return the numbers of games in the statistics of the current game."""
-    every = figures(tab(page, "Statistics"))
-    return {
-        name: int(every[name]) for name in ("Games", "You won", "Draws", "You lost")
-    }
-
-
-def row_of(panel, name):
-    """Return the numbers in the row of a table."""
-    row = panel.get_by_role("row", name=re.compile(f"^{re.escape(name)}"))
-    return [int(text) for text in row.get_by_role("cell").all_inner_texts()]
-
-
 def link(url, env_id, line, side="x", level="full", **fields):
     """Return the address of a position of the page."""
     line = ".".join(map(str, line))
     known = {"game": env_id, "moves": line, "side": side, "level": level}
     return f"{url.partition('#')[0]}#{urlencode(known | fields)}"
-
-
-def upload(page, name, file):
-    """Choose a file after a click on a button."""
-    with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name=name).click()
-    chooser.value.set_files(file)
 
 
 def download(control, path):
@@ -299,6 +319,11 @@ def after(env_id, line):
     for action in line:
         cells = search.after(cells, action)
     return cells
+
+
+def text_after(line):
+    """Return the squares of tic-tac-toe after moves, in the notation of `rules`."""
+    return "".join("-XO"[cell] for cell in after("tic_tac_toe", line))
 
 
 @functools.cache
@@ -342,46 +367,22 @@ def sensible(env_id, line):
     return min(options, key=lambda action: abs(action % search.columns - middle))
 
 
-# ---- the server, and accessibility
+# ---- the server
+
+
+QUICK = """
+import dataclasses, runpy, sys
+from jax_ttt.web.sliders import LEARNING
+LEARNING["table"] = dataclasses.replace(LEARNING["table"], seconds=4.0)
+sys.argv[0] = "web"
+runpy.run_module("jax_ttt.web", run_name="__main__")
+"""
+"""The command, with a shorter training of a table."""
 
 
 @contextlib.contextmanager
 def serving(folder):
-    """Serve the page with its data in a folder, at a free port."""
-    command = (sys.executable, "-m", "jax_ttt.web", "--port", "0")
-    folders = ("--data-dir", str(folder / "data"), "--runs", str(folder / "runs"))
-    (folder / "data").mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        (*command, *folders),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        output = ""
-        for line in process.stdout:
-            output += line
-            if address := re.search(r"http://127\.0\.0\.1:\d+", line):
-                yield address[0]
-                break
-        else:
-            raise AssertionError(f"the server ended: {output}")
-    finally:
-        process.terminate()
-        process.wait(10)
-        process.stdout.close()
-
-
-def axe(page, state):
-    """Check the page as it is; only minor findings pass."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text("utf-8"))
-    report = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
-    bad = [
-        (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
-        for one in report["violations"]
-        if one["impact"] != "minor"
-    ]
-    assert bad == [], state
-    assert report["testEngine"]["name"] == "axe-core"
+    """Serve the page with its data in a folder, at a free port; yield its address."""
+    program = ("-c", QUICK)
+    with served.command("--port", "0", folder=folder, program=program) as (_, port):
+        yield f"http://127.0.0.1:{port}"

@@ -13,17 +13,17 @@ import quick  # before jax_ttt
 import tiny
 
 import jax_ttt
+from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import positions
+from jax_ttt.games import position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents, network, players, registry
-from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh
-from jax_ttt.scaling.flags import Spread
+from jax_ttt.players import network_player, random_players, saved_agents
+from jax_ttt.players.player import Player
+from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import minimax
-from jax_ttt.text import board
+from jax_ttt.text import board_text
 
 if not quick.AS_USERS:
     jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -47,8 +47,8 @@ def pytest_collection_finish():
 
 
 @pytest.fixture(autouse=True)
-def programs_are_kept():
-    """Turn on JAX's cache again after a test that turned it off."""
+def program_cache_is_on():
+    """Turn JAX's cache on again after a test that turned it off."""
     yield
     jax.config.update("jax_enable_compilation_cache", True)
 
@@ -78,7 +78,9 @@ def optimized():
 @pytest.fixture
 def spread():
     """Return a function that returns the mesh of so many devices."""
-    return lambda number: mesh.use_devices("auto", Spread(devices=str(number))).mesh
+    return lambda number: (
+        mesh.use_devices("auto", DistributedFlags(devices=str(number))).mesh
+    )
 
 
 @pytest.fixture
@@ -110,7 +112,9 @@ def host_tree():
 @pytest.fixture(scope="session")
 def boards(host_tree):
     """Return the boards of all positions in the notation of `rules`."""
-    return [board.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)]
+    return [
+        board_text.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -130,10 +134,9 @@ def q_star(tree, values):
     """Return exact action values to the player to move; random for illegal actions."""
     to_mover = np.where(tree.first_to_move, 1, -1)[:, None]
     legal = np.asarray(tree.legal_action_mask)
-    other = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
-    return np.where(legal, values[np.asarray(tree.successor)] * to_mover, other).astype(
-        np.float32
-    )
+    legal_values = values[np.asarray(tree.successor)] * to_mover
+    illegal_values = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
+    return np.where(legal, legal_values, illegal_values).astype(np.float32)
 
 
 @pytest.fixture(scope="session")
@@ -141,8 +144,10 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = players.policy_player(positions.index("tic_tac_toe"), probs)
-    return registry.Entrant("row by row", player, probs)
+    player = random_players.policy_player(
+        position_lookup.position_index("tic_tac_toe"), probs
+    )
+    return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
 
 
 @pytest.fixture
@@ -171,9 +176,9 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    own = network.network_of(config.architecture)
-    params = q_network.init_params(own, jax.random.key(0))
+    network = network_player.network_from(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
     worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
     params = jax.tree.map(lambda _: worst_as_second, params)
-    agents.save_agent(tiny.ungraded(config, params, seed=5), path)
+    saved_agents.save_agent(tiny.ungraded(config, params, seed=5), path)
     return path

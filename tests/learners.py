@@ -6,7 +6,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.games.opponents import Versus
+from jax_ttt.games.training_opponents import Versus
 
 init = jax.jit(Learner.init)
 play = jax.jit(Learner.play)

@@ -1,15 +1,14 @@
 """Invented data for tests: moves, rates, grades, rows of metrics and steps."""
 
-import dataclasses
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.files.rows import AgentResult, Chunk, Evaluated
+from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.grading.grade import (
     Grade,
     Lines,
@@ -17,7 +16,7 @@ from jax_ttt.grading.grade import (
     SeatGrade,
     sampled_seat,
 )
-from jax_ttt.training.run_state import Progress
+from jax_ttt.training.run_state import RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
 
@@ -33,40 +32,40 @@ def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
     """Return a grade from a tree; `first` and `second` are wins, draws and losses."""
     seats = [
         SeatGrade(
-            **rates(*found),
-            worst_loss_rate=float(most),
+            **rates(*seat_rates),
+            worst_loss_rate=float(worst_rate),
             complete=True,
             beaten=not unbeatable,
         )
-        for found, most in zip((first, second), worst, strict=True)
+        for seat_rates, worst_rate in zip((first, second), worst, strict=True)
     ]
-    usual: dict[str, Any] = {"env_id": "tic_tac_toe"}
-    return Grade(**(usual | fields), first=seats[0], second=seats[1])
+    defaults: dict[str, Any] = {"env_id": "tic_tac_toe"}
+    return Grade(**(defaults | fields), first=seats[0], second=seats[1])
 
 
 def sampled(first, second, num_games=4):
     """Return a match with `num_games` in each seat; the seats are shares of them."""
     seats = [
-        sampled_seat([round(rate * num_games) for rate in rates(*found).values()])
-        for found in (first, second)
+        sampled_seat([round(rate * num_games) for rate in rates(*seat_rates).values()])
+        for seat_rates in (first, second)
     ]
     return Match(first=seats[0], second=seats[1])
 
 
 def reached(**changes):
     """Return the results in a seat over all positions reached, by default a proof."""
-    usual: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         **{"win_rate": 0.75, "draw_rate": 0.25, "loss_rate": 0.0, "open_rate": 0.0},
         **{"complete": True, "num_moves": 16, "num_positions": 1234},
         **{"positions": (1, 4), "merged": True, "losing_ends": 0},
         "lines": Lines(won=1000, drawn=20, lost=0),
     }
-    fields = usual | changes
+    fields = defaults | changes
     beaten, complete = fields["losing_ends"] > 0, fields["complete"]
     if not complete:
         for name in ("win_rate", "draw_rate", "loss_rate"):
-            most = fields[name] + fields["open_rate"]
-            fields[f"{name}_interval"] = (fields[name], most)
+            high = fields[name] + fields["open_rate"]
+            fields[f"{name}_interval"] = (fields[name], high)
     worst = 1.0 if beaten else 0.0 if complete else None
     return SeatGrade(**({"beaten": beaten, "worst_loss_rate": worst} | fields))
 
@@ -105,26 +104,20 @@ def evaluated(update, graded=None, games=0):
 def chunk(update, games=0, wins=0, losses=0, **metrics):
     """Return a row of metrics after a chunk of updates."""
     counts = COUNTS | {"games": games, "wins": wins, "losses": losses}
-    other: dict[str, Any] = {
+    values: dict[str, Any] = {
         "loss": 0.5,
         "grad_norm": 1.0,
         "mean_max_q": 0.0,
         "epsilon": 0.5,
     }
-    other |= {"learning_rate": 0.1, "rows": 0}
-    return Chunk(**counts, update=update, **(other | metrics))
+    values |= {"learning_rate": 0.1, "rows": 0}
+    return Chunk(**counts, update=update, **(values | metrics))
 
 
 def agent(seed, graded=None, **fields):
     """Return the results of one agent, which diverged if it has no grade."""
-    about = COUNTS | {"update": 6, "games": 7, "seconds": 0.5} | fields
-    return AgentResult(**about, grade=graded, seed=seed, diverged=graded is None)
-
-
-def with_seat(grades, seat, **changes):
-    """Return grades with other results in one seat."""
-    changed = dataclasses.replace(grades.seat(seat), **changes)
-    return dataclasses.replace(grades, **{seat: changed})
+    counts = COUNTS | {"update": 6, "games": 7, "seconds": 0.5} | fields
+    return AgentResult(**counts, grade=graded, seed=seed, diverged=graded is None)
 
 
 def pairs(rates_of):
@@ -145,4 +138,4 @@ def progress(update, seconds=0.5, evaluation=None, num_agents=None):
     state: Any = SimpleNamespace(
         update=update, seconds=seconds, diverged=diverged, **counts
     )
-    return Progress(state, None, evaluation)
+    return RunStep(state, None, evaluation)

@@ -12,7 +12,7 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
-from jax_ttt.runtime import compile_cache
+from jax_ttt.runtime import compiling
 
 AS_USERS = os.environ.get("TESTS_AS_USERS") == "1"
 
@@ -22,7 +22,7 @@ _PROGRAMS = Path(os.environ.get("TEST_PROGRAMS", _ROOT / ".test_programs"))
 removes it. `.ci/run` sets `TEST_PROGRAMS` to a folder outside the checkout."""
 CACHE = {
     "jax_enable_compilation_cache": True,
-    "jax_compilation_cache_dir": str(_PROGRAMS / compile_cache.folder().name),
+    "jax_compilation_cache_dir": str(_PROGRAMS / compiling.cache_folder().name),
     "jax_persistent_cache_min_compile_time_secs": 0.0,
     "jax_persistent_cache_min_entry_size_bytes": -1,
 }
@@ -34,7 +34,7 @@ _FLAGS = {
     "--xla_cpu_parallel_codegen_split_count=1": (0, 13),  # one part for each program
 }
 """Flags with which XLA compiles in less CPU time, each with the first release of jaxlib
-that does not have it: an unknown flag aborts the process."""
+that lacks it: an unknown flag aborts the process."""
 _MOST_MIB = 3000
 """Growth of a process after which its programs are dropped from memory."""
 _after_dropping = [0.0]
@@ -118,7 +118,7 @@ def keep_memory_bounded():
     """Drop all programs from memory if they use much of it; they are cached on disk."""
     import jax
 
-    # What is dropped is used again, but not given back to the system.
+    # Python keeps the memory of dropped programs, and the next programs use it.
     if _memory_mib() - _after_dropping[0] < _MOST_MIB:
         return
     jax.clear_caches()

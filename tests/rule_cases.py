@@ -1,14 +1,13 @@
 """Cases of the rules that exist in Python and in the page's JavaScript, as JSON.
 
-What they hold comes from the package, or from the plain search here, which uses nothing
-of it.
+The package computes them, or the plain search here, which uses nothing of it.
 """
 
 import base64
 import csv
 import functools
+import itertools
 import json
-import math
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,174 +15,179 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pgx
 import tiny
 
-from jax_ttt.config.catalogue import GAMES
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
-from jax_ttt.games import canonical, pgx_games, stones, symmetry
+from jax_ttt.games import pgx_games, stone_boards, symmetry
 from jax_ttt.games import tree as trees
-from jax_ttt.games.game import Game, replay
-from jax_ttt.grading import exact, grader
-from jax_ttt.players import agents, levels, lookahead, network, registry, review
+from jax_ttt.games.played_game import Game, replay
+from jax_ttt.grading import grader, tree_grade
+from jax_ttt.players import (
+    analysis,
+    difficulty,
+    lookahead,
+    network_player,
+    registry,
+    saved_agents,
+)
 from jax_ttt.players.shipped import ALL
-from jax_ttt.solver import minimax
 from jax_ttt.web import tree_data
 
 BOARDS = (
-    *("tic_tac_toe", "connect_4x4", "connect_5x4", "connect_6x5", "connect_7x6"),
-    *("connect_four", "mnk_4x4_4"),
+    *("tic_tac_toe", "connect_4x4", "connect_5x4", "connect_7x6", "connect_four"),
+    "mnk_4x4_4",
 )
-"""The games of the page, in all kinds of sizes."""
-NUM_GAMES = 6
-"""Random games of each."""
+NUM_GAMES = 4
+"""Random games on each board."""
 MARGIN = 1e-5
 """Two values of a network are different if they are this far apart."""
 _SMALL = {"hidden_size": 6, "hidden_layers": 1}
-NETWORKS = (
+_TABLE = {"network": "table", "optimizer": "sgd", "learning_rate": 1.0}
+AGENTS = (
     {"env_id": "tic_tac_toe", **_SMALL, "canonical": False},
-    {"env_id": "tic_tac_toe", "hidden_layers": 0, "two_planes": True},
     {"env_id": "tic_tac_toe", **_SMALL, "filters": 2, "activation": "sigmoid"},
     {"env_id": "connect_four", **_SMALL, "activation": "tanh"},
     {"env_id": "connect_5x4", **_SMALL, "filters": 3},
     {"env_id": "connect_4x4", **_SMALL, "filters": 2, "two_planes": True},
-    {"env_id": "mnk_4x4_4", **_SMALL, "backup": "two-ply", "tremble": 0.0},
+    {"env_id": "mnk_4x4_4", "hidden_layers": 0, "two_planes": True}
+    | {"backup": "two-ply", "tremble": 0.0},
     {"env_id": "connect_4x4", "hidden_layers": 0, "scale": 20.0},
     {"env_id": "connect_4x4", "hidden_layers": 0, "canonical": False, "scale": 20.0},
-)
-TABLES = (
-    {"table_key": "position"},
-    {"table_key": "position", "canonical": False, "backup": "two-ply"},
-    {"table_key": "after-state"},
-    {"table_key": "after-state", "canonical": False, "double": True},
-    {"table_key": "hash", "backup": "two-ply"},
-    {"table_key": "hash", "double": True},
-    {"table_key": "hash", "scale": 1e-8},
+    _TABLE | {"table_key": "position"},
+    _TABLE | {"table_key": "position", "canonical": False, "double": True},
+    _TABLE | {"table_key": "after-state"},
+    _TABLE | {"table_key": "after-state", "canonical": False, "double": True},
+    _TABLE | {"table_key": "hash", "backup": "two-ply"},
+    _TABLE | {"table_key": "hash", "scale": 1e-8},
 )
 """Settings of agents of random weights, and their standard deviation, 0.5 by default.
 Large weights make many values 1 or -1, so that equal values decide; small ones make
 values that only a table tells apart."""
-GRADED = ("network", "table", "connect-5x4")
-"""The shipped agents whose lines are all followed."""
-DEPTHS = {"network": 3, "connect-5x4": 5, "connect-7x6": 3}
+GRADED = ("network", "table", "connect-5x4", "network 4")
+"""Agents whose lines are all followed; the last one can be beaten."""
+DEPTHS = {"network": 3, "connect-5x4": 4, "connect-7x6": 3}
 """How far the shipped networks look ahead."""
-
 STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
 """Stones on the boards whose exact values are searched here."""
 IMPOSSIBLE = (
     ("tic_tac_toe", "XX-------", "has as many stones"),
     ("tic_tac_toe", "O--------", "has as many stones"),
     ("tic_tac_toe", "XXXOOO---", "before the latest stone"),
-    ("tic_tac_toe", "XXXOO-O--", "before the latest stone"),
     ("tic_tac_toe", "OOOXX-XX-", "before the latest stone"),
     ("tic_tac_toe", "X-", "size"),
     ("tic_tac_toe", "X-------?", "only X, O and -"),
     ("connect_4x4", "X" + 15 * "-", "free square below"),
     ("connect_4x4", "----XXXXOOXOXOOO", "No order of moves"),
-    ("connect_4x4", "--------OOOOXXXX", "before the latest stone"),
     ("connect_5x4", "-----OXOO-XXXX-OXOOX", "No single stone"),
 )
-"""Boards that no game leads to, and a part of the reason that is shown."""
+"""Boards that no game leads to, and a part of the reason that the page shows."""
 BROKEN_SCORES = (
     *({"seats": "first"}, {"seats": ["third"]}, {"unbeatable": "yes"}),
-    *({"first": []}, {"first": {}}, {"sampled": []}, {"sampled": {"first": {}}}),
+    *({"first": []}, {"first": {}}, {"sampled": {"first": {}}}),
     *({"first.lines": {}}, {"second.lines.lost": -1}, {"first.win_rate": "all"}),
-    *({"first.draw_rate": 2}, {"second.loss_rate": None}),
-    *({"second.num_positions": 0.5}, {"first.losing_ends": "none"}),
-    *({"first.optimal_move_rate": 7}, {"first.unbeatable": 1}),
-    *({"first.losing_line": "012"}, {"first.losing_line": [0, 0]}),
-    *({"first.losing_line": []}, {"first.losing_line": [0, 3, 1, 4, 2]}),
-    {"first.win_rate_interval": 1},
+    *({"first.draw_rate": 2}, {"second.num_positions": 0.5}),
+    *({"first.losing_ends": "none"}, {"first.optimal_move_rate": 7}),
+    *({"first.win_rate_interval": 1}, {"first.unbeatable": 1}),
+    *({"first.losing_line": "012"}, {"first.losing_line": [0, 0]}),  # illegal
+    *({"first.losing_line": []}, {"first.losing_line": [0, 3, 1, 4, 2]}),  # won
 )
-"""Fields of scores that no grade has. The latter lines are illegal, none, or won."""
+"""Fields of scores that no grade has."""
 
 
 def rule_cases(folder: Path) -> dict:
-    """Return all cases; agents of theirs are written to a folder."""
-    paths = dict(ALL) | made_agents(folder)
-    games = {env_id: random_games(env_id) for env_id in BOARDS}
+    """Return all cases; files of agents are written to a folder."""
+    paths = dict(ALL) | save_random_agents(folder)
     return {
         "tree": tree_data.tree_json("tic_tac_toe").decode(),
-        "games": [case for each in games.values() for case in each],
-        "agents": [agent_case(*pair, games) for pair in paths.items()],
-        "grades": [grade_case(name, paths[name]) for name in (*GRADED, "network 5")],
+        "games": [case for env_id in BOARDS for case in game_cases(env_id)],
+        "agents": [agent_case(name, path) for name, path in paths.items()],
+        "grades": [grade_case(name, paths[name]) for name in GRADED],
         "exact": [*tic_tac_toe_values(), *late_values(), *exam_values()],
-        "reviews": [review_case(case["moves"]) for case in games["tic_tac_toe"]],
-        "beginner": levels.BEGINNER_CHANCE,
+        "reviews": [review_case(game) for game in random_games("tic_tac_toe")],
+        "beginner": difficulty.BEGINNER_CHANCE,
         "impossible": IMPOSSIBLE,
         "refused": refused_files(paths["network"]),
     }
 
 
-def encoded(content: bytes) -> str:
-    return base64.b64encode(content).decode()
+# ---- games
 
 
-def random_games(env_id: str) -> list[dict]:
-    """Return random games, as moves and as what is true before and after each."""
-    rng, cases = random.Random(1), []
+@functools.cache
+def random_games(env_id: str) -> list[Game]:
+    rng, games = random.Random(1), []
     for _ in range(NUM_GAMES):
         game = Game.start(env_id)
         while not game.is_over:
             game = game.play(rng.choice(game.legal_moves))
-        steps = [game.back_to(n) for n in range(len(game.moves) + 1)]
-        state = jax.tree.map(lambda *x: jnp.concatenate(x), *game.states)
-        boards, places = canonical_boards(env_id, state.observation)
-        signed = [signed_cells(step) for step in steps]
+        games.append(game)
+    return games
+
+
+@functools.cache
+def random_positions(env_id: str) -> tuple[list[tuple[int, ...]], pgx.State]:
+    """Return the moves to all positions of the random games, and their states.
+
+    All are one batch, since each size of a batch has compiled programs of its own.
+    """
+    games = random_games(env_id)
+    starts = [game.moves[:n] for game in games for n in range(len(game.moves) + 1)]
+    return starts, replay(env_id, starts)
+
+
+def game_cases(env_id: str) -> list[dict]:
+    """Return what is true before and after each move of random games."""
+    starts, state = random_positions(env_id)
+    obs, views = state.observation, symmetry.symmetric_views(env_id)
+    assert views is not None
+    least = symmetry.least_views(stone_boards.cells(obs), views)
+    boards = stone_boards.cells_on_host(
+        np.asarray(symmetry.to_canonical(obs, views, least))
+    )
+    places = np.asarray(symmetry.to_canonical_actions(views, least))
+    # The mover's stones are 1, and the first player moves at even numbers of moves.
+    signs = np.array([(-1) ** len(moves) for moves in starts])
+    cells = signs[:, None] * stone_boards.cells_on_host(np.asarray(obs))
+    cases, begin = [], 0
+    for game in random_games(env_id):
+        end = begin + len(game.moves) + 1
         cases.append(
             {
                 "env_id": env_id,
                 "name": "connect_7x6" if env_id == "connect_four" else env_id,
                 "is_enumerable": GAMES[env_id].enumerable,
                 "moves": game.moves,
-                "legal": [step.legal_moves for step in steps],
-                "cells": [cells.tolist() for cells in signed],
+                "legal": [game.back_to(n).legal_moves for n in range(end - begin)],
+                "cells": cells[begin:end].tolist(),
                 "results": [game.result("first"), game.result("second")],
-                "row": winning_cells(env_id, signed[-1]),
-                "canonical": boards.tolist(),
-                "places": places.tolist(),
+                "row": winning_cells(env_id, cells[end - 1]),
+                "canonical": boards[begin:end].tolist(),
+                "places": places[begin:end].tolist(),
             }
         )
+        begin = end
     return cases
-
-
-def signed_cells(game: Game) -> np.ndarray:
-    """Return the first player's stones as 1, and the second's as -1."""
-    own = stones.cells_on_host(np.asarray(game.state.observation))[0]
-    return own if game.to_move == "first" else -own
-
-
-def canonical_boards(env_id: str, obs) -> tuple[np.ndarray, np.ndarray]:
-    """Return the stones of the canonical boards, and where each action is there."""
-    views = symmetry.views(env_id)
-    assert views is not None
-    least = canonical.least_views(stones.cells(obs), views)
-    boards = canonical.to_canonical(obs, views, least)
-    places = canonical.to_canonical_actions(views, least)
-    cells = stones.cells_on_host(np.asarray(boards))
-    return cells, np.asarray(places)
-
-
-@functools.cache
-def lines_of(env_id: str) -> list[list[int]]:
-    """Return the cells of each line that wins."""
-    game = GAMES[env_id]
-    rows, columns = game.shape
-    size = 3 if env_id == "tic_tac_toe" else 4
-    steps = [(0, 1), (1, 0), (1, 1), (1, -1)]
-    return [
-        [(row + n * down) * columns + column + n * right for n in range(size)]
-        for row in range(rows)
-        for column in range(columns)
-        for down, right in steps
-        if row + (size - 1) * down < rows and 0 <= column + (size - 1) * right < columns
-    ]
 
 
 def winning_cells(env_id: str, cells) -> list[int]:
     """Return the cells of all complete lines."""
-    complete = [line for line in lines_of(env_id) if is_complete(line, cells)]
-    return sorted({cell for line in complete for cell in line})
+    complete = [line for line in winning_lines(env_id) if is_complete(line, cells)]
+    return sorted({int(cell) for line in complete for cell in line})
+
+
+def winning_lines(env_id: str) -> list[list[int]]:
+    """Return the cells of each line that wins."""
+    rows, columns = GAMES[env_id].shape
+    size = 3 if env_id == "tic_tac_toe" else 4
+    return [
+        [(row + n * down) * columns + column + n * right for n in range(size)]
+        for row, column in itertools.product(range(rows), range(columns))
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+        if row + (size - 1) * down < rows and 0 <= column + (size - 1) * right < columns
+    ]
 
 
 def is_complete(line: list[int], cells) -> bool:
@@ -191,100 +195,119 @@ def is_complete(line: list[int], cells) -> bool:
     return abs(sum(cells[cell] for cell in line)) == len(line)
 
 
-def made_agents(folder: Path) -> dict[str, Path]:
-    """Return files of agents of random weights, by name."""
-    made = {}
-    is_table = {"network": "table", "optimizer": "sgd", "learning_rate": 1.0}
-    for fields in (*NETWORKS, *(is_table | fields for fields in TABLES)):
+def review_case(game: Game) -> dict:
+    """Return the moves of a game of tic-tac-toe beside best play."""
+    reviewed = analysis.review_moves(game)
+    assert reviewed is not None
+    return {
+        "moves": game.moves,
+        "reviewed": [
+            [move.value_before, move.value_after, move.best_moves] for move in reviewed
+        ],
+    }
+
+
+# ---- agents
+
+
+def save_random_agents(folder: Path) -> dict[str, Path]:
+    """Write agents of random weights, and return their files by name."""
+    paths = {}
+    for number, fields in enumerate(AGENTS):
         scale = float(fields.get("scale", 0.5))
         settings = {name: value for name, value in fields.items() if name != "scale"}
         agent = tiny.untrained(Config.of(**settings))
-        rng = np.random.default_rng(len(made))
-        leaves, shape = jax.tree.flatten(agent.params)
-        params = jax.tree.unflatten(
-            shape,
-            [jnp.asarray(rng.normal(0, scale, x.shape), jnp.float32) for x in leaves],
+        rng = np.random.default_rng(number)
+        params = jax.tree.map(
+            lambda x, rng=rng, scale=scale: jnp.asarray(
+                rng.normal(0, scale, x.shape), jnp.float32
+            ),
+            agent.params,
         )
-        name = f"{fields.get('network', 'network')} {len(made)}"
-        made[name] = folder / f"{name}.safetensors"
-        agents.save_agent(tiny.ungraded(agent.config, params), made[name])
-    return made
+        name = f"{fields.get('network', 'network')} {number}"
+        paths[name] = folder / f"{name}.safetensors"
+        saved_agents.save_agent(tiny.ungraded(agent.config, params), paths[name])
+    return paths
 
 
-def agent_case(name: str, path: Path, games: dict[str, list[dict]]) -> dict:
+def agent_case(name: str, path: Path) -> dict:
     """Return an agent's values and moves in the positions of random games."""
-    agent = agents.load_agent(path)
-    env_id = agent.config.env_id
-    positions = [
-        case["moves"][:n] for case in games[env_id] for n in range(len(case["moves"]))
-    ]
-    state = replay(env_id, positions)
-    legal = np.asarray(state.legal_action_mask)
-    values = np.asarray(
-        network.board_values(agent.network, agent.params, state.observation)
-    )
-    chosen = np.asarray(agent.player(jax.random.key(0), state))
+    agent = saved_agents.load_agent(path)
+    env_id, depth = agent.config.env_id, DEPTHS.get(name, 0)
+    starts, state = random_positions(env_id)
+    values = board_values(agent, agent.params, state)
+    moves = np.asarray(agent.player(jax.random.key(0), state))
     case = {
         "name": name,
         "env_id": env_id,
         "updates": agent.num_updates,
-        "file": encoded(path.read_bytes()),
-        "positions": positions,
-        "values": legal_values(values, legal),
-        "moves": decided_moves(values, legal, chosen, agent.config.network.is_table),
-        "depth": DEPTHS.get(name, 0),
+        "file": as_base64(path.read_bytes()),
+        "depth": depth,
     }
-    if case["depth"]:
-        case["searched"] = legal_values(searched(agent, state, case["depth"]), legal)
+    is_open = ~np.asarray(state.terminated)
+    legal = np.asarray(state.legal_action_mask)[is_open]
+    values = np.asarray(values)[is_open]
+    is_certain = is_decided(values, legal) | agent.config.network.is_table
+    case["positions"] = list(itertools.compress(starts, is_open))
+    case["values"] = legal_values(values, legal)
+    case["moves"] = or_none(moves[is_open], is_certain)
+    if depth:
+        searched = np.asarray(search_values(agent, state, depth))[is_open]
+        case["searched"] = legal_values(searched, legal)
     return case
 
 
-def searched(agent: agents.Agent, state, depth: int) -> np.ndarray:
+def board_values(agent: saved_agents.SavedAgent, params, state):
+    return network_player.board_values(agent.network, params, state.observation)
+
+
+def search_values(agent: saved_agents.SavedAgent, state, depth: int):
     """Return the values of moves by a search."""
+    env, gamma = pgx_games.make_env(agent.config.env_id), agent.config.target.gamma
 
     @jax.jit
-    def computed(params, state):
+    def search(params, state):  # constant parameters would compile for long
         def q_fn(state):
-            return network.board_values(agent.network, params, state.observation)
+            return board_values(agent, params, state)
 
-        env = pgx_games.make_env(agent.config.env_id)
-        return lookahead.negamax(env, q_fn, state, depth, agent.config.target.gamma)
+        return lookahead.negamax(env, q_fn, state, depth, gamma)
 
-    return np.asarray(computed(agent.params, state))
+    return search(agent.params, state)
 
 
 def legal_values(values, legal) -> list[list[float | None]]:
     """Return values with None where a move is illegal."""
-    return [
-        [float(value) if allowed else None for value, allowed in zip(*row, strict=True)]
-        for row in zip(values, legal, strict=True)
-    ]
+    return [or_none(*row) for row in zip(values, legal, strict=True)]
 
 
-def decided_moves(values, legal, chosen, is_table: bool) -> list[int | None]:
-    """Return the moves, None where two values of a network are too close to tell."""
-    moves = []
-    for row, allowed, move in zip(values, legal, chosen, strict=True):
-        best = np.sort(row[allowed])[::-1]
-        is_close = len(best) > 1 and 0 < best[0] - best[1] < MARGIN
-        moves.append(None if is_close and not is_table else int(move))
-    return moves
+def or_none(values, mask) -> list:
+    """Return values with None where a mask is False."""
+    pairs = zip(values.tolist(), mask, strict=True)
+    return [value if is_kept else None for value, is_kept in pairs]
+
+
+def is_decided(values, legal) -> np.ndarray:
+    """Return where each value is equal to the highest one, or clearly below it.
+
+    In other positions, the rounding of a network's values decides.
+    """
+    gaps = np.where(legal, values, -np.inf).max(axis=1, keepdims=True) - values
+    return ((gaps == 0) | (gaps >= MARGIN) | ~legal).all(axis=1)
 
 
 def grade_case(name: str, path: Path) -> dict:
     """Return the grade of an agent whose lines are all followed, by seat."""
-    agent = agents.load_agent(path)
+    agent = saved_agents.load_agent(path)
     env_id = agent.config.env_id
-    entrant = registry.enter_agent(name, agent)
+    player = registry.agent_player(name, agent)
     tree = trees.host_tree(env_id)
     if tree is None:
-        grade = grader.follow_lines(env_id, entrant)
+        grade = grader.follow_lines(player)
     else:
-        assert entrant.probs is not None  # the game is enumerable
-        grade = exact.grade_seats(env_id, tree, entrant.probs, agent.config.seats)
-    seats = {}
-    for seat, followed in grade.followed.items():
-        seats[seat] = {
+        assert player.policy is not None  # the game is enumerable
+        grade = tree_grade.grade_seats(env_id, tree, player.policy, agent.config.seats)
+    seats = {
+        seat: {
             "lines": vars(followed.lines),
             "rates": [followed.win_rate, followed.draw_rate, followed.loss_rate],
             "unbeatable": followed.unbeatable,
@@ -292,43 +315,12 @@ def grade_case(name: str, path: Path) -> dict:
             "num_positions": followed.num_positions,
             "optimal_move_rate": followed.optimal_move_rate,
         }
+        for seat, followed in grade.followed.items()
+    }
     return {"name": name, "seats": seats}
 
 
-def exact_case(env_id: str, cells, actions: dict[int, tuple[int, int]]) -> dict:
-    """Return the exact values of a position's moves; each is a value and moves."""
-    return {"env_id": env_id, "cells": [int(x) for x in cells], "actions": actions}
-
-
-def tic_tac_toe_values() -> list[dict]:
-    """Return the exact values of every position of tic-tac-toe, by `minimax`."""
-    tree = trees.enumerated("tic_tac_toe")
-    quick = minimax.to_mover(tree, minimax.values(tree, minimax.QUICK))
-    cells = tree_data.stone_cells(tree).astype(int)
-    cells[cells == 2] = -1
-    cases = []
-    for position in tree.decisions:
-        actions = {}
-        for action in np.flatnonzero(tree.legal_action_mask[position]):
-            worth = quick[position, action]
-            left = round(math.log(abs(worth), minimax.QUICK)) + 1 if worth else 0
-            actions[int(action)] = int(np.sign(worth)), left
-        cases.append(exact_case("tic_tac_toe", cells[position], actions))
-    return cases
-
-
-def late_values() -> list[dict]:
-    """Return exact values late in games, by a search in plain Python."""
-    cases = []
-    for env_id, num_stones in STONES.items():
-        values, rng = PlainSearch(env_id), random.Random(2)
-        for _ in range(12):
-            cells = (0,) * math.prod(GAMES[env_id].shape)
-            while (legal := values.moves(cells)) and sum(map(abs, cells)) < num_stones:
-                cells = values.after(cells, rng.choice(legal))
-            if legal:
-                cases.append(exact_case(env_id, cells, values.actions(cells)))
-    return cases
+# ---- exact values: of each move, a value and the number of moves to the end
 
 
 class PlainSearch:
@@ -337,7 +329,8 @@ class PlainSearch:
     def __init__(self, env_id: str) -> None:
         self.rows, self.columns = GAMES[env_id].shape
         self.falls = GAMES[env_id].moves_on == "columns"
-        self.lines = lines_of(env_id)
+        self.start = (0,) * (self.rows * self.columns)
+        self.lines = winning_lines(env_id)
         self.scores: dict[tuple[int, ...], int] = {}
 
     def is_won(self, cells) -> bool:
@@ -378,44 +371,62 @@ class PlainSearch:
         return values
 
 
+def tic_tac_toe_values() -> list[dict]:
+    """Return the exact values of every position of tic-tac-toe."""
+    search = PlainSearch("tic_tac_toe")
+    search.score(search.start)  # visits every position
+    return [
+        {"env_id": "tic_tac_toe", "cells": cells, "actions": search.actions(cells)}
+        for cells in [*search.scores]
+        if search.moves(cells)
+    ]
+
+
+def late_values() -> list[dict]:
+    """Return exact values of 12 positions late in each game."""
+    cases = []
+    for env_id, num_stones in STONES.items():
+        search, rng = PlainSearch(env_id), random.Random(2)
+        for _ in range(12):
+            cells = search.start
+            while (legal := search.moves(cells)) and sum(map(abs, cells)) < num_stones:
+                cells = search.after(cells, rng.choice(legal))
+            actions = search.actions(cells)
+            if legal:
+                cases.append({"env_id": env_id, "cells": cells, "actions": actions})
+    return cases
+
+
 def exam_values(least_moves: int = 20) -> list[dict]:
     """Return known values of positions of 7 x 6.
 
     A score is 0, or the winner's stones that are left at the end, and 1.
     """
     path = Path(grader.__file__).with_name("connect_four.csv")
-    values, cases = PlainSearch("connect_7x6"), []
+    search, cases = PlainSearch("connect_7x6"), []
     with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if len(row["moves"]) < least_moves:
-                continue
-            cells = (0,) * 42
-            for column in row["moves"]:
-                cells = values.after(cells, int(column) - 1)
-            actions = {}
-            for action in values.moves(cells):
-                score = int(row[f"s{action + 1}"])
-                is_win, left = score > 0, 0
-                if score:
-                    # The stone that ends the game has the parity of its player.
-                    mover_wins = is_win == (len(row["moves"]) % 2 == 0)
-                    last = (41 if mover_wins else 42) - 2 * (abs(score) - 1)
-                    left = last - len(row["moves"])
-                actions[action] = (score > 0) - (score < 0), left
-            cases.append(exact_case("connect_7x6", cells, actions))
+        rows = [row for row in csv.DictReader(file) if len(row["moves"]) >= least_moves]
+    for row in rows:
+        cells, num_moves = search.start, len(row["moves"])
+        for column in row["moves"]:
+            cells = search.after(cells, int(column) - 1)
+        actions = {}
+        for action in search.moves(cells):
+            score = int(row[f"s{action + 1}"])
+            # The stone that ends the game has the parity of its player.
+            first_wins = (score > 0) == (num_moves % 2 == 0)
+            last = (41 if first_wins else 42) - 2 * (abs(score) - 1)
+            value = (score > 0) - (score < 0)
+            actions[action] = value, last - num_moves if value else 0
+        cases.append({"env_id": "connect_7x6", "cells": cells, "actions": actions})
     return cases
 
 
-def review_case(moves) -> dict:
-    """Return the moves of a game of tic-tac-toe beside best play."""
-    reviewed = review.review_moves(Game.start("tic_tac_toe", moves))
-    assert reviewed is not None
-    return {
-        "moves": moves,
-        "reviewed": [
-            [one.value_before, one.value_after, one.best_moves] for one in reviewed
-        ],
-    }
+# ---- files that are not agents
+
+
+def as_base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def with_score(content: bytes, fields: Mapping[str, object]) -> bytes:
@@ -436,33 +447,30 @@ def with_score(content: bytes, fields: Mapping[str, object]) -> bytes:
 
 def refused_files(path: Path) -> list[dict]:
     """Return files that are not agents of the page, each with a word of the reason."""
-    content = path.read_bytes()
-    board = Config.of(env_id="hex", hidden_size=1)
-    other = agents.as_bytes(tiny.ungraded(board, agents.load_agent(path).params))
+    content, params = path.read_bytes(), saved_agents.load_agent(path).params
+    other_game = tiny.ungraded(Config.of(env_id="hex", hidden_size=1), params)
     version = tensor_file.FORMAT_VERSION
 
-    def with_version(number: int) -> bytes:
-        return f'format_version\\": {number}'.encode()
+    def replaced(name: str, old: object, new: object) -> bytes:
+        """Return the file with another value of a field, of the same length."""
+        before, after = (f'{name}\\": {value}'.encode() for value in (old, new))
+        assert before in content
+        return content.replace(before, after)
 
-    future = content.replace(with_version(version), with_version(version + 1))
+    later_format = replaced("format_version", version, version + 1)
     files = {
         "empty": (b"", "not an agent's file"),
         "text": (b"no agent, but a text of some length", "not an agent's file"),
         "cut": (content[:-4], "not complete"),
-        "format": (future, f"format {version + 1}"),
+        "format": (later_format, f"format {version + 1}"),
         "activation": (content.replace(b"relu", b"gelu"), "activation"),
-        "size": (
-            content.replace(b'hidden_size\\": 128', b'hidden_size\\": 127'),
-            "do not fit",
-        ),
-        "game": (other, "game"),
+        "size": (replaced("hidden_size", 128, 127), "do not fit"),
+        "game": (saved_agents.agent_bytes(other_game), "game"),
         "finite": (content[:-4] + b"\0\0\xc0\x7f", "not finite"),
-        **{
-            f"score {fields}": (with_score(content, fields), "score")
-            for fields in BROKEN_SCORES
-        },
     }
+    for fields in BROKEN_SCORES:
+        files[f"score {fields}"] = with_score(content, fields), "score"
     return [
-        {"name": name, "file": encoded(file), "reason": reason}
+        {"name": name, "file": as_base64(file), "reason": reason}
         for name, (file, reason) in files.items()
     ]

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt.solver import reach
-from jax_ttt.solver.expansion import Subject
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver import reached_positions
+from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.successors import SearchedPlayer
 
 
 def column_order(num_columns):
@@ -20,7 +20,7 @@ def column_order(num_columns):
 def has_row(stones):
     """Return in which boards, `(B, H, W)` bool, four stones are in a row."""
     height, width = stones.shape[1:]
-    found = jnp.zeros(len(stones), bool)
+    has = jnp.zeros(len(stones), bool)
     for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
         rows, columns = height - 3 * down, width - 3 * abs(right)
         left = 3 if right < 0 else 0
@@ -28,8 +28,8 @@ def has_row(stones):
             stones[:, n * down : n * down + rows, left + n * right :][:, :, :columns]
             for n in range(4)
         ]
-        found |= functools.reduce(jnp.logical_and, cells).any(axis=(1, 2))
-    return found
+        has |= functools.reduce(jnp.logical_and, cells).any(axis=(1, 2))
+    return has
 
 
 def rule_moves(key, env_state):
@@ -47,12 +47,12 @@ def rule_moves(key, env_state):
     is_column = np.eye(width, dtype=bool)[None, :, None]
     row = (height - 1 - (mine | yours).sum(axis=1))[:, :, None, None]
     cell, above = ((rows == place) & is_column for place in (row, row - 1))
-    own, blocked, on_top = (
+    own_stones, blocked, on_top = (
         mine[:, None] | cell,
         yours[:, None] | cell,
         yours[:, None] | above,
     )
-    boards = jnp.stack([own, blocked, on_top]).reshape(-1, height, width)
+    boards = jnp.stack([own_stones, blocked, on_top]).reshape(-1, height, width)
     win, block, loss = has_row(boards).reshape(3, -1, width)
     scores = 1000 * win + 100 * block - 50 * loss - ranks[None]
     legal = env_state.legal_action_mask
@@ -62,16 +62,17 @@ def rule_moves(key, env_state):
 RULE = Partial(rule_moves)
 
 
-def reached(env_id, player, seat, most=10**9, batch=2048, merged=False, sharding=None):
+def reached(env_id, player, seat, most=10**9, merged=False, batch=2048, **options):
     """Return all that a player reaches, with at most so many positions."""
-    subject = Subject(
-        env_id=env_id,
-        player=player,
-        seat=seat,
-        merged=merged,
-        batch=batch,
-        sharding=sharding,
+    search = Reach(
+        SearchedPlayer(
+            env_id=env_id,
+            choose=player,
+            seat=seat,
+            merge_symmetric=merged,
+            batch=batch,
+            **options,
+        )
     )
-    found = Reach(subject)
-    reach.follow(found, most)
-    return found
+    reached_positions.follow_all_lines(search, most)
+    return search

@@ -1,4 +1,4 @@
-"""Comparison of what two runs left in their folders."""
+"""Comparison of the files of two runs."""
 
 import dataclasses
 import json
@@ -10,22 +10,22 @@ from jax_ttt.files.run_folder import RunFolder
 def rows(path):
     """Return the metrics of a run without their seconds."""
     lines = (path / "metrics.jsonl").read_text().splitlines()
-    found = [json.loads(line) for line in lines]
-    return [{k: v for k, v in row.items() if k != "seconds"} for row in found]
+    all_rows = [json.loads(line) for line in lines]
+    return [{k: v for k, v in row.items() if k != "seconds"} for row in all_rows]
 
 
 def agents_in(path):
-    """Return the contents of a run's agents, also those at its evaluations."""
+    """Return the contents of a run's agents, with those at its evaluations."""
     files = [*path.glob("[ab]*.safetensors"), *path.glob("snapshots/*.safetensors")]
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 
 def assert_same_run(path, other):
-    """Compare all that two runs left, except times."""
+    """Compare all files of two runs, except for times."""
     assert rows(path) == rows(other)
     assert agents_in(path) == agents_in(other)
     mine, theirs = (
-        checkpoint.newest(RunFolder(run)).checkpoint for run in (path, other)
+        checkpoint.newest_checkpoint(RunFolder(run)).checkpoint for run in (path, other)
     )
     without = {"seconds": {}, "total_seconds": 0.0, "tensors": {}}
     assert dataclasses.replace(mine, **without) == dataclasses.replace(

@@ -94,7 +94,7 @@ class Client:
 def serving(app):
     """Serve an application, with the command's limits, in a thread; yield its port."""
     server = web.make_server(app)
-    with web._bound("127.0.0.1", 0) as bound:
+    with web.open_socket("127.0.0.1", 0) as bound:
         port = bound.getsockname()[1]
         thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
         thread.start()
@@ -155,11 +155,11 @@ def get_json(port, path):
 
 
 @contextlib.contextmanager
-def command(*flags, folder):
+def command(*flags, folder, program=("-m", "jax_ttt.web")):
     """Run the command in a process of its own; yield it and its port."""
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "jax_ttt.web", *flags),
+            *(sys.executable, *program, *flags),
             *("--data-dir", str(folder / "data"), "--runs", str(folder / "runs")),
         ],
         stdout=subprocess.PIPE,

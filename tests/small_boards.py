@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt.games import packing
+from jax_ttt.games import position_keys
 
 ENV_ID = "connect_4x4"
 SIZE = 4
@@ -64,40 +64,33 @@ def best(board):
     return max(columns_of(board), key=lambda column: (worth(board, column), -column))
 
 
-def reached(choose, own):
-    """Return all boards on which the player of these stones has to move."""
-    seen, found, boards = set(), [], ["-" * 16]
+def boards_of_games(choose, own):
+    """Return all boards of games against the player of these stones, but no last one.
+
+    The player makes the move `choose(board)`, its opponent any move.
+    """
+    seen, boards = {}, ["-" * 16]
     for board in boards:
         if board in seen or winner(board) or not columns_of(board):
             continue
-        seen.add(board)
-        moves = columns_of(board)
-        if mover(board) == own:
-            found.append(board)
-            moves = [choose(board)]
+        seen[board] = None
+        moves = [choose(board)] if mover(board) == own else columns_of(board)
         boards += [dropped(board, column, mover(board)) for column in moves]
-    return found
+    return [*seen]
 
 
-def loses(choose, own, board="-" * 16):
+def reached(choose, own):
+    """Return all boards on which the player of these stones has to move."""
+    return [board for board in boards_of_games(choose, own) if mover(board) == own]
+
+
+def loses(choose, own):
     """Return whether a line of play beats the player of these stones."""
     return any(
-        winner(dropped(on, column, mover(on))) not in (own, None)
-        for on in lines_of(choose, own, board)
-        for column in ([choose(on)] if mover(on) == own else columns_of(on))
+        winner(dropped(board, column, mover(board))) not in (own, None)
+        for board in boards_of_games(choose, own)
+        for column in ([choose(board)] if mover(board) == own else columns_of(board))
     )
-
-
-def lines_of(choose, own, board):
-    """Return all boards of games against the player that are not over."""
-    seen, boards = set(), [board]
-    for on in boards:
-        if on in seen or winner(on) or not columns_of(on):
-            continue
-        seen.add(on)
-        moves = [choose(on)] if mover(on) == own else columns_of(on)
-        boards += [dropped(on, column, mover(on)) for column in moves]
-    return seen
 
 
 def key_of(board):
@@ -122,4 +115,4 @@ def perfect():
 
 def _looked_up(moves, key, env_state):
     del key
-    return moves[packing.pack(ENV_ID, packing.stones_of(env_state))[:, 0]]
+    return moves[position_keys.pack(ENV_ID, position_keys.stones_of(env_state))[:, 0]]

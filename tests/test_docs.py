@@ -1,4 +1,4 @@
-"""The pages: their links lead somewhere, their code runs, their commands are taken."""
+"""The pages: their links exist, their Python runs, and commands accept their flags."""
 
 import dataclasses
 import importlib
@@ -6,12 +6,15 @@ import operator
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import as_users
 import commands
 import jax
 import jax.numpy as jnp
@@ -23,13 +26,13 @@ import tyro
 import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
-from jax_ttt.config import grid
-from jax_ttt.config.errors import flag
-from jax_ttt.config.settings import PART_OF, Config
-from jax_ttt.players import network
-from jax_ttt.runtime import compile_cache
-from jax_ttt.scaling.flags import Spread
-from jax_ttt.text import export
+from jax_ttt.config import settings_grid
+from jax_ttt.config.device_flags import DistributedFlags
+from jax_ttt.config.errors import flag_name
+from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.players import network_player
+from jax_ttt.runtime import compiling
+from jax_ttt.text import policy_files
 from tools import bench, figures, make_links, mutants, published
 
 ROOT = Path(__file__).parents[1]
@@ -37,8 +40,8 @@ PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*(ROOT / name for name in TOP), *sorted(ROOT.glob("docs/*.md"))]
 PROOF = ROOT / "docs" / "proof.md"
-API = ROOT / "docs" / "api.md"
-"""Its blocks are the files that tests/test_examples.py runs."""
+API = {*ROOT.glob("docs/api_*.md")}
+"""Their blocks are the files that tests/test_examples.py runs."""
 TOOLS = (bench, figures, mutants, published)
 
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
@@ -86,7 +89,7 @@ def code_lines(text):
 
 
 def targets(text):
-    return [found for form in TARGETS for found in form.findall(prose(text))]
+    return [target for form in TARGETS for target in form.findall(prose(text))]
 
 
 def is_external(target):
@@ -101,13 +104,13 @@ def slug(heading):
 
 def anchors(page):
     text = prose(page.read_text("utf-8"))
-    found = re.findall(r"<[a-z]+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)", text)
+    names = re.findall(r"<[a-z]+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)", text)
     seen = {}
     for heading in re.findall(r"^#{1,6} +(.*?)(?: +#+)?$", text, re.MULTILINE):
         name = slug(heading)
         number = seen[name] = seen.get(name, -1) + 1
-        found.append(f"{name}-{number}" if number else name)
-    return found
+        names.append(f"{name}-{number}" if number else name)
+    return names
 
 
 def located(page, target):
@@ -133,12 +136,12 @@ def test_relative_links_lead_to_files_and_headings(page):
 
 
 @every_page
-def test_what_a_link_names_is_in_that_module(page):
+def test_the_module_of_a_link_defines_its_name(page):
     for name, module in NAMED.findall(page.read_text("utf-8")):
         path = module.replace("/", ".")
-        named = operator.attrgetter(name)(importlib.import_module(path))
+        value = operator.attrgetter(name)(importlib.import_module(path))
         # Defined there, not only imported.
-        assert getattr(named, "__module__", path) in (path, "builtins"), name
+        assert getattr(value, "__module__", path) in (path, "builtins"), name
 
 
 @pytest.fixture
@@ -153,10 +156,10 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     empty = tiny.untrained(Config.of(network="table"))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty.params)
     agent = dataclasses.replace(empty, params=params)
-    probs = np.asarray(network.greedy_policy(agent.network, params, tree))
+    probs = np.asarray(network_player.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
-    export.write_decisions_csv(
-        path, export.decisions(agent, probs, host_tree), num_actions=9
+    policy_files.write_decisions_csv(
+        path, policy_files.policy_decisions(agent, probs, host_tree), num_actions=9
     )
 
 
@@ -172,11 +175,72 @@ def run_blocks(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in (PROOF, API)], ids=lambda p: p.name
+    "page", [page for page in PAGES if page not in {PROOF, *API}], ids=lambda p: p.name
 )
 @pytest.mark.usefixtures("empty_folder", "trained_once")
 def test_python_blocks_run(page):
     run_blocks(page)
+
+
+def diffs(page):
+    """Return each block of `diff` of a page, and the file that it changes.
+
+    The file is the first link of the paragraph before the block.
+    """
+    text = page.read_text("utf-8")
+    for match in FENCE.finditer(text):
+        if match[2] == "diff":
+            paragraph = text[: match.start()].rstrip().rpartition("\n\n")[2]
+            link = re.search(r"\]\(\.\./([\w/]+\.py)\)", paragraph)
+            assert link, paragraph
+            yield match[3], link[1]
+
+
+def apply_diff(diff, path):
+    """Change a file by hunks, which lines of `...` separate.
+
+    A hunk of additions only belongs at the end of the file.
+    """
+    text = path.read_text("utf-8")
+    for hunk in diff.split("...\n"):
+        lines = hunk.splitlines(keepends=True)
+        old = "".join(line[1:] for line in lines if line[0] in " -")
+        new = "".join(line[1:] for line in lines if line[0] in " +")
+        if old:
+            assert text.count(old) == 1, f"{path.name} must have this once:\n{old}"
+            text = text.replace(old, new)
+        else:
+            text += "\n\n" + new
+    compile(text, str(path), "exec")
+    path.write_text(text, "utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("change_it.md", "-m pytest -q tests/dqn/test_losses.py -k clipped"),
+        ("adding_a_game.md", "-m jax_ttt.train --env-id go_19x19 --help"),
+    ],
+)
+def test_the_diffs_of_a_page_apply_and_a_command_uses_them(name, words, tmp_path):
+    """All diffs of a page change one copy, as for a reader who follows all of it."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "jax_ttt", ignore=ignored)
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    page_diffs = list(diffs(ROOT / "docs" / name))
+    assert page_diffs
+    for diff, path in page_diffs:
+        apply_diff(diff, tmp_path / path)
+    done = subprocess.run(
+        [sys.executable, *words.split()],
+        cwd=tmp_path,
+        env=as_users.environment(PYTHONPATH=tmp_path),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -208,8 +272,10 @@ def parsed(module_name, words):
         args = commands.parse(module, words)
     except SystemExit:
         pytest.fail(f"{command} refuses {words}")
-    if isinstance(args, cli.Training):
-        grid.points(args.config, grid.read_grid(getattr(args, "grid", ())))
+    if isinstance(args, cli.TrainingFlags):
+        settings_grid.grid_points(
+            args.config, settings_grid.read_grid(getattr(args, "grid", ()))
+        )
 
 
 def shell_words(text):
@@ -220,9 +286,7 @@ def shell_words(text):
 
 
 @every_page
-def test_command_lines_are_taken(page):
-    if page.name == "CHANGELOG.md":
-        pytest.skip("it also names commands that were removed later")
+def test_commands_accept_the_flags_of_their_lines(page):
     for line in code_lines(page.read_text("utf-8")):
         if match := COMMAND.search(line):
             parsed(match[1], shell_words(match[2]))
@@ -242,21 +306,21 @@ def test_make_targets_exist_and_take_their_args(page):
         if line.split()[:1] != ["make"]:
             continue
         words = shell_words(line)[1:]
-        given = dict(word.split("=", 1) for word in words if "=" in word)
-        assert given.keys() <= variables, line
+        variables_set = dict(word.split("=", 1) for word in words if "=" in word)
+        assert variables_set.keys() <= variables, line
         for target in (word for word in words if "=" not in word):
             assert target in rules, line
             called = COMMAND.search(rules[target])
-            if called and "ARGS" in given:
-                parsed(called[1], shlex.split(given["ARGS"]))
+            if called and "ARGS" in variables_set:
+                parsed(called[1], shlex.split(variables_set["ARGS"]))
 
 
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
-    types = [module.Args for module in modules] + [cli.Machine, Spread]
+    types = [module.Args for module in modules] + [cli.MachineFlags, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
-    flags = {flag(name) for name in fields | set(PART_OF)}
+    flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
         if span.startswith("--"):
             named = [word.split("=")[0] for word in span.split() if word[:2] == "--"]
@@ -284,7 +348,7 @@ def test_the_address_stands_in_one_place():
         for page in ROOT.glob(pattern)
     }
     for page, text in texts.items():
-        assert set(make_links.named(text)) <= {ours}, page
+        assert set(make_links.repositories_in(text)) <= {ours}, page
         # No place is missed: none is left where the address is another one.
         assert ours not in make_links.with_address(text, "else/where"), page
     readme, notebook = texts[ROOT / "README.md"], texts[NOTEBOOK]
@@ -299,5 +363,6 @@ def test_the_cache_is_where_the_page_says(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
     system = CACHES[sys.platform]
-    (said,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
-    assert compile_cache.folder().parent == Path(os.path.expandvars(said)).expanduser()
+    (path,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
+    folder = Path(os.path.expandvars(path)).expanduser()
+    assert compiling.cache_folder().parent == folder

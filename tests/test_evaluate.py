@@ -1,10 +1,9 @@
-"""The command `evaluate`; its CSV is graded by rules of tic-tac-toe written here."""
+"""The command `evaluate`; its CSV is graded by independent rules of tic-tac-toe."""
 
-import contextlib
 import csv
+import dataclasses
 import functools
 import hashlib
-import io
 import json
 import os
 import re
@@ -13,176 +12,22 @@ from pathlib import Path
 
 import commands
 import pytest
+import rules
 import tiny
 
 from jax_ttt import evaluate
 from jax_ttt.players import registry
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 train = commands.module_of("train")
-
-LINES = ["012", "345", "678", "036", "147", "258", "048", "246"]
 
 
 @pytest.fixture(scope="module")
 def run_dir(tmp_path_factory):
     """Return the folder of a tiny run."""
-    path = tmp_path_factory.mktemp("evaluate") / "run"
+    path = tmp_path_factory.mktemp("evaluate") / "runs" / "one"
     assert commands.run(train, [*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
     return path
-
-
-@pytest.fixture(scope="module")
-def policy(run_dir, tmp_path_factory):
-    """Return the rows of the policy's CSV."""
-    path = tmp_path_factory.mktemp("csv") / "policy.csv"
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert commands.run(evaluate, [str(run_dir), "--policy-csv", str(path)]) == 0
-    assert out.getvalue().endswith(f"\nwrote {path}: 4,520 rows\n")
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.mark.slow
-def test_json_holds_the_same_decisions(run_dir, policy, tmp_path):
-    path = tmp_path / "policy.json"
-    assert commands.run(evaluate, [str(run_dir), "--policy-json", str(path)]) == 0
-    rows = json.loads(path.read_text())
-    assert len(rows) == len(policy) == 4520
-    for row, other in zip(rows, policy, strict=True):
-        values = [float(other[f"q{i}"]) if other[f"q{i}"] else None for i in range(9)]
-        assert row["q_values"] == values
-        assert (row["board"], row["to_move"]) == (other["board"], other["to_move"])
-        assert row["move"] == int(other["move"])
-
-
-def won(board):
-    """Return whether either player has three in a line."""
-    return any(
-        [board[int(cell)] for cell in line] in (["X"] * 3, ["O"] * 3) for line in LINES
-    )
-
-
-def test_a_file_is_graded(run_dir, capsys):
-    path = run_dir / "agent.safetensors"
-    assert commands.run(evaluate, [str(path)]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert out.startswith(f"{path}: tic_tac_toe, seed 1, 4 updates, on ")
-    assert "\nbeatable: " in out
-    assert "sampled" not in out
-
-
-def test_the_full_report_of_a_player(capsys, snapshot):
-    assert commands.run(evaluate, ["minimax-first"]) == 0
-    assert re.sub(" on .*", " on DEVICE", capsys.readouterr().out) == snapshot
-
-
-def test_the_newest_run_is_graded_by_default(run_dir, tmp_path, monkeypatch, capsys):
-    folder = tmp_path / "runs" / "one"
-    shutil.copytree(run_dir, folder)
-    monkeypatch.chdir(tmp_path)
-    assert commands.run(evaluate, []) == 0
-    name = str(Path("runs") / "one")
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"the newest run: {name}"
-    assert lines[1].startswith(f"{name}: tic_tac_toe, seed 1, 4 updates")
-    assert commands.run(evaluate, ["--json", "--policy-csv", "policy.csv"]) == 0
-    out, err = capsys.readouterr()
-    assert err == "wrote policy.csv: 4,520 rows\n"
-    assert json.loads(out)["agent"] == name
-
-
-def test_json_agrees_with_the_run(run_dir, capsys):
-    assert commands.run(evaluate, [str(run_dir), "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert (err, out.count("\n")) == ("", 1)
-    about = json.loads(out)
-    last = json.loads((run_dir / "metrics.jsonl").read_text().splitlines()[-1])
-    for seat in ("first", "second"):
-        for name, value in last["grade"][seat].items():
-            assert about["grade"][seat][name] == pytest.approx(value, abs=1e-6)
-    assert "sampled" not in about["grade"]
-    assert (about["env_id"], about["seed"], about["update"]) == (
-        "tic_tac_toe",
-        1,
-        4,
-    )
-    assert about["config"]["hidden_size"] == 8
-
-
-def test_the_csv_has_each_position_to_decide(policy):
-    assert len(policy) == 4520
-    assert list(policy[0]) == ["board", "to_move", *(f"q{c}" for c in range(9)), "move"]
-    assert len({row["board"] for row in policy}) == 4520
-    for row in policy:
-        board = row["board"]
-        assert len(board) == 9
-        assert set(board) <= set("XO-")
-        ahead = board.count("X") - board.count("O")
-        assert row["to_move"] == {0: "first", 1: "second"}[ahead]
-        assert not won(board)
-        q_values = [row[f"q{cell}"] for cell in range(9)]
-        assert [q == "" for q in q_values] == [cell != "-" for cell in board]
-        legal = {c: float(q) for c, q in enumerate(q_values) if q}
-        assert all(-1 <= q <= 1 for q in legal.values())
-        assert int(row["move"]) == max(legal, key=lambda c: (legal[c], -c))
-
-
-def test_the_policy_of_the_csv_scores_what_was_reported(policy, run_dir, capsys):
-    """Every game against the random player, weighed by its probability."""
-    moves = {row["board"]: int(row["move"]) for row in policy}
-
-    @functools.cache
-    def outcome(board, agent):
-        """Return the chances that the agent wins, draws and loses."""
-        mover = "X" if board.count("X") == board.count("O") else "O"
-        if won(board):
-            return (0.0, 0.0, 1.0) if mover == agent else (1.0, 0.0, 0.0)
-        empty = [cell for cell in range(9) if board[cell] == "-"]
-        if not empty:
-            return (0.0, 1.0, 0.0)
-        # A board with one empty cell has its row too.
-        chosen = [moves[board]] if mover == agent else empty
-        after = [outcome(board[:c] + mover + board[c + 1 :], agent) for c in chosen]
-        return tuple(sum(chances) / len(after) for chances in zip(*after, strict=True))
-
-    commands.run(evaluate, [str(run_dir), "--json"])
-    report = json.loads(capsys.readouterr().out)["grade"]
-    for agent, seat in (("X", "first"), ("O", "second")):
-        reported = [report[seat][r] for r in ("win_rate", "draw_rate", "loss_rate")]
-        assert reported == pytest.approx(outcome("-" * 9, agent), abs=1e-5)
-
-
-def test_a_sample_agrees_with_the_exact_values(run_dir, capsys):
-    flags = ["--games", "2000", "--seed", "1"]
-    assert commands.run(evaluate, [str(run_dir), *flags, "--json"]) == 0
-    about = json.loads(capsys.readouterr().out)
-    sampled = about["grade"]["sampled"]
-    assert sampled["both"]["num_games"] == 2000
-    for seat in ("first", "second"):
-        for rate in ("win_rate", "draw_rate", "loss_rate"):
-            seen, true = sampled[seat][rate], about["grade"][seat][rate]
-            assert abs(seen - true) < 4 * (true * (1 - true) / 950) ** 0.5 + 1e-9
-
-
-def test_a_player_without_a_matrix_is_sampled(capsys):
-    assert commands.run(evaluate, ["mcts-online:20", "--games", "50"]) == 0
-    out = capsys.readouterr().out
-    assert "exact" not in out
-    assert "nothing is proven" in out
-
-
-def refuse(argv, capsys):
-    """Assert that the command refuses in one line; return the line."""
-    capsys.readouterr()
-    assert commands.run(evaluate, [str(arg) for arg in argv]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    return err
 
 
 @pytest.fixture(scope="module")
@@ -192,106 +37,182 @@ def other_game(tmp_path_factory):
     return tiny.save_untrained(path, env_id="connect_four")
 
 
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs the command and returns its output and errors."""
+
+    def run(*argv, code=0):
+        capsys.readouterr()
+        assert commands.run(evaluate, [str(arg) for arg in argv]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def refuse(run):
+    """Return a function that returns the one line with which the command refuses."""
+
+    def refuse(*argv):
+        out, err = run(*argv, code=2)
+        assert out == ""
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+        return err
+
+    return refuse
+
+
+def test_the_newest_run_is_graded_by_default(run_dir, monkeypatch, run):
+    monkeypatch.chdir(run_dir.parent.parent)
+    name = str(Path("runs") / "one")
+    out, err = run()
+    first, second, *_ = out.splitlines()
+    assert (first, err) == (f"the newest run: {name}", "")
+    assert second.startswith(f"{name}: tic_tac_toe, seed 1, 4 updates, on ")
+    assert "\nbeatable: " in out
+    assert "sampled" not in out
+
+
+def test_the_full_report_of_a_player(run, snapshot):
+    out, _ = run("minimax-first")
+    assert re.sub(" on .*", " on DEVICE", out) == snapshot
+
+
+def test_the_policy_of_the_csv_scores_what_is_reported(run_dir, tmp_path, run):
+    """Every game against the random player counts by its probability."""
+    out, err = run(run_dir, "--json", "--policy-csv", tmp_path / "policy.csv")
+    assert err == f"wrote {tmp_path / 'policy.csv'}: 4,520 rows\n"
+    with (tmp_path / "policy.csv").open(newline="") as file:
+        rows = {row["board"]: row for row in csv.DictReader(file)}
+    assert len(rows) == 4520
+    for board, row in rows.items():
+        assert row["to_move"] == {"X": "first", "O": "second"}[rules.mover(board)]
+        legal = {c: float(row[f"q{c}"]) for c in range(9) if row[f"q{c}"]}
+        assert list(legal) == rules.moves(board)
+        assert all(-1 <= value <= 1 for value in legal.values())
+        assert int(row["move"]) == max(legal, key=lambda c: (legal[c], -c))
+
+    @functools.cache
+    def outcome(board, agent):
+        """Return the chances that the agent wins, draws and loses."""
+        if (winner := rules.winner(board)) is not None:
+            return (1.0, 0.0, 0.0) if winner == agent else (0.0, 0.0, 1.0)
+        moves = rules.moves(board)
+        if not moves:
+            return (0.0, 1.0, 0.0)
+        if rules.mover(board) == agent:
+            moves = [int(rows[board]["move"])]
+        after = [outcome(rules.after(board, move), agent) for move in moves]
+        return tuple(sum(chances) / len(after) for chances in zip(*after, strict=True))
+
+    result = json.loads(out)
+    for agent, seat in (("X", "first"), ("O", "second")):
+        grade = result["grade"][seat]
+        reported = [grade[r] for r in ("win_rate", "draw_rate", "loss_rate")]
+        assert reported == pytest.approx(outcome("-" * 9, agent), abs=1e-5)
+
+
+def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, run):
+    out, err = run(run_dir, "--games", "2000", "--seed", "1", "--json")
+    assert (err, out.count("\n")) == ("", 1)
+    result = json.loads(out)
+    facts = [result[name] for name in ("env_id", "seed", "update")]
+    assert facts == ["tic_tac_toe", 1, 4]
+    assert result["config"]["hidden_size"] == 8
+    last = json.loads((run_dir / "metrics.jsonl").read_text().splitlines()[-1])
+    sampled = result["grade"]["sampled"]
+    assert sampled["both"]["num_games"] == 2000
+    for seat in ("first", "second"):
+        for name, value in last["grade"][seat].items():
+            assert result["grade"][seat][name] == pytest.approx(value, abs=1e-6)
+        for rate in ("win_rate", "draw_rate", "loss_rate"):
+            share, exact = sampled[seat][rate], result["grade"][seat][rate]
+            assert abs(share - exact) < 4 * (exact * (1 - exact) / 950) ** 0.5 + 1e-9
+
+
 @pytest.mark.slow
-def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, capsys):
+def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, run):
     name = f"blend:0.1:{other_game}"
-    assert commands.run(evaluate, [name, "--games", "8", "--max-positions", "40"]) == 0
-    out, err = capsys.readouterr()
+    out, err = run(name, "--games", "8", "--max-positions", "40")
     assert out.startswith(f"{name}: connect_four, ")
     assert "vs. random, sampled" in out
-    said = "does not play one move in each position"
-    assert err == f"note: not graded against every opponent: {name} {said}\n"
+    reason = f"{name} does not play one move in each position"
+    assert err == f"note: not graded against every opponent: {reason}\n"
     assert "nothing is proven" in out
     assert "exact" not in out
 
 
 @pytest.mark.slow
-def test_what_a_player_reaches_is_graded(tmp_path, capsys):
+def test_what_a_player_reaches_is_graded(tmp_path, run):
     path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
-    assert commands.run(evaluate, [str(path)]) == 0
-    out, err = capsys.readouterr()
+    out, err = run(path)
     assert err == ""
     assert "sampled" not in out
     rows = re.findall(r"^as (\w+) +([\d.]+)% +([\d.]+)% +([\d.]+)%", out, re.MULTILINE)
     assert [row[0] for row in rows] == ["first", "second"]
     for row in rows:
         assert sum(map(float, row[1:])) == pytest.approx(100, abs=2e-4)
-    found = re.search(
-        r"^beatable: a shortest line .* \((\d+) moves; c", out, re.MULTILINE
-    )
-    assert found
-    assert f"  {found[1]}. " in out
-    assert commands.run(evaluate, [str(path), "--json"]) == 0
-    about = json.loads(capsys.readouterr().out)
-    grade = about["grade"]
-    lengths = [len(grade[seat]["losing_line"]) for seat in ("first", "second")]
-    assert min(lengths) == int(found[1])
-    assert "sampled" not in grade
+    length = re.search(r"^beatable: a shortest .* \((\d+) moves; c", out, re.MULTILINE)
+    assert length
+    assert f"  {length[1]}. " in out
 
 
-def test_evaluate_proves_the_seat_that_was_learned(one_seat, capsys):
-    assert commands.run(evaluate, [f"blend:0:{one_seat}", "--json"]) == 0
-    about = json.loads(capsys.readouterr().out)
-    assert about["grade"]["second"]["worst_loss_rate"] == 1
-    assert about["grade"]["unbeatable"] is True
-    assert about["verdict"] == (
+def test_the_seat_that_was_learned_is_proven(one_seat, run):
+    result = json.loads(run(f"blend:0:{one_seat}", "--json").out)
+    assert result["grade"]["second"]["worst_loss_rate"] == 1
+    assert result["grade"]["unbeatable"] is True
+    assert result["verdict"] == (
         "unbeatable: no line of play by any opponent wins against it, "
         "as X (5,478 positions)"
     )
 
 
-# Certificates.
-
-
-def certify(argv):
-    """Write a certificate and return its bytes."""
-    path = Path(argv[-1])
-    assert (
-        commands.run(evaluate, [*map(str, argv[:-1]), "--certificate", str(path)]) == 0
-    )
-    return path.read_bytes()
-
-
-def test_a_certificate_depends_on_the_agent_alone(one_seat, tmp_path, capsys):
+def test_a_certificate_depends_on_the_agent_alone(one_seat, tmp_path, run):
     """Neither on its path, nor on the flags, nor on an earlier file."""
-    run, path = tmp_path / "run", tmp_path / "certificate.json"
-    run.mkdir()
-    shutil.copy(one_seat, run / "agent.safetensors")
+    run_dir, path = tmp_path / "run", tmp_path / "certificate.json"
+    run_dir.mkdir()
+    shutil.copy(one_seat, run_dir / "agent.safetensors")
     path.write_text("an earlier file")
-    written = certify([one_seat, path])
-    out, err = capsys.readouterr()
+    out, err = run(one_seat, "--certificate", path)
     assert out.endswith(f"\nwrote {path}: 99 positions\n")
     assert err == ""
-    for argv in ([run, path], [run, "--json", "--seed", "3", "--games", "4", path]):
-        assert certify(argv) == written
-    out, err = capsys.readouterr()
-    assert json.loads(out.splitlines()[-1])["agent"] == str(run)
+    written = path.read_bytes()
+    flags = ["--json", "--seed", "3", "--games", "4"]
+    out, err = run(run_dir, "--certificate", path, *flags)
+    assert path.read_bytes() == written
+    assert json.loads(out)["agent"] == str(run_dir)
     assert err == f"wrote {path}: 99 positions\n"
-    found = json.loads(written)
+    certificate = json.loads(written)
     digest = hashlib.sha256(one_seat.read_bytes()).hexdigest()
-    assert (found["player"], found["sha256"]) == ("AGENT", digest)
-    assert list(found["moves"]) == ["first"], "the seat that it learned"
+    assert (certificate["player"], certificate["sha256"]) == ("AGENT", digest)
+    assert list(certificate["moves"]) == ["first"], "the seat that it learned"
 
 
-def test_a_player_around_an_agent_is_named_with_the_agents_checksum(one_seat, tmp_path):
-    found = json.loads(certify([f"blend:0:{one_seat}", tmp_path / "certificate"]))
+def test_a_player_around_an_agent_has_the_agents_checksum(one_seat, tmp_path, run):
     digest = hashlib.sha256(one_seat.read_bytes()).hexdigest()
-    assert (found["player"], found["sha256"]) == ("blend:0:AGENT", digest)
-    found = json.loads(certify(["blend:0:minimax-first", tmp_path / "certificate"]))
-    assert (found["player"], found["sha256"]) == ("blend:0:minimax-first", "")
+    for inner, name, sha256 in (
+        (one_seat, "AGENT", digest),
+        ("minimax-first", "minimax-first", ""),
+    ):
+        run(f"blend:0:{inner}", "--certificate", tmp_path / "certificate")
+        certificate = json.loads((tmp_path / "certificate").read_text())
+        assert certificate["player"] == f"blend:0:{name}"
+        assert certificate["sha256"] == sha256
 
 
-def test_a_note_names_the_seat_that_is_not_proven(
-    one_seat, tmp_path, capsys, monkeypatch
-):
-    enter = registry.enter
-    both = {"seats": ("first", "second")}
-    monkeypatch.setattr(registry, "enter", lambda *a: enter(*a)._replace(**both))
-    found = json.loads(certify([one_seat, tmp_path / "certificate"]))
-    assert list(found["moves"]) == ["first"]
-    note = capsys.readouterr().err.splitlines()[-1]
+def test_a_note_names_the_seat_that_is_not_proven(one_seat, tmp_path, run, monkeypatch):
+    make_player = registry.make_player
+
+    def make_in_both_seats(*args):
+        return dataclasses.replace(make_player(*args), seats=("first", "second"))
+
+    monkeypatch.setattr(registry, "make_player", make_in_both_seats)
+    _, err = run(one_seat, "--certificate", tmp_path / "certificate")
+    certificate = json.loads((tmp_path / "certificate").read_text())
+    assert list(certificate["moves"]) == ["first"]
     start = "note: the certificate is for one seat only; as O it loses the game X"
-    assert note.startswith(start)
+    assert err.splitlines()[-1].startswith(start)
 
 
 @pytest.mark.fault
@@ -299,36 +220,25 @@ def test_a_note_names_the_seat_that_is_not_proven(
     ("name", "reason"),
     [
         ("RUN", "no certificate: as X it loses the game X"),
-        ("random", "as O it loses the game X"),
         ("minimax", "no certificate: as X it has more than one move on ---------; as "),
         ("mcts-online:2", "no certificate, since its moves are random"),
+        ("OTHER", "--certificate must be used with tic_tac_toe, connect_4x4"),
     ],
 )
 def test_a_player_that_is_not_proven_has_no_certificate(
-    name, reason, run_dir, tmp_path, capsys
+    name, reason, run_dir, other_game, tmp_path, refuse
 ):
     path = tmp_path / "certificate.json"
     path.write_text("an earlier file")
-    refusal = refuse([name.replace("RUN", str(run_dir)), "--certificate", path], capsys)
-    assert reason in refusal
+    player = {"RUN": run_dir, "OTHER": other_game}.get(name, name)
+    assert reason in refuse(player, "--certificate", path)
     assert path.read_text() == "an earlier file"
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_certificate_of_a_game_that_the_checker_does_not_know_is_refused(
-    other_game, tmp_path, capsys
-):
-    path = tmp_path / "certificate.json"
-    for flags in ([other_game], ["random", "--env-id", "connect_four"]):
-        refusal = refuse([*flags, "--certificate", path], capsys)
-        assert "--certificate must be used with tic_tac_toe, connect_4x4" in refusal
-        assert "got 'connect_four'" in refusal
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.fault
-def test_a_certificate_replaces_files_alone(one_seat, tmp_path, capsys):
-    before = one_seat.read_bytes()
+def test_a_certificate_replaces_files_alone(one_seat, tmp_path, refuse):
+    agent = one_seat.read_bytes()
     os.mkfifo(tmp_path / "pipe")
     for path, reason in (
         (tmp_path, "a folder, not a file"),
@@ -336,46 +246,42 @@ def test_a_certificate_replaces_files_alone(one_seat, tmp_path, capsys):
         (tmp_path / "pipe", "not a regular file"),
         (one_seat, "the agent's own file"),
     ):
-        refusal = refuse([one_seat, "--certificate", path], capsys)
-        assert refusal == f"error: --certificate {path}: {reason}\n"
-    assert one_seat.read_bytes() == before
+        message = refuse(one_seat, "--certificate", path)
+        assert message == f"error: --certificate {path}: {reason}\n"
+    assert one_seat.read_bytes() == agent
 
 
 @pytest.mark.fault
 def test_a_certificate_is_of_the_file_that_was_read(
-    one_seat, tmp_path, capsys, monkeypatch
+    one_seat, tmp_path, run, refuse, monkeypatch
 ):
     path = tmp_path / "agent.safetensors"
     shutil.copy(one_seat, path)
-    enter = registry.enter
+    make_player = registry.make_player
 
     def replaced_after(*args):
-        entrant = enter(*args)
-        files.write_atomic(path, one_seat.read_bytes())
-        return entrant
+        player = make_player(*args)
+        atomic_files.write_atomic(path, one_seat.read_bytes())
+        return player
 
-    monkeypatch.setattr(registry, "enter", replaced_after)
-    refusal = refuse([path, "--certificate", tmp_path / "certificate"], capsys)
-    assert "its file was replaced meanwhile; try again" in refusal
-    assert commands.run(evaluate, [str(path)]) == 0, (
-        "without a certificate it does not matter"
-    )
+    monkeypatch.setattr(registry, "make_player", replaced_after)
+    message = refuse(path, "--certificate", tmp_path / "certificate")
+    assert "its file was replaced meanwhile; try again" in message
+    run(path)  # without a certificate it does not matter
 
 
 @pytest.mark.slow
-def test_an_exam_is_alone_or_beside_the_grades_that_are_asked_for(other_game, capsys):
-    assert commands.run(evaluate, [str(other_game), "--exam"]) == 0
-    out = capsys.readouterr().out
+def test_an_exam_is_alone_or_beside_the_grades_that_flags_ask_for(other_game, run):
+    out, _ = run(other_game, "--exam")
     assert out.startswith(f"{other_game}: connect_four, ")
     assert "all (1,012 positions)" in out
     assert out.endswith("\nnothing is proven: an exam only\n")
     flags = ["--exam", "--max-positions", "20", "--json"]
-    assert commands.run(evaluate, [str(other_game), *flags]) == 0
-    about = json.loads(capsys.readouterr().out)
-    assert about["verdict"].startswith("not decided beyond move ")
-    assert about["grade"]["exam"]["all"]["num_positions"] == 1012
+    result = json.loads(run(other_game, *flags).out)
+    assert result["verdict"].startswith("not decided beyond move ")
+    assert result["grade"]["exam"]["all"]["num_positions"] == 1012
 
 
-def test_a_game_without_an_exam_is_refused(capsys):
-    refusal = refuse(["random", "--env-id", "hex", "--exam"], capsys)
-    assert "hex has none; games that do: " in refusal
+def test_a_game_without_an_exam_is_refused(refuse):
+    message = refuse("random", "--env-id", "hex", "--exam")
+    assert "hex has none; games that do: " in message

@@ -10,12 +10,10 @@ SCRIPT = Path(__file__).parents[1] / "docs" / "game_values.py"
 SEARCH = runpy.run_path(str(SCRIPT))["Search"]
 
 
-@pytest.mark.parametrize("board", ["4x4", "5x4", "4x5"])
-def test_small_boards_are_draws(board):
+@pytest.mark.parametrize("size", [(4, 4), pytest.param((5, 4), marks=pytest.mark.slow)])
+def test_small_boards_are_draws(size):
     """As is known."""
-    search = SEARCH(*map(int, board.split("x")))
-    assert search.value() == 0
-    assert search.bounds
+    assert SEARCH(*size).value() == 0
 
 
 def has_row(cells):
@@ -27,44 +25,42 @@ def has_row(cells):
     )
 
 
-def plain_value(width, height, own, other):
+def plain_value(width, height, mine, other):
     """Return the value to the player to move, by all lines of play."""
     best = -1
-    taken = own | other
-    if len(taken) == width * height:
+    stones = mine | other
+    if len(stones) == width * height:
         return 0
     for column in range(width):
-        row = sum(c == column for c, _ in taken)
-        if row == height:
-            continue
-        mine = own | {(column, row)}
-        if has_row(mine):
-            return 1
-        best = max(best, -plain_value(width, height, other, mine))
+        row = sum(c == column for c, _ in stones)
+        if row < height:
+            after = mine | {(column, row)}
+            if has_row(after):
+                return 1
+            best = max(best, -plain_value(width, height, other, after))
     return best
 
 
-@pytest.mark.parametrize("size", [(4, 5), (6, 4)])
-def test_late_positions_have_the_values_of_all_lines(size):
-    width, height = size
-    pick, found = random.Random(0), []
+@pytest.mark.parametrize(("width", "height"), [(4, 5), (6, 4)])
+def test_late_positions_have_the_values_of_all_lines(width, height):
+    rng, values = random.Random(0), set()
     for _ in range(40):
         columns = [c for c in range(width) for _ in range(height)]
-        pick.shuffle(columns)
+        rng.shuffle(columns)
         stones, heights = (frozenset(), frozenset()), [0] * width
         for column in columns[: width * height - 6]:
-            mover = stones[0] | {(column, heights[column])}
+            mine = stones[0] | {(column, heights[column])}
             heights[column] += 1
-            stones = stones[1], mover
+            stones = stones[1], mine
         if any(map(has_row, stones)):
             continue
-        own, other = (
+        mine, other = (
             sum(1 << column * (height + 1) + row for column, row in cells)
             for cells in stones
         )
         search = SEARCH(width, height)
-        value = search._value(own, own | other, -1, 1)
+        value = search._value(mine, mine | other, -1, 1)
         assert value == plain_value(width, height, *stones)
-        assert max(search._value(own, own | other, 0, 1), 0) == max(value, 0)
-        found.append(value)
-    assert set(found) == {-1, 0, 1}
+        assert max(search._value(mine, mine | other, 0, 1), 0) == max(value, 0)
+        values.add(value)
+    assert values == {-1, 0, 1}

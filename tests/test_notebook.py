@@ -1,4 +1,4 @@
-"""The notebook: what it holds, that it runs, that it keeps the JAX that is there."""
+"""The notebook: its committed outputs, that it runs, that Colab keeps its own JAX."""
 
 import json
 import os
@@ -20,8 +20,8 @@ from pip._internal.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 QUICK = ("--quiet", "--disable-pip-version-check", "--retries", "0", "--timeout", "5")
-HELD = ("jax", "jaxlib", "flax", "optax", "numpy", "matplotlib")
-"""What Colab has, and has to keep."""
+COLAB = ("jax", "jaxlib", "flax", "optax", "numpy", "matplotlib")
+"""Packages that Colab has, and has to keep."""
 
 
 def read(path):
@@ -52,15 +52,14 @@ def test_it_opens_in_colab_and_installs_from_the_same_place(committed):
 
 
 @pytest.mark.parametrize("installs", [True, False])
-def test_the_first_cell_says_what_to_set_where_nothing_is_found(
+def test_the_first_cell_installs_the_package_or_names_the_address_to_set(
     committed, installs, monkeypatch, capsys
 ):
-    """`jax_ttt` is missing; then pip installs it, or does not reach the address."""
     source = committed[1][0].source.removeprefix("%%time\n")
     missing = {"jax_ttt"}
 
     def find_spec(name):
-        return None if name in missing else "found"
+        return None if name in missing else "spec"
 
     def install():
         if installs:
@@ -71,9 +70,9 @@ def test_the_first_cell_says_what_to_set_where_nothing_is_found(
     assert code != source
     names = {"install": install}
     exec(code, names)
-    said = "" if installs else f"{names['REPO']} can't be reached: set REPO to "
+    message = "" if installs else f"{names['REPO']} can't be reached: set REPO to "
     out, _ = capsys.readouterr()
-    assert out.startswith(said)
+    assert out.startswith(message)
     assert out.count("\n") == (not installs)
 
 
@@ -96,10 +95,11 @@ def test_its_outputs_are_committed_small_and_clean(committed):
         assert re.search(r"\[[\d.]+ s, \d+ s in all\]\n$", printed(cell))
 
 
-# A whole run takes 16 s; CI has it at Colab's versions too.
+# A run takes 14 s of CPU time, most of it compilation. CI repeats it with the versions
+# of Colab.
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """Run the notebook in a process of its own: its libraries warn of this and that."""
+    """Run the notebook in a new process, since its libraries give warnings."""
     folder = tmp_path_factory.mktemp("notebook")
     env = os.environ | {
         "JAX_TTT_SMOKE": "1",
@@ -130,9 +130,9 @@ def test_it_runs(executed, committed):
     assert not any("\r" in out.get("text", "") for out in outputs)
     for cell in executed:
         assert "Warning" not in printed(cell, "stderr"), cell.source
-    told = "".join(printed(cell) for cell in executed)
-    told += "".join(out.data["text/plain"] for out in outputs if "data" in out)
-    assert "you are X, the agent is O: you " in told  # the session has ended
+    text = "".join(printed(cell) for cell in executed)
+    text += "".join(out.data["text/plain"] for out in outputs if "data" in out)
+    assert "you are X, the agent is O: you " in text  # the game was played
     for part in (
         f"jax {metadata.version('jax')} flax {metadata.version('flax')} ",
         "18,953 weights",
@@ -143,7 +143,7 @@ def test_it_runs(executed, committed):
         "the agent against random: exact",
         "Elo-like order",
     ):
-        assert part in told
+        assert part in text
 
 
 @pytest.mark.parametrize(
@@ -154,14 +154,14 @@ def test_it_runs(executed, committed):
     ],
 )
 def test_its_pictures_are_drawn(which, request):
-    found = request.getfixturevalue(which)
-    cells = found if which == "executed" else found[1]
-    drawn = [out.data for c in cells for out in c.outputs if "data" in out]
-    pictures = [data["image/svg+xml"] for data in drawn if "image/svg+xml" in data]
+    cells = request.getfixturevalue(which)
+    cells = cells if which == "executed" else cells[1]
+    outputs = [out.data for c in cells for out in c.outputs if "data" in out]
+    pictures = [data for data in outputs if "image/svg+xml" in data]
     assert len(pictures) == 11
-    assert all(picture.rstrip().endswith("</svg>") for picture in pictures)
-    texts = [x["text/plain"] for x in drawn if "image/svg+xml" in x]
-    assert all(len(text) < 200 for text in texts)
+    for picture in pictures:
+        assert picture["image/svg+xml"].rstrip().endswith("</svg>")
+        assert len(picture["text/plain"]) < 200
 
 
 def test_the_rounds_of_connect_four_end_in_a_proof(committed):
@@ -179,8 +179,8 @@ def test_an_agent_that_can_be_beaten_lost_no_sampled_game(committed):
     assert len(rows) > 20
     looks_perfect = [row[:4] for row in rows if row[4:]]
     assert looks_perfect == [r[:4] for r in rows if r[1] == "0" and r[3] == "yes"]
-    made = any("one move changed" in printed(cell) for cell in committed[1])
-    assert bool(looks_perfect) != made
+    is_invented = any("one move changed" in printed(cell) for cell in committed[1])
+    assert bool(looks_perfect) != is_invented
 
 
 def normal(name):
@@ -189,33 +189,32 @@ def normal(name):
 
 def installed(names):
     """Return these distributions, and all that they need."""
-    found, queue = {}, list(names)
+    distributions, queue = {}, list(names)
     while queue:
         name = normal(queue.pop())
-        if name in found:
+        if name in distributions:
             continue
         try:
-            found[name] = metadata.distribution(name)
+            distributions[name] = metadata.distribution(name)
         except metadata.PackageNotFoundError:  # of an extra, or of another system
             continue
-        needs = found[name].requires or ()
+        needs = distributions[name].requires or ()
         queue += [re.split(r"[^\w.-]", x)[0] for x in needs if "extra ==" not in x]
-    return found
+    return distributions
 
 
 @pytest.mark.slow
 @pytest.mark.colab
-def test_an_install_keeps_the_jax_that_is_there(tmp_path):
-    """Pip, which finds here what `HELD` needs and nothing else, installs the rest."""
-    held = installed(HELD)
-    assert set(HELD) <= set(held)
-    for name, distribution in held.items():
-        about = tmp_path / f"{name.replace('-', '_')}-{distribution.version}.dist-info"
-        about.mkdir()
+def test_an_install_keeps_the_packages_of_colab(tmp_path):
+    """In a folder with the packages of `COLAB` alone, pip installs only others."""
+    present = installed(COLAB)
+    assert set(COLAB) <= set(present)
+    for name, distribution in present.items():
+        folder = f"{name.replace('-', '_')}-{distribution.version}.dist-info"
+        (tmp_path / folder).mkdir()
         text = distribution.read_text("METADATA")
-        (about / "METADATA").write_text(text, "utf-8")
+        (tmp_path / folder / "METADATA").write_text(text, "utf-8")
     (tmp_path / "pip").symlink_to(Path(pip.__file__).parent)
-    # Nothing is to be said of an install where there is nothing to install from.
     index = [*(sys.executable, "-m", "pip", "index", "versions", "pgx"), *QUICK]
     if subprocess.run(index, capture_output=True).returncode:
         pytest.skip("no package index can be reached")
@@ -234,4 +233,4 @@ def test_an_install_keeps_the_jax_that_is_there(tmp_path):
     parts = json.loads(done.stdout)["install"]
     chosen = {normal(part["metadata"]["name"]) for part in parts}
     assert "pgx" in chosen
-    assert not chosen & set(held)
+    assert not chosen & set(present)

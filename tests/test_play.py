@@ -14,7 +14,6 @@ import pytest
 import tiny
 
 from jax_ttt import play
-from jax_ttt.players.shipped import SHIPPED
 
 PROMPT = "(? for help): "
 ROOT = str(Path(str(play.__file__)).parents[1])
@@ -26,113 +25,93 @@ def agent_path(tmp_path_factory):
     return tiny.save_untrained(folder / "agent.safetensors")
 
 
-@pytest.fixture(scope="module")
-def connect_four(tmp_path_factory):
-    """Return the file of an agent for Connect Four."""
-    path = tmp_path_factory.mktemp("four") / "agent.safetensors"
-    return tiny.save_untrained(path, env_id="connect_four")
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Return a function that plays with these lines and returns the output.
+
+    Each word of the input is a line. The exit code must be 0, and stderr empty.
+    """
+
+    def run(words, *argv):
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words.split())))
+        code = commands.run(play, [str(arg) for arg in argv])
+        out, err = capsys.readouterr()
+        assert (code, err) == (0, "")
+        return out
+
+    return run
 
 
-def command(argv, words, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(words)))
-    code = commands.run(play, [str(arg) for arg in argv])
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def test_the_command_plays_the_newest_run(agent_path, monkeypatch, capsys):
+def test_the_command_plays_the_newest_run(agent_path, monkeypatch, run):
     newer = agent_path.parent.parent / "new" / agent_path.name
     newer.parent.mkdir()
     newer.write_bytes(agent_path.read_bytes())
     os.utime(agent_path, (0, 0))
     monkeypatch.chdir(agent_path.parent.parent.parent)
-    flags = ["--side", "o"]
-    code, out, err = command(flags, "q", monkeypatch, capsys)
-    assert (code, err) == (0, "")
     path = os.path.join("runs", "new")
-    first, rest = out.split("\n", 1)
+    first, rest = run("q", "--side", "o").split("\n", 1)
     assert first == f"the newest run: {path}"
     assert rest.startswith(f"tic_tac_toe against {path}: you are O\n{path} (X) plays ")
-    assert out.endswith("left after 1 move: nobody wins\n")
+    assert rest.endswith("left after 1 move: nobody wins\n")
 
 
-def test_without_a_run_a_shipped_agent_plays(tmp_path, monkeypatch, capsys):
-    assert f"shipped:{next(iter(SHIPPED))}" == play.SHIPPED
+def test_without_a_run_a_shipped_agent_of_the_default_game_plays(
+    tmp_path, monkeypatch, run, capsys
+):
     monkeypatch.chdir(tmp_path)
-    code, out, err = command([], ["4", "v"], monkeypatch, capsys)
-    assert (code, err) == (0, "")
+    out = run("4 v")
     assert out.startswith("tic_tac_toe against shipped:network: you are X\n")
     assert "best play" in out
     assert "the agent" in out
+    assert commands.run(play, ["--env-id", "connect_four"]) == 2
+    message = "error: no agent below runs/: train one, or name another folder\n"
+    assert capsys.readouterr().err == message
 
 
-def test_no_agent_is_shipped_for_another_game(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = command(["--env-id", "connect_four"], "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert err == "error: no agent below runs/: train one, or name another folder\n"
-
-
-def test_a_level_names_the_opponent_and_shows_the_agents_values(
-    agent_path, monkeypatch, capsys
-):
-    for level, about in (
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [
         ("beginner", "70 % random moves, else the learned agent's"),
-        ("medium", "the learned agent"),
         ("expert", "best play, in enumerable games"),
-    ):
-        argv = [agent_path, "--level", level, "--side", "o"]
-        code, out, err = command(argv, "v", monkeypatch, capsys)
-        assert (code, err) == (0, "")
-        first, second, third, *_ = out.splitlines()
-        assert first == f"{level}: {about} ({agent_path})"
-        assert second == f"tic_tac_toe against {level}: you are O"
-        assert third.startswith(f"{level} (X) plays ")
-        assert "best play" in out
-        assert "the agent" in out
-        assert re.search(r"[+-]0\.\d{3} ", out)
-
-
-def test_an_expert_needs_a_game_with_exact_values(connect_four, monkeypatch, capsys):
-    argv = [connect_four, "--level", "expert"]
-    code, out, err = command(argv, "q", monkeypatch, capsys)
-    assert (code, out) == (2, "")
-    assert err == "error: minimax: needs an enumerable game: tic_tac_toe\n"
-
-
-def test_the_agents_values_decide_where_there_are_no_exact_ones(
-    connect_four, monkeypatch, capsys
+    ],
+)
+def test_a_level_names_the_opponent_and_shows_the_agents_values(
+    level, text, agent_path, run
 ):
-    code, out, _ = command([connect_four], ["3", "h", "v", "r"], monkeypatch, capsys)
-    assert code == 0
+    out = run("v", agent_path, "--level", level, "--side", "o")
+    first, second, third, *_ = out.splitlines()
+    assert first == f"{level}: {text} ({agent_path})"
+    assert second == f"tic_tac_toe against {level}: you are O"
+    assert third.startswith(f"{level} (X) plays ")
+    assert "best play" in out
+    assert re.search(r"[+-]0\.\d{3} ", out)
+
+
+def test_the_agents_values_decide_where_there_are_no_exact_ones(tmp_path, run, capsys):
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_four")
+    out = run("3 h v r", path)
     assert re.search(r"hint: \d, which the agent values most \([+-]0\.\d+\); this", out)
     assert re.search(r"move +the agent\n +\d +[+-]0\.\d+\n", out)
     assert "no review: connect_four is too large for exact values" in out
+    assert commands.run(play, [str(path), "--level", "expert"]) == 2
+    assert "minimax: needs an enumerable game" in capsys.readouterr().err
 
 
-def test_a_random_side_is_drawn_for_each_game(monkeypatch, capsys):
+def test_a_random_side_is_drawn_for_each_game(run):
     argv = ["random", "--side", "random", "--seed", "1"]
-    _, out, _ = command(argv, ["n"] * 20, monkeypatch, capsys)
+    out = run("n " * 20, *argv)
     sides = re.findall(r"you are (.)", out)
     assert len(sides) == 21
     assert set(sides) == {"X", "O"}
-    again = command(argv, ["n"] * 20, monkeypatch, capsys)[1]
-    assert again == out
+    assert run("n " * 20, *argv) == out
+    outs = {run("n " * 20, *argv[:-2]) for _ in range(2)}
+    assert len(outs) == 2, "without a seed, games differ"
 
 
-def test_without_a_seed_games_differ(monkeypatch, capsys):
-    argv = ["random", "--side", "o"]
-    outs = {command(argv, "n" * 20, monkeypatch, capsys)[1] for _ in range(2)}
-    assert len(outs) == 2
-
-
-def test_who_learned_one_seat_says_so(tmp_path, monkeypatch, capsys):
-    path = tmp_path / "agent.safetensors"
-    tiny.save_untrained(path, opponent="random", seat="first")
-    for side, letter in (("x", "X"), ("second", "O")):
-        _, out, _ = command([str(path), "--side", side], "q", monkeypatch, capsys)
-        assert f": you are {letter}\n" in out
-        assert f"({path} learned to move first only, as X)" in out
+def test_the_only_seat_that_an_agent_learned_is_shown(one_seat, run):
+    out = run("q", one_seat, "--side", "second")
+    assert ": you are O\n" in out
+    assert f"({one_seat} learned to move first only, as X)" in out
 
 
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):
@@ -147,25 +126,25 @@ def test_an_interrupt_ends_the_command(monkeypatch, capsys):
     assert err == ""
 
 
-def until(terminal, text):
+def read_until(terminal, text):
     """Read what is written to a terminal until it has this text, or is closed."""
-    read = ""
-    while text not in read:
+    written = ""
+    while text not in written:
         try:
-            read += os.read(terminal, 4096).decode()
+            written += os.read(terminal, 4096).decode()
         except OSError:
-            return read
-    return read
+            return written
+    return written
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("typed", "code"), [("\x03", 130), ("\x04", 0)])
-def test_in_a_terminal_ctrl_c_and_ctrl_d_end_politely(typed, code, tmp_path):
-    """As a person types them: the terminal turns Ctrl-C into a signal."""
+def test_in_a_terminal_ctrl_c_ends_the_game_politely(tmp_path):
+    """As a person types it: the terminal turns it into a signal."""
     environ = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    ours, its = pty.openpty()
+    person, process_end = pty.openpty()
     # The kernel sends the signal to the session's leader, which must own the terminal.
-    shell = f'exec 0<>{os.ttyname(its)} 1>&0 2>&0; exec "$0" -m jax_ttt.play "$1"'
+    name = os.ttyname(process_end)
+    shell = f'exec 0<>{name} 1>&0 2>&0; exec "$0" -m jax_ttt.play "$1"'
     process = subprocess.Popen(
         ["sh", "-c", shell, sys.executable, "minimax-first"],
         start_new_session=True,
@@ -173,20 +152,20 @@ def test_in_a_terminal_ctrl_c_and_ctrl_d_end_politely(typed, code, tmp_path):
         env=environ | {"PYTHONPATH": ROOT, "TERM": "xterm"},
     )
     try:
-        assert "\x1b[2m4\x1b[0m" in until(ours, PROMPT), "a coloured board"
-        os.write(ours, b"4\n")
-        assert "minimax-first (O) plays 0" in until(ours, PROMPT)
+        assert "\x1b[2m4\x1b[0m" in read_until(person, PROMPT), "a coloured board"
+        os.write(person, b"4\n")
+        assert "minimax-first (O) plays 0" in read_until(person, PROMPT)
         for _ in range(20):  # a signal between prompt and reading waits for the next
-            os.write(ours, typed.encode())
+            os.write(person, b"\x03")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=3)
                 break
-        assert process.poll() == code
-        os.close(its)
-        left = until(ours, "nobody wins").replace("\r", "")
-        assert left.rstrip().endswith("\nleft after 2 moves: nobody wins")
-        assert "Traceback" not in left
+        assert process.poll() == 130
+        os.close(process_end)
+        rest = read_until(person, "nobody wins").replace("\r", "")
+        assert rest.rstrip().endswith("\nleft after 2 moves: nobody wins")
+        assert "Traceback" not in rest
     finally:
         process.kill()
         process.wait()
-        os.close(ours)
+        os.close(person)

@@ -1,4 +1,4 @@
-"""The command draws runs as they are, and refuses in a line what it can't draw."""
+"""The command `plot`: its files, and what it refuses to draw."""
 
 import importlib.util
 import json
@@ -14,11 +14,11 @@ import tiny
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
-from jax_ttt.players import agents
+from jax_ttt.files import json_records
+from jax_ttt.players import saved_agents
 
-EVALUATION = records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
-CHUNK = records.to_dict(made.chunk(5, 4, 2, 1))
+EVALUATION = json_records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
+CHUNK = json_records.to_dict(made.chunk(5, 4, 2, 1))
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def make(tmp_path):
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "metrics.jsonl").write_text(lines)
         config = PRESETS["default"].as_dict() | settings
-        about = {"preset": preset, "seed": 1, "config": config}
-        (folder / "config.json").write_text(json.dumps(about))
+        file = {"preset": preset, "seed": 1, "config": config}
+        (folder / "config.json").write_text(json.dumps(file))
         return folder
 
     return run
@@ -43,11 +43,11 @@ def trained(make):
     """A run with an agent."""
     folder = make("trained")
     config = PRESETS["default"].replace(hidden_size=8)
-    agents.save_agent(tiny.untrained(config), folder / "agent.safetensors")
+    saved_agents.save_agent(tiny.untrained(config), folder / "agent.safetensors")
     return folder
 
 
-def said(capsys):
+def output(capsys):
     streams = capsys.readouterr()
     return streams.out + streams.err
 
@@ -56,19 +56,16 @@ def said(capsys):
 def test_a_run_is_drawn_into_its_folder(make, capsys):
     run = make("one")
     assert commands.run(plot, [str(run)]) == 0
-    assert said(capsys) == f"wrote {run / 'curve.svg'}\n"
+    assert output(capsys) == f"wrote {run / 'curve.svg'}\n"
     light = (run / "curve.svg").read_text()
     assert ">one<" in light
-    assert (
-        commands.run(plot, [str(run), "--theme", "dark", "--svg", str(run / "x.svg")])
-        == 0
-    )
+    flags = ["--theme", "dark", "--svg", str(run / "x.svg")]
+    assert commands.run(plot, [str(run), *flags]) == 0
     assert "#0d1117" in (run / "x.svg").read_text()
     assert "#0d1117" not in light
 
 
 def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypatch):
-    """How they are evaluated is no difference."""
     monkeypatch.chdir(tmp_path)
     runs = [make("a"), make("b", eval_every=7), make("c", tau=0.5)]
     assert commands.run(plot, [*map(str, runs)]) == 0
@@ -80,28 +77,27 @@ def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypa
 def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
     make, capsys, tmp_path, monkeypatch
 ):
-    """A search that was cut has no rate in each seat."""
     monkeypatch.chdir(tmp_path)
     settings = {"preset": "connect-4x4", "env_id": "connect_4x4", "start_share": 0.5}
 
     def in_rounds(name, **changes):
         row = made.evaluated(0, made.grade(made.searched(first=False, **changes)))
-        return str(make(name, rows=[records.to_dict(row), CHUNK], **settings))
+        return str(make(name, rows=[json_records.to_dict(row), CHUNK], **settings))
 
     one, other = in_rounds("one"), in_rounds("other")
     cut = in_rounds("cut", complete=False)
     assert commands.run(plot, [one]) == 0
     assert ">losing ends<" in (Path(one) / "curve.svg").read_text()
     assert commands.run(plot, [one, other]) == 0
-    drawn = (tmp_path / "curves.svg").read_text()
-    assert ">% of the runs proven unbeatable<" in drawn
-    assert "sampled" not in drawn
+    svg = (tmp_path / "curves.svg").read_text()
+    assert ">% of the runs proven unbeatable<" in svg
+    assert "sampled" not in svg
     assert commands.run(plot, [one, cut]) == 2
-    assert "no results against random to draw" in said(capsys)
+    assert "no results against random to draw" in output(capsys)
 
 
 @pytest.mark.slow
-def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
+def test_an_agents_game_and_values_are_drawn(trained, capsys):
     assert commands.run(plot, [str(trained), "--game"]) == 0
     assert "@keyframes" in (trained / "game.svg").read_text()
     assert commands.run(plot, [str(trained), "--values", "...XO...X"]) == 0
@@ -110,54 +106,45 @@ def test_an_agents_game_and_thoughts_are_drawn(trained, capsys):
         assert f">{words}<" in text
     capsys.readouterr()
     assert commands.run(plot, [str(trained), "--values", "XXXOO...."]) == 2
-    assert "the game is over" in said(capsys)
+    assert "the game is over" in output(capsys)
 
 
 def test_games_and_values_need_an_enumerable_game_and_an_agent(
     make, trained, capsys, monkeypatch
 ):
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     large = make("large", **Config.of(env_id="connect_four").as_dict())
     shutil.copy(trained / "agent.safetensors", large)
-    for run, why in (
+    for run, message in (
         (large, "need an enumerable game: tic_tac_toe, not connect_four"),
         (make("none"), "agent.safetensors: no such file"),
     ):
         assert commands.run(plot, [str(run), "--game"]) == 2
-        assert why in said(capsys)
+        assert message in output(capsys)
 
 
-@pytest.mark.parametrize("flags", [["--game"], ["--values", "........."]])
-def test_a_board_as_png_needs_cairosvg(trained, capsys, monkeypatch, flags):
+def test_a_board_as_png_needs_cairosvg(trained, capsys, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
+    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     path = trained / "game.png"
-    assert commands.run(plot, [str(trained), *flags, "--svg", str(path)]) == 2
-    assert f"--svg {path} needs cairosvg" in said(capsys)
+    assert commands.run(plot, [str(trained), "--game", "--svg", str(path)]) == 2
+    assert f"--svg {path} needs cairosvg" in output(capsys)
 
 
 @pytest.mark.parametrize(
-    ("rows", "why"),
+    ("rows", "settings", "message"),
     [
-        ([EVALUATION], "no training in it"),
-        ([CHUNK], "no evaluation in it"),
-        ([EVALUATION, CHUNK | {"loss": None}], "not a run's metrics"),
-        ([CHUNK, 7], "not a run's metrics"),
+        ([EVALUATION], {}, "no training in it"),
+        ([CHUNK], {}, "no evaluation in it"),
+        ([EVALUATION, CHUNK | {"loss": None}], {}, "not a run's metrics"),
+        ([EVALUATION, CHUNK], {"preset": "x"}, "config.json: not a run's settings"),
     ],
 )
-def test_metrics_that_are_none_are_refused(make, capsys, rows, why):
-    assert commands.run(plot, [str(make("one", rows))]) == 2
-    text = said(capsys)
-    assert why in text
+def test_files_of_another_kind_are_refused(make, capsys, rows, settings, message):
+    assert commands.run(plot, [str(make("one", rows, **settings))]) == 2
+    text = output(capsys)
+    assert message in text
     assert text.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"preset": ["x"]}, {"preset": "x"}, {"env_id": "x"}, {"x": 1}]
-)
-def test_settings_that_are_none_are_refused(make, capsys, wrong):
-    assert commands.run(plot, [str(make("one", **wrong))]) == 2
-    assert "config.json: not a run's settings" in said(capsys)
 
 
 def test_the_newest_run_is_drawn_by_default(
@@ -169,21 +156,22 @@ def test_the_newest_run_is_drawn_by_default(
     monkeypatch.chdir(folder.parent)
     assert drawn(partial(commands.run, plot), []).get_suptitle() == "one"
     run = Path("runs") / "one"
-    assert said(capsys) == f"the newest run: {run}\nwrote {run / 'curve.svg'}\n"
+    assert output(capsys) == f"the newest run: {run}\nwrote {run / 'curve.svg'}\n"
 
 
-def test_what_does_not_go_together_is_refused(
+def test_runs_that_one_picture_cannot_show_are_refused(
     make, trained, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     others = Config.of(env_id="connect_four").as_dict()
     runs = [str(make("a")), str(make("b", preset="plain", **others))]
-    for flags, why in (
+    for flags, message in (
         ([], "no agent below runs/: train one"),
         (runs, "runs of one game"),
         ([*runs, "--game"], "one picture of one run"),
         ([str(trained), "--game", "--values", "........."], "one picture of one run"),
         ([str(trained / "x")], "x: no such folder"),
+        ([str(trained), "--svg", "x.gif"], "--svg x.gif: "),
     ):
         assert commands.run(plot, flags) == 2
-        assert why in said(capsys)
+        assert message in output(capsys)

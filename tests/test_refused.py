@@ -1,8 +1,8 @@
 """Wrong command lines: each is refused with exit code 2, and nothing else happens.
 
-Each row has what a user types and the flag, file or player that the refusal must name.
-How it says it is left to the libraries. A new refusal needs a new row only if no other
-row breaks the same rule.
+Each row has what a user types and the flag, file or player that the message must name.
+Its other words are left to the libraries. A new refusal needs a new row only if no
+other row breaks the same rule.
 """
 
 import json
@@ -18,124 +18,58 @@ pytestmark = pytest.mark.fault
 
 COMMANDS = ("train", "evaluate", "play", "web", "runs", "plot", "arena", "sweep")
 FLAGS = [
-    # Misspelt flags, other programs' names of them, and words that are no flags.
+    # Misspelt flags, other programs' names for them, and words that are not flags.
     ("train --sede 2", "--sede"),
-    ("train --learning_rat 1", "learning"),
-    ("train --LearningRate 1", "--LearningRate"),
-    ("train --batch-size 8", "--batch-size"),
-    ("train --no-seed", "--no-seed"),
     ("train --no-no-lockstep", "--no-no-lockstep"),
     ("train -s 1", "-s"),
     ("train seed=3", "seed=3"),
     ("train hello", "hello"),
-    ("evaluate minimax --jsno", "--jsno"),
     ("evaluate random minimax", "minimax"),
-    ("play --sid o", "--sid"),
     ("arena --game 3", "--game"),
-    ("sweep --vary tau=0.1", "--vary"),
     ("sweep --config x", "--config"),
-    ("plot runs/one --value x", "--value"),
-    ("web --prot 1", "--prot"),
-    ("web 8000", "8000"),
     ("runs a b", "b"),
     *((f"{command} --nonsense", "--nonsense") for command in COMMANDS),
     # Values of switches, flags given twice, values that are left out or empty.
-    ("train --quiet=yes", "yes"),
     ("train --quiet yes", "yes"),
-    ("sweep --json=agents.json", "agents.json"),
     ("train --seed 1 --seed=1", "--seed"),
     ("train --num-envs 4 --num_envs 5", "num"),
     ("train --lockstep --no-lockstep", "lockstep"),
-    ("evaluate random --json --json", "--json"),
-    ("sweep --grid tau=0.1 --grid gamma=0.9", "--grid"),
     ("train --seed", "--seed"),
     ("train --seed --quiet", "--seed"),
-    ("train --num-envs ''", "--num-envs"),
-    ("train --loss", "--loss"),
     ("train --run-dir ''", "--run-dir"),
-    ("train --preset ''", "--preset"),
-    ("sweep --grid ''", "--grid"),
-    ("plot runs/one --values ''", "--values"),
 ]
 VALUES = [
     # One of several words.
     ("train --preset defualt", "--preset"),
-    ("train --env-id tictactoe", "--env-id"),
     ("train --env-id ../../etc", "--env-id"),
-    ("train --optimizer adam", "--optimizer"),
     ("train --device cuda", "--device"),
-    ("train --seat 1", "--seat"),
     ("play --side black", "--side"),
-    ("play --level hard", "--level"),
     ("plot runs/one --theme drak", "--theme"),
     ("plot runs/one --values XXO", "--values"),
     # Numbers: of the other kind, or outside the range.
     ("train --num-envs many", "--num-envs"),
-    ("train --num-envs 1.5", "--num-envs"),
-    ("train --num-updates 1e3", "--num-updates"),
     ("train --num-envs 0", "--num-envs"),
-    ("train --num-envs -1", "--num-envs"),
-    ("train --num-envs 1048577", "--num-envs"),
-    (f"train --num-envs {'9' * 39}", "--num-envs"),
     ("train --seed 4294967296", "--seed"),
-    ("train --gamma 1.5", "--gamma"),
-    ("train --tau 0", "--tau"),
-    ("train --tau x", "--tau"),
     ("train --tau nan", "--tau"),
-    ("train --tau -inf", "--tau"),
-    ("train --learning-rate 1e39", "--learning-rate"),
     ("train --checkpoint-every -1", "--checkpoint-every"),
-    ("train --checkpoint-every nan", "--checkpoint-every"),
-    ("train --keep 0", "--keep"),
     ("evaluate minimax --games -1", "--games"),
-    ("evaluate minimax --seed x", "--seed"),
-    ("evaluate minimax --max-positions 0", "--max-positions"),
-    ("play minimax --seed -1", "--seed"),
-    ("arena random minimax --games 0", "--games"),
-    ("sweep --num-seeds 0", "--num-seeds"),
     ("sweep --first-seed 4294967295", "--first-seed"),
-    ("sweep --at-once -1", "--at-once"),
     ("web --port 65536", "--port"),
     # Players.
     ("train --opponent minmax", "minmax"),
-    ("arena random minmax-quick", "minmax-quick"),
-    ("evaluate blend:0.5:randm", "randm"),
-    ("arena blend:0.5", "blend:0.5"),
     ("arena blend:2:random", "blend:2:random"),
-    ("play lookahead", "lookahead"),
-    ("play lookahead:2:random", "lookahead:2:random"),
-    ("arena mcts:0", "mcts:0"),
     ("train --opponent shipped:../agents", "shipped:../agents"),
     ("train --opponent minimax --env-id hex", "minimax"),
     # Grids.
-    ("sweep --grid tau", "--grid"),
     ("sweep --grid taau=1", "taau"),
-    ("sweep --grid batch_size=8", "batch_size"),
-    ("sweep --grid =", "--grid"),
-    ("sweep --grid tau=", "tau"),
-    ("sweep --grid tau=0.1,nan", "tau"),
-    ("sweep --grid tau=2", "tau"),
-    ("sweep --grid network=tabel", "network"),
     ("sweep --grid tau=1 tau=0.5", "tau"),
-    ("sweep --grid seed=1,2", "seed"),
 ]
 TOGETHER = [
     # Settings that contradict each other, or have no effect.
     ("train --epsilon-start 0.2 --epsilon-end 0.4", "epsilon"),
-    ("train --learning-rate 0.1 --learning-rate-end 0.2", "learning"),
-    ("train --preset matlab --network mlp", "network"),
-    ("train --preset plain --reward-draw 0.5", "reward"),
-    ("train --reward-win 0", "reward"),
-    ("train --seat first", "seat"),
     ("train --preset table --opponent minimax", "backup"),
-    ("train --preset table --double", "double"),
-    ("train --preset table --env-id connect_four", "network"),
-    ("train --replay-capacity 10 --replay-start 100", "replay"),
     ("sweep --preset table --grid opponent=minimax", "backup"),
     ("train --preset table --hidden-size 64", "hidden"),
-    ("train --replay-batch 64", "replay"),
-    ("train --table-key hash", "table"),
-    ("train --no-canonical --env-id hex", "canonical"),
     ("train --json --quiet", "quiet"),
     ("train --details --quiet", "details"),
     ("sweep --eval-every 5", "eval"),
@@ -148,9 +82,9 @@ TOGETHER = [
     ("play random --level expert --env-id connect_four", "minimax"),
     # Several devices and processes.
     ("train --devices 0", "--devices"),
-    ("train --devices 2.5", "--devices"),
     ("train --process-id 0", "--process-id"),
     ("train --num-envs 100 --devices 8", "--num-envs"),
+    ("sweep --env-id connect_4x4 --start-share 0.5 --num-envs 9 --devices 8", "--num"),
     ("train --distributed --coordinator a:1", "--coordinator"),
     (
         "train --distributed --num-processes 4 --process-id 4 --coordinator a:1",
@@ -160,40 +94,30 @@ TOGETHER = [
 FILES = [
     ("evaluate runs/one --env-id hex", "runs/one"),
     ("train --opponent runs/one --env-id hex", "runs/one"),
-    ("train --run-dir /proc/x", "/proc/x"),
     ("train --run-dir runs/one", "runs/one"),
     ("train --run-dir a_file", "a_file"),
-    ("train --run-dir a_file/new", "a_file/new"),
     (f"train --run-dir {'x' * 300}", "x" * 300),
-    ("train --run-dir /dev/null/x", "/dev/null/x"),
     ("train --run-dir /dev/full", "/dev/full"),
     ("train --config none.json", "none.json"),
     ("train --config a_file", "a_file"),
     ("train --resume nowhere", "nowhere"),
     ("train --resume empty", "empty"),
     ("train --resume runs/one", "runs/one"),
-    ("evaluate runs/on", "runs/on"),
     ("evaluate empty", "empty"),
-    ("evaluate a_file", "a_file"),
     ("evaluate shipped:nothing", "shipped:nothing"),
     ("play runs/none-such-run", "runs/none-such-run"),
-    ("arena random runs/none", "runs/none"),
     ("evaluate runs/one --policy-csv no/p.csv", "no/p.csv"),
     ("arena random minimax --csv no/pairs.csv", "no/pairs.csv"),
     ("arena random minimax --svg x.gif", "x.gif"),
     ("sweep --csv empty", "--csv"),
-    ("sweep --csv /dev/full/x", "/dev/full/x"),
-    ("sweep --svg x.bmp", "x.bmp"),
-    ("sweep --resume nowhere.jsonl", "nowhere.jsonl"),
     ("sweep --resume a_file", "a_file"),
     ("plot runs/none", "runs/none"),
-    ("plot empty", "empty"),
     ("runs nowhere", "nowhere"),
     ("runs /dev/null", "/dev/null"),
     ("web --host 999.999.999.999 --port 1", "--host"),
     ("web --data-dir /dev/null/x", "--data-dir"),
 ]
-ALONE = [
+WITHOUT_COMMAND = [
     # `python -m jax_ttt` itself, or `jax-ttt`.
     (". trian", "trian"),
     (". --sede 2", "--sede"),
@@ -205,15 +129,14 @@ TABLES = {
     "values": VALUES,
     "together": TOGETHER,
     "files": FILES,
-    "alone": ALONE,
+    "without_command": WITHOUT_COMMAND,
 }
 BEFORE_JAX = ("flags", "values", "together")
 """The tables whose lines are refused before JAX is loaded."""
-PROCESSES = [FLAGS[0], VALUES[0], VALUES[20], TOGETHER[0], FILES[4], ALONE[-1]]
-"""Lines that are also run in a process of their own."""
 
-# Each command line gets a process that is forked from one that has imported tyro, and
-# runs there as `python -m` runs it. It writes into the file of its number.
+# Each command line gets a process that is forked from one that has imported tyro, since
+# a new process takes a second. It runs there as `python -m` runs it, and its output is
+# written to the files of its number.
 PROGRAM = """
 import importlib, json, os, runpy, shutil, signal, sys
 import tyro, jax_ttt.cli
@@ -239,8 +162,8 @@ for number, (command, *words) in enumerate(lines):
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
-        if found := {"jax", "pgx"} & sys.modules.keys():
-            open(f"{folder}/{number}.loaded", "w").write(" ".join(found))
+        if {"jax", "pgx"} & sys.modules.keys():
+            open(f"{folder}/{number}.loaded", "w").close()
     break
 """
 
@@ -285,17 +208,3 @@ def test_wrong_command_lines_are_refused(table, work):
         assert as_users.contents(folder / f"{number}") == before, line
         is_loaded = (folder / f"{number}.loaded").exists()
         assert not (table in BEFORE_JAX and is_loaded), line
-
-
-@pytest.mark.parametrize(
-    "row", PROCESSES, ids=[ascii(row[0])[1:61] for row in PROCESSES]
-)
-def test_a_process_is_refused_in_the_same_way(row, work):
-    line, word = row
-    command, *words = shlex.split(line)
-    before = as_users.contents(work / "work")
-    done = as_users.run(
-        command if command != "." else "__main__", *words, cwd=work / "work"
-    )
-    as_users.assert_refused(done, word)
-    assert as_users.contents(work / "work") == before

@@ -12,9 +12,9 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading.grade import Grade
 from jax_ttt.networks import q_network
-from jax_ttt.players import agents
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.network import network_of
+from jax_ttt.players import saved_agents
+from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import SavedAgent
 
 FIELDS = {
     "num_envs": 8,
@@ -35,15 +35,15 @@ def flags(*names):
     ]
 
 
-def joined(usual, flags):
-    """Return the flags with the usual ones before them that are not given again."""
-    pairs = zip(usual[::2], usual[1::2], strict=True)
+def joined(defaults, flags):
+    """Return the default flags that are not among `flags`, followed by these."""
+    pairs = zip(defaults[::2], defaults[1::2], strict=True)
     return [*(w for pair in pairs if pair[0] not in flags for w in pair), *flags]
 
 
 def ungraded(config, params, seed=0):
-    """Return an agent of these weights without any training or evaluation."""
-    return Agent(
+    """Return an agent of these weights that was neither trained nor graded."""
+    return SavedAgent(
         config=config,
         params=params,
         seed=seed,
@@ -54,20 +54,19 @@ def ungraded(config, params, seed=0):
 
 def untrained(config):
     """Return an agent of new weights."""
-    params = jax.tree.map(lambda x: x, _init_params(config.architecture))
-    return ungraded(config, params)
+    return ungraded(config, _init_params(config.architecture))
 
 
 @functools.cache
 def _init_params(architecture):
-    """Return the weights of seed 0, by one program in place of one per operation."""
+    """Return the weights of seed 0, by one compiled program, not one per operation."""
     init_params = jax.jit(q_network.init_params)
-    return init_params(network_of(architecture), jax.random.key(0))
+    return init_params(network_from(architecture), jax.random.key(0))
 
 
 def save_untrained(path, **fields):
     """Save an untrained agent and return its path."""
     config = Config.of(**{"hidden_size": FIELDS["hidden_size"]} | fields)
     path.parent.mkdir(parents=True, exist_ok=True)
-    agents.save_agent(untrained(config), path)
+    saved_agents.save_agent(untrained(config), path)
     return path

@@ -1,21 +1,21 @@
-"""The check of types and shapes that tests add to the package's functions."""
+"""The check of types and shapes that tests add to functions of the package."""
 
 from beartype import beartype
 
 _local = {}
-_OF_LEAVES = {
+_HOLDERS_OF_LEAVES = {
     f"{name}.__init__" for name in ("Best", "Learner", "RunState", "TrainState")
 }
 """Dataclasses that JAX also makes of shapes, shardings or axes in place of arrays."""
 
 
 def checked(function):
-    """Return the function with checked types, as beartype does.
+    """Return the function with types checked by beartype.
 
-    jaxtyping passes a function that has a signature and no body. So all definitions of
-    a local function share one check; a run of the tests makes 20,000 definitions.
+    jaxtyping passes a function with a signature and no body. So all definitions of a
+    local function share one check: a run of the tests makes 20,000 definitions.
     """
-    if function.__qualname__ in _OF_LEAVES:
+    if function.__qualname__ in _HOLDERS_OF_LEAVES:
         return function
     if "<locals>" not in function.__qualname__:
         return beartype(function)

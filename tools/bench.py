@@ -22,8 +22,8 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.networks import q_network
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.runtime import files, process, streams
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime import atomic_files, process_info, standard_streams
+from jax_ttt.runtime.words import count_phrase
 from tools.benchmarks import (
     growth,
     openspiel,
@@ -50,13 +50,13 @@ Part = Literal[
     "openspiel",
 ]
 OURS: tuple[Preset, ...] = ("table", "default")
-"""What is trained beside OpenSpiel's learners, with the same seeds."""
+"""The presets that are trained with the same seeds as OpenSpiel's learners."""
 SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
-"""What is measured only when it is asked for: it takes long."""
+"""The parts that are measured only with `--only`, since they take long."""
 NUM_SEEDS = {"default": 64, "table": 16}
-"""Agents that are trained where no number is asked for, by the preset."""
+"""The default numbers of agents, by preset."""
 FEW_SEEDS = 2
-"""The same of other presets and of OpenSpiel's learners, which train for longer."""
+"""The default for other presets and OpenSpiel's learners, which train for longer."""
 _DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in SWEEPS)
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16, optional=True)
@@ -103,13 +103,13 @@ class Args:
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    args = checked(args)
+    args = check_args(args)
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    machine = cli.Machine(no_compile_cache=True)  # what is measured gets compiled
+    machine = cli.MachineFlags(no_compile_cache=True)  # compilation is measured too
     setup = {
         "jax_ttt": __version__,
-        "device": cli.set_up(machine).name,
+        "device": cli.set_up_device(machine).name,
         "precision": f"{q_network.learning_dtype('auto')} (auto)",
         "machine": machine_name(),
         "versions": libraries(),
@@ -122,7 +122,7 @@ def main(args: Args) -> int:
         write_figures(args, setup | {"quick": args.quick, "parts": figures})
     if args.svg:
         growth.growth_chart(figures["growth"], setup["device"]).save(args.svg)
-        streams.tell_written(args.svg, as_json=args.json)
+        standard_streams.print_written(args.svg, as_json=args.json)
     return 0
 
 
@@ -149,13 +149,13 @@ def write_figures(args: Args, results: dict[str, Any]) -> None:
     """Write the results as JSON with `--out`, and print them with `--json`."""
     if args.out:
         text = json.dumps(results, indent=2) + "\n"
-        files.write_output(args.out, text.encode())
-        streams.tell_written(args.out, as_json=args.json)
+        atomic_files.write_output(args.out, text.encode())
+        standard_streams.print_written(args.out, as_json=args.json)
     if args.json:
         print(json.dumps(results))
 
 
-def checked(args: Args) -> Args:
+def check_args(args: Args) -> Args:
     """Return the arguments, with few rounds and seeds if `quick`.
 
     Raises:
@@ -163,18 +163,20 @@ def checked(args: Args) -> Args:
         UsageError: a file can't be written, or there will be nothing to draw.
     """
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
-    cli.check_output("--out", args.out)
-    cli.check_output("--svg", args.svg)
-    pictures.check_file("--svg", args.svg)
+    cli.check_output_path("--out", args.out)
+    cli.check_output_path("--svg", args.svg)
+    pictures.check_picture_file("--svg", args.svg)
     if "openspiel" in args.only:
-        cli.require("open_spiel", "openspiel", "--only openspiel")
+        cli.require_package("open_spiel", "openspiel", "--only openspiel")
     if args.svg:
-        cli.require("matplotlib", "plots", "--svg")
+        cli.require_package("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
             raise UsageError("--svg draws growth, which --only leaves out")
     if args.quick:
-        few = {"rounds": min(args.rounds, 3), "num_seeds": min(args.num_seeds or 2, 2)}
-        return dataclasses.replace(args, **few)
+        num_seeds = min(args.num_seeds or 2, 2)
+        return dataclasses.replace(
+            args, rounds=min(args.rounds, 3), num_seeds=num_seeds
+        )
     return args
 
 
@@ -210,7 +212,7 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
 
 def libraries() -> str:
     """Return the versions of Python and of the main libraries."""
-    versions = {"Python": platform.python_version(), **process.versions()}
+    versions = {"Python": platform.python_version(), **process_info.library_versions()}
     names = ("Python", "jax", "flax", "pgx")
     return ", ".join(f"{name} {versions[name]}" for name in names)
 
@@ -227,7 +229,7 @@ def machine_name() -> str:
             name = line.split(":", 1)[1].strip()
     has = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has else os.cpu_count()
-    return f"{name}, {counted(cores or 1, 'core')}, {platform.system()}"
+    return f"{name}, {count_phrase(cores or 1, 'core')}, {platform.system()}"
 
 
 COMMAND = cli.Command(module="tools.bench", args_type=Args, main=main)

@@ -2,7 +2,7 @@
 
 python -m tools.dense_layers article --precision float32
 
-Each measurement has a process of its own, as JAX keeps what it traced with a layer.
+Each measurement runs in a new process, since JAX caches what it traced with a layer.
 
 Axes: `B` boards, `H W C` planes, `V` values of a board.
 """
@@ -23,8 +23,8 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.choices import Activation, Precision
 from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.settings import Activation, Precision
 from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import ACTIVATIONS, MLP
 from tools.benchmarks import updates

@@ -17,25 +17,27 @@ from pgx import State
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.api import training
-from jax_ttt.config.catalogue import EnvId, Seat
+from jax_ttt.api import train
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.files.rows import Row, searches
+from jax_ttt.files.metrics_rows import Row, searched_rows
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import Game, own_game
-from jax_ttt.pictures import board, curves
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
-from jax_ttt.players import players
-from jax_ttt.players.agents import Agent
-from jax_ttt.runtime import streams
-from jax_ttt.text.board import find
+from jax_ttt.games.played_game import Game, game_against_itself
+from jax_ttt.pictures import board_svg, curves
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.players import random_players
+from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.runtime import standard_streams
+from jax_ttt.text.board_text import find_position
 from tools import screenshots
+from tools.architecture import architecture_picture
 from tools.benchmarks.progress import Steps
+from tools.round_drawing import round_picture
 
 Drawing = Literal[
+    "architecture",
     "game",
     "random-games",
     "values",
@@ -43,6 +45,7 @@ Drawing = Literal[
     "seeds",
     "growth",
     "rounds",
+    "counterexamples",
     "lost-line",
     "closed-line",
 ]
@@ -64,16 +67,18 @@ class Args:
     out: Path = Path("docs/figures")
     """Folder to write to."""
     only: tuple[Name, ...] = get_args(Name)
-    """Figures to make. game: a perfect game; random-games: nine random games; values:
-    an agent's values of a board; learning: one run; seeds: several runs; growth: the
-    published systems; rounds: a run that finds counterexamples; lost-line, closed-line:
-    a line that beat an agent of it, and the last agent's game instead; web: the web
-    page, which needs Playwright and chromium."""
+    """Figures to make. architecture: the parts of the program; game: a perfect game;
+    random-games: nine random games; values: an agent's values of a board; learning:
+    one run; seeds: several runs; growth: the published systems; rounds: a run that
+    finds counterexamples; counterexamples: one of its rounds as a tree of moves;
+    lost-line, closed-line: a line that beat an agent of this run, and the last agent's
+    game against the same opponent; web: the web page, which needs Playwright and
+    chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
-    """The first seed to train; the game and the values are those of its agent."""
+    """The first seed to train; its agent gives the game and the values."""
     num_seeds: Annotated[int, _NUM_SEEDS] = 5
     """Number of seeds in the figures of several runs."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -81,21 +86,21 @@ def main(args: Args) -> int:
     check_seeds(args.first_seed, args.num_seeds)
     if not args.out.is_dir():
         raise UsageError(f"--out {args.out}: no such folder")
-    cli.require("matplotlib", "plots", "figures")
+    cli.require_package("matplotlib", "plots", "figures")
     if "web" in args.only:
-        cli.require("playwright", "dev", "--only web")
-    cli.set_up(args.machine)
+        cli.require_package("playwright", "dev", "--only web")
+    cli.set_up_device(args.machine)
     for name in args.only:
         if name == "web":
             for path in screenshots.take(args.out):
-                streams.tell_written(path)
+                standard_streams.print_written(path)
             continue
         draw = drawings(args)[name]
         themes: tuple[Theme, ...] = get_args(Theme)
         for theme in themes:
             path = args.out / f"{name}-{theme}.svg"
             draw(theme=theme).save(path)
-            streams.tell_written(path)
+            standard_streams.print_written(path)
     return 0
 
 
@@ -120,16 +125,17 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         return curves.round_curves(rows, title, agent.config, theme)
 
     return {
-        "game": lambda theme: board.animation(
+        "architecture": architecture_picture,
+        "game": lambda theme: board_svg.animation(
             trained("default", args.first_seed)[0].game_against_itself().states,
             theme,
         ),
-        "random-games": lambda theme: board.position_picture(
+        "random-games": lambda theme: board_svg.position_picture(
             random_games("tic_tac_toe", 9), theme
         ),
-        "values": lambda theme: board.values_picture(
+        "values": lambda theme: board_svg.values_picture(
             trained("default", args.first_seed)[0],
-            find("tic_tac_toe", _BOARD),
+            find_position("tic_tac_toe", _BOARD),
             theme,
         ),
         "learning": one,
@@ -138,10 +144,11 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
             runs(tuple(SYSTEMS), seeds), theme
         ),
         "rounds": rounds,
-        "lost-line": lambda theme: board.animation(
+        "counterexamples": round_picture,
+        "lost-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[0].states, theme
         ),
-        "closed-line": lambda theme: board.animation(
+        "closed-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[1].states, theme
         ),
     }
@@ -152,9 +159,9 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
     env = pgx_games.make_env(env_id)
     init_key, key = jax.random.split(jax.random.key(seed))
     state = pgx_games.init(env, init_key, num_games)
-    while not pgx_games.finished(state).all():
+    while not pgx_games.is_finished(state).all():
         key, move_key = jax.random.split(key)
-        moves = players.random_player(move_key, state)
+        moves = random_players.random_player(move_key, state)
         state = pgx_games.play_moves(env, state, moves)
     return state
 
@@ -172,7 +179,7 @@ def runs(
 
 
 @functools.cache
-def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
+def trained(preset: Preset, seed: int) -> tuple[SavedAgent, list[Row]]:
     """Train an agent; return it with its metrics.
 
     It is evaluated 30 times, or in rounds of counterexamples until it is proven.
@@ -182,39 +189,43 @@ def trained(preset: Preset, seed: int) -> tuple[Agent, list[Row]]:
     if not in_rounds:
         every = max(config.run.num_updates // _EVALUATIONS, 1)
         config = config.replace(eval_every=every)
-    run = training.train(seed, config, until_proven=in_rounds)
+    run = train.train(seed, config, until_proven=in_rounds)
     return run.agent, list(run.rows)
 
 
 @functools.cache
 def lost_line(seed: int) -> tuple[Game, Game]:
-    """Return a line that beat an agent of a round, and the last agent's game instead.
+    """Return a line that beat an earlier agent, and the last agent's game against it.
 
-    Of all shortest losing lines after the first round, the one that it leaves last.
+    Of the shortest losing lines after the first round, it is the one that the last
+    agent follows for the most moves.
 
     Raises:
         UsageError: there is no such line, or the run ended without a proof.
     """
     agent, rows = trained(_ROUNDS, seed)
     lines: list[tuple[Seat, tuple[int, ...]]] = [
-        (seat, found.losing_line)
-        for row in searches(rows)[1:-1]
-        for seat, found in row.grade.searched.items()
-        if found.losing_line is not None
+        (seat, result.losing_line)
+        for row in searched_rows(rows)[1:-1]
+        for seat, result in row.grade.searched.items()
+        if result.losing_line is not None
     ]
     if not (lines and agent.score.unbeatable):
-        why = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
-        raise UsageError(why)
+        message = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
+        raise UsageError(message)
     env_id = agent.config.env_id
     pairs = [
-        (Game.start(env_id, line), own_game(env_id, agent.player, line, seat))
+        (
+            Game.start(env_id, line),
+            game_against_itself(env_id, agent.player, line, seat),
+        )
         for seat, line in lines
     ]
-    return max(pairs, key=lambda pair: num_shared_moves(*pair))
+    return max(pairs, key=lambda pair: num_shared_moves(pair[0], pair[1]))
 
 
 def num_shared_moves(one: Game, other: Game) -> int:
-    """Return the number of moves before two games part."""
+    """Return the number of equal moves at the beginning of two games."""
     pairs = zip(one.moves, other.moves, strict=False)
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 

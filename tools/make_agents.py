@@ -15,21 +15,22 @@ import jax
 
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import DEFAULT, EnvId, seat_name
+from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import agents, names, registry
+from jax_ttt.players import player_names, registry
+from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
 
-_MOST = 10**6  # positions; the agent reaches fewer
+_MAX_POSITIONS = 10**6  # the agent reaches fewer
 HEAD = ("agent", "trained with", "size")
-REACHED = (
+SEARCH_HEAD = (
     *("agent", "seat", "positions", "losing ends"),
     *("vs. random: wins / draws / losses", "unbeatable"),
 )
-MARKS = ("agent", "all positions", "random ones", "tactical ones")
+EXAM_HEAD = ("agent", "all positions", "random ones", "tactical ones")
 PAGE = Path(__file__).parents[1] / "docs" / "shipped_agents.md"
 FLAGS = {
     "network": ("--preset", "default", "--seed", "1"),
@@ -51,10 +52,8 @@ command. On the same machine and versions, `make agents` writes the same bytes a
 
 {agents}
 
-A certificate has an agent's move in every position that it can reach, and the SHA-256
-of the agent's file. `python docs/check_certificate.py FILE` plays all games against
-these moves, without this package; see
-[proof.md](proof.md#a-proof-that-others-can-check).
+A [certificate](certificates.md) is a proof that can be checked without this package, by
+`python docs/check_certificate.py FILE`:
 
 {certificates}
 
@@ -67,18 +66,17 @@ again from the files. [players.md](players.md) explains the rows.
 
 {boards}
 
-[connect_four.md](connect_four.md) tells how they learn, and the
-[web page](web.md) plays with them. The figures of the first agent
-are exact, over all positions that it reaches against every opponent, mirror images
-counted once.
+[connect_four.md](connect_four.md) explains how they learn. The figures of
+`shipped:connect-5x4` are exact, over all positions that it reaches against every
+opponent. A position and its mirror image count once.
 
 {reached}
 
-The other one [can be beaten](connect_four.md#the-usual-board). Its share of
-value-keeping moves in [the exam](proof.md#an-exam-of-connect-four), with 95 %
-intervals:
+`shipped:connect-7x6` [can be beaten](connect_four.md#the-usual-board).
+[An exam](large_searches.md#an-exam-of-connect-four) counts the share of its moves that
+keep the value of the position (in brackets: 95 % intervals):
 
-{marks}
+{exam}
 """
 
 
@@ -108,25 +106,25 @@ def certify() -> None:
 
 def page() -> str:
     """Return the text of the page: how the agents were made, proofs and grades."""
-    listed = list_of(SHIPPED)
+    agents = agent_rows(SHIPPED)
     certificates = [
         (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
         for name, path in CERTIFICATES.items()
     ]
-    columns = [shown(grade_of(f"shipped:{name}")) for name in SHIPPED]
+    columns = [grade_cells(grade_of(f"shipped:{name}")) for name in SHIPPED]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return TEXT.format(
-        agents=table(HEAD, listed),
+        agents=table(HEAD, agents),
         certificates=table(("agent", "certificate"), certificates),
-        positions=trees.enumerated(DEFAULT).num_positions,
-        grades=table(("", *(name for name, *_ in listed)), rows),
-        boards=table(HEAD, list_of(CONNECT_FOUR)),
-        reached=table(REACHED, list(reached("connect-5x4"))),
-        marks=table(MARKS, [exam_marks("connect-7x6")]),
+        positions=trees.enumerated(DEFAULT_GAME).num_positions,
+        grades=table(("", *(name for name, *_ in agents)), rows),
+        boards=table(HEAD, agent_rows(CONNECT_FOUR)),
+        reached=table(SEARCH_HEAD, list(search_rows("connect-5x4"))),
+        exam=table(EXAM_HEAD, [exam_scores("connect-7x6")]),
     )
 
 
-def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
+def agent_rows(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
     """Return the rows of a table of agents: name, command, size."""
     return [
         (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
@@ -134,34 +132,42 @@ def list_of(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
     ]
 
 
-def reached(name: str) -> Iterator[tuple[str, ...]]:
-    """Yield for each seat what an agent of Connect Four reaches."""
-    player, env_id, entrant = entered(name)
-    grade = grader.follow_lines(env_id, entrant, _MOST)
-    for seat, of in grade.searched.items():
-        counts = f"{of.num_positions:,}", f"{of.losing_ends:,}"
-        about = f"`{player}`", f"as {seat_name(env_id, seat)}"
-        yield *about, *counts, percent(of), "proven" if of.unbeatable else "no"
+def search_rows(name: str) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each seat: what an agent of Connect Four reaches."""
+    player = shipped_player(name)
+    grade = grader.follow_lines(player, _MAX_POSITIONS)
+    for seat, result in grade.searched.items():
+        yield (
+            f"`{player.name}`",
+            f"as {seat_name(player.env_id, seat)}",
+            f"{result.num_positions:,}",
+            f"{result.losing_ends:,}",
+            percent(result),
+            "proven" if result.unbeatable else "no",
+        )
 
 
-def exam_marks(name: str) -> tuple[str, ...]:
-    """Return the marks of an agent in the exam of Connect Four."""
-    player, env_id, entrant = entered(name)
-    questions = exam.read_exam(env_id, None)
-    marks = exam.take_exam(env_id, entrant.player, questions, jax.random.key(0))
+def exam_scores(name: str) -> tuple[str, ...]:
+    """Return the scores of an agent in the exam of Connect Four."""
+    player = shipped_player(name)
+    questions = exam.read_exam(player.env_id, None)
+    exam_key = jax.random.key(0)
+    scores = exam.take_exam(player.env_id, player.choose, questions, exam_key)
     cells = [
-        f"{mark.share:.1%} ({mark.interval[0]:.1%} to {mark.interval[1]:.1%})"
-        for mark in (marks.all, *marks.by_kind.values())
+        f"{score.share:.1%} ({score.interval[0]:.1%} to {score.interval[1]:.1%})"
+        for score in (scores.all, *scores.by_kind.values())
     ]
-    return (f"`{player}`", *cells)
+    return (f"`{player.name}`", *cells)
 
 
-def entered(name: str) -> tuple[str, EnvId, registry.Entrant]:
-    """Return an agent's name as a player, its game, and the agent as a player."""
-    player = f"shipped:{name}"
-    env_id = agents.game([names.read_name(player, DEFAULT)], None)
-    spec = names.read_name(player, env_id)
-    return player, env_id, registry.enter(spec, env_id, jax.random.key(0))
+def shipped_player(name: str) -> Player:
+    """Return a shipped agent as a player."""
+    full_name = f"shipped:{name}"
+    env_id = player_names.game_of_players(
+        [player_names.read_name(full_name, DEFAULT_GAME)], None
+    )
+    spec = player_names.read_name(full_name, env_id)
+    return registry.make_player(spec, env_id, jax.random.key(0))
 
 
 def command(name: str) -> str:
@@ -172,15 +178,15 @@ def command(name: str) -> str:
 def grade_of(player: str) -> Grade:
     """Return the exact grade of a player of tic-tac-toe."""
     key = jax.random.key(0)  # unused: nothing is sampled
-    entrant = registry.enter(names.read_name(player, DEFAULT), DEFAULT, key)
-    return grader.follow_lines(DEFAULT, entrant)
+    spec = player_names.read_name(player, DEFAULT_GAME)
+    return grader.follow_lines(registry.make_player(spec, DEFAULT_GAME, key))
 
 
-def shown(grade: Grade) -> dict[str, str]:
+def grade_cells(grade: Grade) -> dict[str, str]:
     """Return a grade as cells of a table, by the names of their rows."""
     cells = {"unbeatable, both seats": "proven" if grade.unbeatable else "no"}
     for seat, followed in grade.followed.items():
-        as_seat = f"as {seat_name(DEFAULT, seat)}"
+        as_seat = f"as {seat_name(DEFAULT_GAME, seat)}"
         cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(followed)
         lines = followed.lines
         assert lines is not None, "the game is enumerable"

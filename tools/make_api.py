@@ -1,4 +1,4 @@
-"""Write docs/api.md from the signatures and docstrings of the public functions.
+"""Write docs/api.md and docs/api_*.md from the docstrings of the public functions.
 
 python -m tools.make_api
 """
@@ -8,60 +8,99 @@ import importlib
 import inspect
 import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import jax_ttt
 
 DOCS = Path(__file__).parents[1] / "docs"
-EXAMPLES = ("train", "prove", "play", "draw", "eight_seeds", "own_player")
-TYPES = {
-    "agent": ("Agent",),
-    "run": ("Run", "Runs"),
-    "values": ("Values",),
-    "game": ("GameAgainst",),
-    "proof": ("Proof",),
-    "grading": ("Grade",),
-    "entrant": ("Player",),
-    "pairing": ("Match",),
-    "table": ("CrossTable",),
-}
-"""The types that the functions return, by their modules of `jax_ttt.api`."""
-PAGE = """# From Python
 
-<!-- Made by `make api` from the docstrings of jax_ttt/api: change those instead. -->
 
-`import jax_ttt` loads no JAX and takes under 0.1 s: a function is loaded when it is
-first used. Settings are keyword arguments with the names of the command line's flags;
-`python -m jax_ttt.train --help` describes them.
+class Part(NamedTuple):
+    """A page of the functions for one task."""
 
+    file: str
+    title: str
+    examples: tuple[str, ...]  # files in docs/examples
+    functions: tuple[str, ...]
+
+
+PARTS = (
+    Part(
+        file="api_train.md",
+        title="train agents",
+        examples=("train", "eight_seeds", "connect_four"),
+        functions=("train", "train_many", "save", "load"),
+    ),
+    Part(
+        file="api_grade.md",
+        title="grade and prove players",
+        examples=("prove", "own_player"),
+        functions=("grade", "prove", "match", "cross_table"),
+    ),
+    Part(
+        file="api_play.md",
+        title="play games and read action values",
+        examples=("play", "own_program"),
+        functions=("new_game", "player", "best_move", "q_values"),
+    ),
+    Part(
+        file="api_draw.md",
+        title="draw results",
+        examples=("draw",),
+        functions=("draw",),
+    ),
+)
+
+MADE = (
+    "<!-- Made by `make api` from docstrings of jax_ttt/api and from docs/examples. -->"
+)
+INDEX = f"""# From Python
+
+{MADE}
+
+```python
+import jax_ttt
+
+run = jax_ttt.train(seed=1, preset="table")
+print(jax_ttt.prove(run.agent))
+```
+
+Each function is on one of four pages:
+
+{{tasks}}
+
+## What all functions share
+
+- Settings are keyword arguments with the names of the command line's flags;
+  `python -m jax_ttt.train --help` describes them.
 - A *player* is an agent, a name such as `"minimax"`, the path of a saved agent, or your
-  own function or policy.
+  own function or policy. [players.md](players.md#players-by-name) has the names.
 - A *board* is a game, or the moves from its start: `[4, 0]`.
 - A result prints as text, and a notebook shows its picture.
-- Wrong input raises `jax_ttt.Refused`, a `ValueError` of one line.
+- `import jax_ttt` loads no JAX and takes under 0.1 s: a function is loaded when it is
+  first used.
 - Compilation takes most of a short run's time. To cache compiled programs for the next
   process, as the commands do, start with
-  `from jax_ttt.runtime import compile_cache; compile_cache.use()`.
+  `from jax_ttt.runtime import compiling; compiling.use_program_cache()`.
 
-{tour}
+## Your own parts
+
+| you add | how |
+|---|---|
+| a player | a function or a policy: [example]({{own_player}}) |
+| a JAX program with a trained network | [example]({{own_program}}) |
+| a game | [adding_a_game.md](adding_a_game.md) |
+| a learner, a backup, a network | [change_it.md](change_it.md) |
 
 ## Settings and errors
 
 `jax_ttt.Config` holds all settings of a run and is immutable. `jax_ttt.PRESETS` holds
-the presets by name. `jax_ttt.Refused` is the error of wrong input.
+the presets by name. Wrong input raises `jax_ttt.Refused`, a `ValueError` whose text is
+one line.
 
-{settings}
-
-## Functions
-
-{functions}
-
-## Return types
-
-Import these for type hints, for instance `from jax_ttt.api.agent import Agent`.
-
-{types}
+{{settings}}
 """
 
 
@@ -72,35 +111,77 @@ class Definition(NamedTuple):
     docstring: str
 
 
-def page() -> str:
-    """Return the text of the page."""
-    functions = {
-        name: getattr(jax_ttt, name)
-        for name in jax_ttt.__all__
-        if inspect.isfunction(getattr(jax_ttt, name))
-    }
-    return PAGE.format(
-        tour="\n\n".join(shown_example(name) for name in EXAMPLES),
-        settings=sections(inspect.cleandoc(jax_ttt.__doc__ or ""))["Example"],
-        functions="\n\n".join(
-            shown_function(definitions(found.__module__)[name])
-            for name, found in functions.items()
-        ),
-        types="\n\n".join(
-            shown_class(f"jax_ttt.api.{module}", name)
-            for module, names in TYPES.items()
-            for name in names
-        ),
+def pages() -> dict[str, str]:
+    """Return the texts of all pages by their files' names."""
+    return {"api.md": index_page()} | {part.file: part_page(part) for part in PARTS}
+
+
+def index_page() -> str:
+    """Return the page that lists the functions by task."""
+    settings = sections(inspect.cleandoc(jax_ttt.__doc__ or ""))["Example"]
+    return INDEX.format(
+        tasks="\n\n".join(map(task_table, PARTS)),
+        own_player=example_link("own_player"),
+        own_program=example_link("own_program"),
+        settings=settings,
     )
 
 
-def shown_example(name: str) -> str:
-    """Return an example file, with its docstring as the heading."""
-    code = (DOCS / "examples" / f"{name}.py").read_text("utf-8")
-    title = ast.get_docstring(ast.parse(code)) or ""
+def task_table(part: Part) -> str:
+    """Return the table of a part's functions, with the first sentence of each."""
+    rows = []
+    for name in part.functions:
+        docstring = inspect.getdoc(getattr(jax_ttt, name)) or ""
+        link = f"[`{name}`]({part.file}#{name})"
+        rows.append(f"| {link} | {first_paragraph(docstring)} |")
+    return "\n".join(
+        [f"| [{part.title.capitalize()}]({part.file}) | |", "|---|---|", *rows]
+    )
+
+
+def example_link(name: str) -> str:
+    """Return the target of a link to an example on its page."""
+    (part,) = (part for part in PARTS if name in part.examples)
+    title = example_title(example_code(name))
+    anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    return f"{part.file}#{anchor}"
+
+
+def part_page(part: Part) -> str:
+    """Return the page of a task: examples, functions and the types of their results."""
+    functions = [getattr(jax_ttt, name) for name in part.functions]
+    texts = [f"# From Python: {part.title}", MADE, "All functions: [api.md](api.md)."]
+    texts += [example_text(name) for name in part.examples]
+    texts += [function_text(function) for function in functions]
+    texts += [class_text(type_) for type_ in result_types(functions)]
+    return "\n\n".join(texts) + "\n"
+
+
+def result_types(functions: list[Callable[..., object]]) -> list[type]:
+    """Return the package's types that the functions return, each once."""
+    types = [inspect.signature(function).return_annotation for function in functions]
+    own_types = [
+        t for t in types if getattr(t, "__module__", "").startswith("jax_ttt.")
+    ]
+    return list(dict.fromkeys(own_types))
+
+
+def example_code(name: str) -> str:
+    """Return the source of an example."""
+    return (DOCS / "examples" / f"{name}.py").read_text("utf-8")
+
+
+def example_title(code: str) -> str:
+    """Return the docstring of an example, without the full stop."""
+    return (ast.get_docstring(ast.parse(code)) or "").rstrip(".")
+
+
+def example_text(name: str) -> str:
+    """Return an example with its docstring as the heading."""
+    code = example_code(name)
     body = code.split('"""\n', 1)[1].strip()
     link = f"[examples/{name}.py](examples/{name}.py)"
-    return f"## {title.rstrip('.')}\n\n```python\n{body}\n```\n\n{link}"
+    return f"## {example_title(code)}\n\n```python\n{body}\n```\n\n{link}"
 
 
 def definitions(module: str) -> dict[str, Definition]:
@@ -122,6 +203,7 @@ def signature(node: ast.FunctionDef) -> str:
     """Return a function's signature, with one argument per line if it is long."""
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     args = re.sub(r"(?<=[\w\]])=(?=\S)", " = ", ast.unparse(node.args))
+    args = args.replace("'", '"')
     call = f"{node.name}({args}){returns}"
     if len(call) <= 88:
         return call
@@ -142,53 +224,67 @@ def sections(docstring: str) -> dict[str, str]:
         elif name == "Returns":
             texts[name] = f"Returns: {body}"
         else:
-            texts[name] = (
-                f"{name}:\n\n{bullets(body)}" if name == "Raises" else bullets(body)
-            )
+            entries = [f"- `{entry}`: {text}" for entry, text in items(body).items()]
+            title = ["Raises:", ""] if name == "Raises" else []
+            texts[name] = "\n".join([*title, *entries])
     return texts
 
 
-def bullets(text: str) -> str:
-    """Return entries `name: text`, with indented further lines, as a list."""
-    entries = re.split(r"\n(?=\S)", text)
-    shown = []
-    for entry in entries:
-        name, _, about = " ".join(entry.split()).partition(": ")
-        shown.append(f"- `{name}`: {about}")
-    return "\n".join(shown)
+def items(text: str) -> dict[str, str]:
+    """Return a section's entries `name: text`, whose further lines are indented."""
+    entries = {}
+    for entry in re.split(r"\n(?=\S)", text):
+        name, _, meaning = " ".join(entry.split()).partition(": ")
+        entries[name] = meaning
+    return entries
 
 
-def shown_function(found: Definition) -> str:
+def first_paragraph(docstring: str) -> str:
+    """Return the first paragraph of a docstring in one line."""
+    first, *_ = docstring.split("\n\n")
+    return " ".join(first.split())
+
+
+def function_text(function: Callable[..., object]) -> str:
     """Return a function's heading, signature and docstring."""
-    assert isinstance(found.node, ast.FunctionDef)
-    parts = sections(found.docstring)
+    definition = definitions(function.__module__)[function.__name__]
+    assert isinstance(definition.node, ast.FunctionDef)
+    parts = sections(definition.docstring)
     order = ("", "Args", "Returns", "Raises", "Example")
     texts = [parts[name] for name in order if name in parts]
-    head = f"### `{found.node.name}`\n\n```py\n{signature(found.node)}\n```"
+    head = f"## `{function.__name__}`\n\n```py\n{signature(definition.node)}\n```"
     return "\n\n".join([head, *texts])
 
 
-def shown_class(module: str, name: str) -> str:
+def class_text(type_: type) -> str:
     """Return a class's heading, docstring, and its public properties and methods."""
-    found = definitions(module)[name]
-    assert isinstance(found.node, ast.ClassDef)
-    parts = sections(found.docstring)
-    listed = []
-    for member in members(found.node).values():
-        node = member.node
-        if node.name.startswith("_") or not isinstance(node, ast.FunctionDef):
-            continue
-        marks = [ast.unparse(decorator) for decorator in node.decorator_list]
-        first, *_ = member.docstring.split("\n\n")
-        call = node.name
-        if "property" not in marks:
-            own = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
-            call += f"({', '.join(own)})"
-        listed.append(f"- `{call}`: {' '.join(first.split())}")
-    texts = [f"### `{name}`", f"In `{module}`.", parts[""]]
-    texts += ["\n".join([*parts.get("Attributes", "").splitlines(), *listed])]
+    definition = definitions(type_.__module__)[type_.__name__]
+    assert isinstance(definition.node, ast.ClassDef)
+    parts = sections(definition.docstring)
+    entries = parts.get("Attributes", "").splitlines()
+    for member in members(definition.node).values():
+        if entry := member_entry(member):
+            entries.append(entry)
+    texts = [f"## `{type_.__name__}`", f"The type is in `{type_.__module__}`."]
+    texts += [parts[""], "\n".join(dict.fromkeys(entries))]
     return "\n\n".join([*texts, *([parts["Example"]] if "Example" in parts else [])])
 
 
+def member_entry(member: Definition) -> str:
+    """Return the list entry of a property or method; "" if it is not for users."""
+    node = member.node
+    if node.name.startswith("_") or not isinstance(node, ast.FunctionDef):
+        return ""
+    decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+    if "classmethod" in decorators:  # the package makes the results, not users
+        return ""
+    call = node.name
+    if "property" not in decorators:
+        args = [arg.arg for arg in node.args.args if arg.arg != "self"]
+        call += f"({', '.join(args)})"
+    return f"- `{call}`: {first_paragraph(member.docstring)}"
+
+
 if __name__ == "__main__":
-    (DOCS / "api.md").write_text(page(), "utf-8")
+    for file, text in pages().items():
+        (DOCS / file).write_text(text, "utf-8")

@@ -2,8 +2,8 @@
 
 python -m tools.make_links
 
-It stands in the clone line of the README, in the badges and links to files, and in the
-notebook's first cell.
+The address is in the clone line of the README, in badges and links to files, and in
+the first cell of the notebook.
 """
 
 import re
@@ -21,7 +21,7 @@ PLACES = (
     r"(REPO = \\?\"https://github\.com/)([\w.-]+/[\w.-]+)(\\?\")",
     r"(https://github\.com/)([\w.-]+/[\w.-]+)(/blob/main/(?:jax_ttt|docs)/)",
 )
-"""Where it stands: what comes before, the owner and name, what comes after."""
+"""Patterns of the address: the text before, the owner and name, the text after."""
 
 
 def repository() -> str:
@@ -37,13 +37,13 @@ def repository() -> str:
     return address.removeprefix(SITE)
 
 
-def named(text: str) -> list[str]:
-    """Return the repositories that the text names at the places, in their order."""
-    return [found[1] for place in PLACES for found in re.findall(place, text)]
+def repositories_in(text: str) -> list[str]:
+    """Return the owners and names of all addresses in a text."""
+    return [groups[1] for place in PLACES for groups in re.findall(place, text)]
 
 
 def with_address(text: str, name: str) -> str:
-    """Return the text with the repository `name` at all places."""
+    """Return the text with the repository `name` in all addresses."""
     for place in PLACES:
         text = re.sub(place, rf"\g<1>{name}\g<3>", text)
     return text

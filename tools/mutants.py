@@ -34,7 +34,7 @@ def run(*command: str, minutes: float | None = None) -> None:
 def find_mutants() -> None:
     """Clone the last commit and list its mutants; its own tests must pass."""
     subprocess.run(["git", "clone", "--quiet", ROOT, CLONE], check=True)
-    folders = [f"tests/{name}" for name in ("dqn", "solver", "envs", "evaluation")]
+    folders = [f"tests/{name}" for name in ("dqn", "solver", "games", "grading")]
     run("python", "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", *folders)
     new = SESSION.with_suffix(".new")
     run("cosmic-ray", "init", CONFIG, str(new))

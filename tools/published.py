@@ -15,16 +15,16 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS
-from jax_ttt.config.published.records import Result
+from jax_ttt.config.published_systems import PublishedFigures
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.files import records
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files import json_records
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading import agent_groups
-from jax_ttt.runtime import files, streams
-from jax_ttt.runtime.words import counted
-from jax_ttt.text.tables import wrapped
+from jax_ttt.runtime import atomic_files, standard_streams
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.text.tables import wrapped_lines
 from jax_ttt.training import many_agents
 from tools.benchmarks.progress import Steps
 
@@ -57,7 +57,7 @@ class Args:
     """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,8 +65,8 @@ class SystemResult:
     """A published system: the authors' figures and ours."""
 
     title: str
-    published: tuple[Result, ...]
-    reproduced: Result
+    published: tuple[PublishedFigures, ...]
+    reproduced: PublishedFigures
     why: str  # why our figures differ
     agents: tuple[AgentResult, ...]
 
@@ -83,8 +83,8 @@ class PublishedResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     check_seeds(args.first_seed, args.num_seeds)
-    cli.check_output("--csv", args.csv)
-    device = cli.set_up(args.machine).name
+    cli.check_output_path("--csv", args.csv)
+    device = cli.set_up_device(args.machine).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0
     try:
@@ -100,13 +100,13 @@ def main(args: Args) -> int:
         print(f"jax_ttt {__version__} on {device}\n\n{comparison_table(results)}")
     if args.csv:
         table_rows = [
-            {"preset": name, **agent_groups.as_cells(row)}
+            {"preset": name, **agent_groups.csv_row(row)}
             for name, rows in results.items()
             for row in rows
         ]
-        files.write_csv(args.csv, table_rows)
-        size = counted(len(table_rows), "row")
-        streams.tell_written(args.csv, size, as_json=args.json)
+        atomic_files.write_csv(args.csv, table_rows)
+        size = count_phrase(len(table_rows), "row")
+        standard_streams.print_written(args.csv, size, as_json=args.json)
     return code
 
 
@@ -124,10 +124,12 @@ def graded_agents(args: Args) -> Iterator[tuple[SystemName, AgentResult]]:
             yield name, row
 
 
-def reproduced(name: SystemName, rows: Sequence[AgentResult], source: str) -> Result:
+def reproduced(
+    name: SystemName, rows: Sequence[AgentResult], source: str
+) -> PublishedFigures:
     """Return our figures: mean rates, the range of the wins, and the median time.
 
-    The rates are those of the agents that did not diverge.
+    Agents that diverged have no rates.
     """
     graded = [row.grade.rates for row in rows if row.grade is not None]
 
@@ -144,20 +146,23 @@ def reproduced(name: SystemName, rows: Sequence[AgentResult], source: str) -> Re
 
     proven = f"{sum(row.is_proven for row in rows)} of {len(rows)}"
     seconds = f"{median(row.seconds for row in rows):.2f}"
-    return Result(source, results("first"), results("second"), proven, seconds)
+    return PublishedFigures(
+        source, results("first"), results("second"), proven, seconds
+    )
 
 
 def comparison_table(results: Mapping[SystemName, Sequence[AgentResult]]) -> str:
     """Return the systems one below the other, theirs and ours, and the notes."""
-    lines = [_cells("wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds")]
+    header = ["wins/draws/losses in %", "as X", "as O", "unbeatable", "seconds"]
+    lines = [_cells(header)]
     notes = []
     for name, rows in results.items():
-        system, seeds = SYSTEMS[name], counted(len(rows), "seed")
+        system, seeds = SYSTEMS[name], count_phrase(len(rows), "seed")
         lines += ["", f"{name}: {system.title}"]
         source = f"reproduced, {seeds}" if system.results else seeds
         for result in (*system.results, reproduced(name, rows, source)):
             lines += _rows(result)
-        notes += wrapped(f"{name}: {system.why}{_not_proven(rows)}")
+        notes += wrapped_lines(f"{name}: {system.explanation}{_not_proven(rows)}")
     return "\n".join([*lines, "", *notes])
 
 
@@ -173,19 +178,20 @@ def _not_proven(rows: Sequence[AgentResult]) -> str:
     )
 
 
-def _rows(result: Result) -> list[str]:
+def _rows(result: PublishedFigures) -> list[str]:
     """Return a line of figures, and one of the ranges in brackets if it has any."""
     cells = (result.first or "").partition(" ("), (result.second or "").partition(" (")
     rates, spans = ([cell[part] for cell in cells] for part in (0, 2))
     others = (result.unbeatable or "", result.seconds or "")
-    lines = [_cells(result.source, *rates, *others)]
+    lines = [_cells([result.source, *rates, *others])]
     if any(spans):
         ranges = (span.removesuffix(")") for span in spans)
-        lines.append(_cells("range of the wins", *ranges, "", ""))
+        lines.append(_cells(["range of the wins", *ranges, "", ""]))
     return lines
 
 
-def _cells(source: str, *cells: str) -> str:
+def _cells(row: Sequence[str]) -> str:
+    source, *cells = row
     widths = (20, 20, 14, 16)
     padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     return (f"  {source:<26}" + "".join(padded)).rstrip()
@@ -200,13 +206,13 @@ def as_json(
             title=SYSTEMS[name].title,
             published=SYSTEMS[name].results,
             reproduced=reproduced(name, rows, "reproduced"),
-            why=SYSTEMS[name].why,
+            why=SYSTEMS[name].explanation,
             agents=tuple(rows),
         )
         for name, rows in results.items()
     }
     result = PublishedResult(device=device, first_seed=args.first_seed, systems=systems)
-    return records.to_json(result)
+    return json_records.to_json(result)
 
 
 COMMAND = cli.Command(module="tools.published", args_type=Args, main=main)

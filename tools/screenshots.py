@@ -1,4 +1,4 @@
-"""Pictures of the page for the docs, taken in a browser from a server of its own."""
+"""Screenshots of the web page for the docs, taken in a browser."""
 
 import contextlib
 import re
@@ -21,7 +21,7 @@ _WIDTH, _HEIGHT = 1280, 920
 _LOST_GAME = (3, 3, 1, 2, 2, 4)
 """Columns by which a person loses to the shipped agent of Connect Four 5 x 4."""
 _MISTAKE = "3. Blue, you"
-"""The move of it that gives the draw away."""
+"""The move of this game that gives the draw away."""
 
 
 def take(folder: Path) -> Iterator[Path]:
@@ -87,7 +87,7 @@ def _shots(page: "Page", folder: Path, state: str) -> Iterator[Path]:
     page.locator("h1").scroll_into_view_if_needed()
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
-        page.wait_for_timeout(300)  # a stone that appears, a tooltip that goes
+        page.wait_for_timeout(300)  # until animations have ended
         path = folder / f"web-{state}-{theme}.png"
         page.screenshot(path=path)
         yield path

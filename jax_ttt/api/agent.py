@@ -5,23 +5,24 @@ import os
 from pathlib import Path
 
 from jax_ttt.api import html
-from jax_ttt.config.catalogue import GAMES
 from jax_ttt.config.errors import GameError, PlayerError
-from jax_ttt.files.records import JsonObject
-from jax_ttt.pictures import board
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.pictures import board_svg
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import agents
-from jax_ttt.runtime.words import counted
+from jax_ttt.players import saved_agents
+from jax_ttt.runtime.words import argument_phrase, count_phrase
 from jax_ttt.text import grade_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Agent(agents.Agent):
+class Agent(saved_agents.SavedAgent):
     """A trained agent; a notebook shows its results and a game against itself.
 
     Attributes:
         config: The settings of its training.
         params: The weights of its network, a pytree.
+        network: The network without its weights, for `jax_ttt.networks.q_network`.
         seed: The seed of its training.
         num_updates: The number of updates that it learned from.
         score: The grades of its last evaluation.
@@ -35,7 +36,7 @@ class Agent(agents.Agent):
     """
 
     @classmethod
-    def of(cls, agent: agents.Agent) -> "Agent":
+    def of(cls, agent: saved_agents.SavedAgent) -> "Agent":
         """Return an agent of a file as one that notebooks show."""
         fields = dataclasses.fields(agent)
         return cls(**{field.name: getattr(agent, field.name) for field in fields})
@@ -50,9 +51,9 @@ class Agent(agents.Agent):
             raise GameError(
                 f"{self.config.env_id} is too large to draw an agent; draw a game"
             )
-        return board.animation(self.game_against_itself().states, theme)
+        return board_svg.animation(self.game_against_itself().states, theme)
 
-    def _about(self) -> JsonObject:
+    def _summary(self) -> JsonObject:
         settings = self.config.as_dict()
         return {
             "game": self.config.env_id,
@@ -63,19 +64,19 @@ class Agent(agents.Agent):
         }
 
     def __repr__(self) -> str:
-        about = self._about()
+        summary = self._summary()
         return (
-            f"<agent of {about['game']}: {about['network']}, seed {self.seed}, "
-            f"{counted(self.num_updates, 'update')}>"
+            f"<agent of {summary['game']}: {summary['network']}, seed {self.seed}, "
+            f"{count_phrase(self.num_updates, 'update')}>"
         )
 
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
-        described = html.table_of("Agent", list(self._about().items()))
-        described += html.preformatted(grade_text.rates_table(self.score))
+        text = html.html_table("Agent", list(self._summary().items()))
+        text += html.preformatted(grade_text.rates_table(self.score))
         if not GAMES[env_id].enumerable:
-            return described
-        return html.with_picture(described, self.picture)
+            return text
+        return html.with_picture(text, self.picture)
 
 
 def load(path: str | os.PathLike[str]) -> Agent:
@@ -93,10 +94,10 @@ def load(path: str | os.PathLike[str]) -> Agent:
         >>> jax_ttt.load("agent.safetensors")
         <agent of tic_tac_toe: table, seed 1, 400 updates>
     """
-    return Agent.of(agents.load_agent(Path(path)))
+    return Agent.of(saved_agents.load_agent(Path(path)))
 
 
-def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
+def save(agent: saved_agents.SavedAgent, path: str | os.PathLike[str]) -> None:
     """Write an agent to a file, completely or not at all.
 
     The file holds everything needed to use the agent: weights, settings, seed and last
@@ -116,21 +117,14 @@ def save(agent: agents.Agent, path: str | os.PathLike[str]) -> None:
         >>> jax_ttt.save(agent, "agent.safetensors")
     """
     check_agent("save", agent)
-    agents.save_agent(agent, Path(path))
+    saved_agents.save_agent(agent, Path(path))
 
 
 def check_agent(function: str, agent: object) -> None:
-    """Raise `PlayerError` for `function`, a name, unless `agent` is a trained agent."""
-    if not isinstance(agent, agents.Agent):
+    """Raise `PlayerError` unless `agent` is a trained agent.
+
+    The message names `function`, which needs the agent.
+    """
+    if not isinstance(agent, saved_agents.SavedAgent):
         rule = "needs an agent of train or load"
-        raise PlayerError(f"{function} {rule}, got {in_words(agent)}")
-
-
-def in_words(thing: object) -> str:
-    """Return a wrong argument in one line: `'minimax'`, `3`, `a Match`."""
-    if thing is None or isinstance(thing, str | int | float | os.PathLike):
-        return repr(thing)
-    if isinstance(thing, type):
-        return f"the class {thing.__name__}"
-    name = type(thing).__name__
-    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+        raise PlayerError(f"{function} {rule}, got {argument_phrase(agent)}")

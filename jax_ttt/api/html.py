@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from jax_ttt.pictures.picture import Picture
 
 
-def table_of(
+def html_table(
     title: str, rows: Sequence[Sequence[object]], head: Sequence[object] = ()
 ) -> str:
     """Return a table with a title and, if `head` is given, column names."""
@@ -16,8 +16,8 @@ def table_of(
 
 
 def _row(cells: Sequence[object], tag: str) -> str:
-    written = (f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
-    return f"<tr>{''.join(written)}</tr>"
+    cell_tags = (f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
+    return f"<tr>{''.join(cell_tags)}</tr>"
 
 
 def preformatted(lines: str) -> str:
@@ -25,11 +25,14 @@ def preformatted(lines: str) -> str:
     return f"<pre>{html.escape(lines)}</pre>"
 
 
-def with_picture(described: str, picture: Callable[[], Picture]) -> str:
-    """Return the HTML `described` and a picture; no picture without `plots`."""
+def with_picture(text: str, picture: Callable[[], Picture]) -> str:
+    """Return the HTML `text` with a picture below it.
+
+    `picture` draws it. Without matplotlib, which is optional, there is only the text.
+    """
     try:
         svg = picture().svg
         # Without the XML prolog, which is not allowed within a page.
-        return f"<div>{described}\n{svg[svg.index('<svg') :]}</div>"
-    except ImportError:  # matplotlib is optional
-        return f"<div>{described}</div>"
+        return f"<div>{text}\n{svg[svg.index('<svg') :]}</div>"
+    except ImportError:
+        return f"<div>{text}</div>"

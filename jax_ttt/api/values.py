@@ -9,14 +9,14 @@ import pgx
 
 from jax_ttt.api import html
 from jax_ttt.api.agent import check_agent
-from jax_ttt.api.game import Board, game_on
-from jax_ttt.config.catalogue import GAMES, EnvId
+from jax_ttt.api.new_game import Board, game_of_board
 from jax_ttt.config.errors import GameError, MoveError
-from jax_ttt.games.game import Game
-from jax_ttt.pictures.board import mover_text, values_board
+from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.games.played_game import Game
+from jax_ttt.pictures.board_svg import mover_text, values_board
 from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players import agents, move_values
-from jax_ttt.text.board import grid
+from jax_ttt.players import analysis, saved_agents
+from jax_ttt.text.board_text import board_cells
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -27,7 +27,7 @@ class Values(Mapping[int, float]):
     the board, next to the exact ones if the game is enumerable.
 
     Attributes:
-        game: The moves made, with the PGX states.
+        game: The moves so far, with the PGX states.
         learned: The agent's values by legal move.
         exact: The values under best play by legal move; None if not enumerable.
 
@@ -69,36 +69,37 @@ class Values(Mapping[int, float]):
         """Draw the values on the free cells of the board.
 
         Raises:
-            GameError: moves are no cells in this game.
+            GameError: a move is not a cell in this game.
         """
         cells = self._cells()
         if cells is None:
             raise GameError(f"{self.env_id}: values are drawn where moves are cells")
-        worth = {"learned": self.learned, "exact": self.exact}
-        shown = {name: values for name, values in worth.items() if values is not None}
+        boards = {"learned": self.learned}
+        if self.exact is not None:
+            boards["exact"] = self.exact
         title = mover_text(self.env_id, self.game.to_move)
-        return values_board(cells, shown, title, theme)
+        return values_board(cells, boards, title, theme)
 
     def _cells(self) -> np.ndarray | None:
-        """Return the board's cells as letters; None where moves are no cells."""
+        """Return the board's cells as letters; None where a move is not a cell."""
         game = GAMES[self.env_id]
         if game.moves_on != "cells" or not game.stones:
             return None
         obs = np.asarray(self.game.state.observation[0])
-        return grid(obs, self.game.to_move)
+        return board_cells(obs, self.game.to_move)
 
     def __repr__(self) -> str:
         pairs = (f"{move}: {round(v, 3) + 0.0:+.3f}" for move, v in self.items())
         return f"{{{', '.join(pairs)}}}"
 
     def _repr_html_(self) -> str:
-        described = html.preformatted(repr(self))
+        text = html.preformatted(repr(self))
         if self._cells() is None:
-            return described
-        return html.with_picture(described, self.picture)
+            return text
+        return html.with_picture(text, self.picture)
 
 
-def q_values(agent: agents.Agent, board: Board) -> Values:
+def q_values(agent: saved_agents.SavedAgent, board: Board) -> Values:
     """Return an agent's action values for a board.
 
     Args:
@@ -119,8 +120,8 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
         True
     """
     check_agent("q_values", agent)
-    game = _undecided(agent, board)
-    learned, exact = move_values.q_values(game, agent), move_values.minimax_values(game)
+    game = _unfinished_game(agent, board)
+    learned, exact = analysis.agent_values(game, agent), analysis.minimax_values(game)
     legal = game.legal_moves
     return Values(
         game=game,
@@ -129,12 +130,11 @@ def q_values(agent: agents.Agent, board: Board) -> Values:
     )
 
 
-def best_move(agent: agents.Agent, board: Board) -> int:
+def best_move(agent: saved_agents.SavedAgent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
-    If several moves have it, it is the lowest of them. In a game whose tree is not
-    enumerated, it is the one with the lowest index on the canonical board, so that
-    mirror images get mirrored moves.
+    Of several such moves, it is the lowest in an enumerable game. In the other games it
+    is the lowest on the canonical board, so that mirror images get mirrored moves.
 
     Args:
         agent: An agent of `train` or `load`.
@@ -149,13 +149,13 @@ def best_move(agent: agents.Agent, board: Board) -> int:
         2
     """
     check_agent("best_move", agent)
-    game = _undecided(agent, board)
-    return game.chosen(agent.player, jax.random.key(0))
+    game = _unfinished_game(agent, board)
+    return game.move_of(agent.player, jax.random.key(0))
 
 
-def _undecided(agent: agents.Agent, board: Board) -> Game:
+def _unfinished_game(agent: saved_agents.SavedAgent, board: Board) -> Game:
     """Return the game that led to a board; raise `MoveError` if it is over."""
-    game = game_on(board, agent.config.env_id)
+    game = game_of_board(board, agent.config.env_id)
     if game.is_over:
         raise MoveError("the game is over, so no move has a value")
     return game

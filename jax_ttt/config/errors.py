@@ -1,54 +1,55 @@
-"""What the program refuses: a message for the user, no traceback. Imports no JAX."""
+"""Errors whose message is for the user, who gets no traceback. Imports no JAX."""
 
 import difflib
 from collections.abc import Iterable
 
 
-class Refused(ValueError):  # noqa: N818  what it says to a user
-    """Something was asked for that is not possible; the message says what is."""
+class Refused(ValueError):  # noqa: N818  a public name
+    """A request is not possible; the message says why, or what is possible."""
 
 
 class SettingError(Refused):
-    """A setting or flag that is not allowed: names it, the rule and the value.
+    """The value of a setting or flag is not allowed.
 
-    The text has its name in Python; `args[0]`, which tyro shows, has its flag.
+    The message has the name, the rule and the value. In `str(error)` the name is that
+    of the field, for callers from Python; in `args[0]`, which tyro shows, the flag.
     """
 
     def __init__(self, field: str, rule: str, value: object) -> None:
-        self._said = f" must be {rule}, got {value!r}"
-        super().__init__(flag(field) + self._said)
+        self._rule_and_value = f" must be {rule}, got {value!r}"
+        super().__init__(flag_name(field) + self._rule_and_value)
         self.field, self.rule, self.value = field, rule, value
 
     def __str__(self) -> str:
-        return self.field + self._said
+        return self.field + self._rule_and_value
 
 
 class ConflictError(SettingError):
-    """A setting that others rule out, which may come from a preset."""
+    """A setting contradicts others, which may come from a preset."""
 
 
 class PlayerError(Refused):
-    """A name that is no usable player's; the message says why."""
+    """A name does not name a usable player; the message says why."""
 
 
 class MoveError(Refused):
-    """A move that is not possible; the message says why."""
+    """A move is not possible; the message says why."""
 
 
 class GameError(Refused):
-    """Something that is not possible in this game; the message says what."""
+    """A request is not possible in this game; the message says what is missing."""
 
 
 class UsageError(Refused):
-    """A command line that can't be followed; the message says why."""
+    """A command line is wrong; the message says why."""
 
 
-def flag(field: str) -> str:
+def flag_name(field: str) -> str:
     """Return the flag that sets a field, for instance `--num-envs`."""
     return "--" + field.replace("_", "-")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean ...?` with the most similar word; "" if none is."""
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
+    """Return `; did you mean ...?` with the most similar word, or nothing."""
+    similar = difflib.get_close_matches(word, valid_words, n=1)
+    return f"; did you mean {similar[0]}?" if similar else ""

@@ -1,27 +1,20 @@
-"""Presets: named settings, and how they differ from the defaults of `Config`.
+"""Presets: named settings, given by their differences from the defaults of `Config`.
 
-Our own presets are here, those of the published systems in `config/published/`.
+Our own presets are here. The presets of published systems are in
+`config/published_systems.py`.
 """
 
 from typing import TYPE_CHECKING, Literal
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.config.parts.opponent import SELF
-from jax_ttt.config.published import (
-    double_dqn,
-    hashed_q_table,
-    jax_dqn,
-    q_tables,
-    web_page_q_learning,
-)
-from jax_ttt.config.published.records import TABLE, System
-from jax_ttt.config.settings import Config
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.published_systems import PUBLISHED, TABLE_SETTINGS, PublishedSystem
+from jax_ttt.config.settings import SELF, Config
 
-# A round is `eval_every` updates and a search for counterexamples. Epsilon is low, as
-# half of the games start where the agent has lost. The average of the weights forgets
-# less from round to round than the weights do.
-_ROUNDS = Config.of(
+# Rounds of counterexamples: a round is `eval_every` updates and a search. Epsilon is
+# low, as half of the games start where the agent has lost. The average
+# of the weights forgets less from round to round than the weights do.
+_CONNECT_4X4 = Config.of(
     env_id="connect_4x4",
     num_envs=512,
     num_updates=60_000,
@@ -39,7 +32,7 @@ _ROUNDS = Config.of(
     eval_every=1500,
 )
 
-_FIVE = _ROUNDS.replace(
+_CONNECT_5X5 = _CONNECT_4X4.replace(
     env_id="connect_5x5",
     num_updates=240_000,
     start_share=0.6,
@@ -54,8 +47,8 @@ _FIVE = _ROUNDS.replace(
     eval_every=8000,
 )
 
-_OWN: dict[str, Config] = {
-    # Our own network: canonical boards, and a two-ply backup with a trembling opponent.
+_OUR_PRESETS: dict[str, Config] = {
+    # Our network: canonical boards, and a two-ply backup with a trembling opponent.
     # With gamma 0.85 and tremble 0.5, X's best opening is the corner, by 0.007.
     "default": Config.of(
         num_envs=128,
@@ -71,8 +64,9 @@ _OWN: dict[str, Config] = {
     ),
     # For any game and any opponent: a one-ply backup, no discount.
     "plain": Config(),
-    # Our own table: exact values against an opponent that trembles often, alpha 1.
-    "table": TABLE.replace(
+    # Our table: learning rate 1, for exact values, against an opponent that trembles
+    # often.
+    "table": TABLE_SETTINGS.replace(
         backup="two-ply",
         tremble=0.7,
         backward=False,
@@ -81,8 +75,8 @@ _OWN: dict[str, Config] = {
         learning_rate_end=1.0,
         eval_every=40,
     ),
-    "connect-4x4": _ROUNDS,
-    "connect-5x4": _ROUNDS.replace(
+    "connect-4x4": _CONNECT_4X4,
+    "connect-5x4": _CONNECT_4X4.replace(
         env_id="connect_5x4",
         num_updates=120_000,
         hidden_size=256,
@@ -91,12 +85,12 @@ _OWN: dict[str, Config] = {
         learning_rate_decay=0.87,
         eval_every=3000,
     ),
-    "connect-5x5": _FIVE,
-    "connect-6x5": _FIVE.replace(env_id="connect_6x5"),
-    "connect-6x6": _FIVE.replace(env_id="connect_6x6", max_positions=1_000_000),
-    # A weak agent reaches too many positions to search, so this is self-play alone.
-    # Random openings show it many positions. Without a tremble, a search gains more
-    # from its values.
+    "connect-5x5": _CONNECT_5X5,
+    "connect-6x5": _CONNECT_5X5.replace(env_id="connect_6x5"),
+    "connect-6x6": _CONNECT_5X5.replace(env_id="connect_6x6", max_positions=1_000_000),
+    # The agent reaches too many positions to search them, so this is plain self-play.
+    # Random openings show it many positions. Without a tremble, a lookahead search
+    # gains more from the values.
     "connect-7x6": Config.of(
         env_id="connect_7x6",
         num_updates=200_000,
@@ -115,23 +109,24 @@ _OWN: dict[str, Config] = {
     ),
 }
 
-SYSTEMS: dict[str, System] = {
-    **jax_dqn.SYSTEMS,
-    **q_tables.SYSTEMS,
-    **double_dqn.SYSTEMS,
-    **hashed_q_table.SYSTEMS,
-    **web_page_q_learning.SYSTEMS,
-    "default": System(
+SYSTEMS: dict[str, PublishedSystem] = {
+    **PUBLISHED,
+    "default": PublishedSystem(
         "ours: the network",
-        _OWN["default"],
+        _OUR_PRESETS["default"],
         (),
         "The ceiling is 99.48 % and 91.64 % wins.",
     ),
-    "table": System("ours: the table", _OWN["table"], (), "It reaches the ceiling."),
+    "table": PublishedSystem(
+        "ours: the table", _OUR_PRESETS["table"], (), "It reaches the ceiling."
+    ),
 }
-"""The published systems and our own ones, by preset."""
+"""The published systems and ours, by the preset that trains them."""
 
-PRESETS: dict[str, Config] = _OWN | {n: s.config for n, s in SYSTEMS.items()}
+PRESETS: dict[str, Config] = _OUR_PRESETS | {
+    name: system.config for name, system in SYSTEMS.items()
+}
+"""The settings of each preset."""
 
 if TYPE_CHECKING:
     Preset = str
@@ -139,12 +134,12 @@ else:  # the command line and type checks at run time need the choices
     Preset = Literal[tuple(PRESETS)]
 
 
-def usual(env_id: object, *opponents: object) -> Preset:
+def default_preset(env_id: object, *opponents: object) -> Preset:
     """Return the default preset: the game's, or `plain` against an opponent.
 
-    `env_id` None is the default game. An opponent None, or no opponents, is self-play.
-    If any of several opponents is another player, the preset is `plain`.
+    `env_id` None means the default game. An opponent None, or no opponents, means
+    self-play. The preset is `plain` if any of the opponents is another player.
     """
-    self_play = all(name in (None, SELF) for name in opponents)
-    game = GAMES.get(str(env_id or catalogue.DEFAULT))
-    return game.preset if game and self_play else "plain"
+    is_self_play = all(name in (None, SELF) for name in opponents)
+    game = GAMES.get(str(env_id or game_facts.DEFAULT_GAME))
+    return game.preset if game and is_self_play else "plain"

@@ -1,6 +1,7 @@
-"""What a setting may be, said once: its type checks, parses and explains it.
+"""The allowed values of settings: checks, parsers and rules in words.
 
-Imports no JAX.
+A setting's type, with its `Range`, is the only description of its values: `Config`
+checks by it, tyro and `--grid` read texts by it, and refusals print it. Imports no JAX.
 """
 
 import dataclasses
@@ -41,11 +42,11 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
         super().__init__(
             nargs=1,
             metavar=f"{{None}}|{ends}" if optional else ends,
-            instance_from_str=lambda words: self.parsed(words[0]),
-            is_instance=lambda value: self._why_not(value) is None,
+            instance_from_str=lambda words: self.parse(words[0]),
+            is_instance=lambda value: self._broken_rule(value) is None,
             str_from_instance=lambda value: [str(value)],
         )
-        # The base class is frozen.
+        # The base class is frozen, so that its fields can't be assigned.
         vars(self).update(kind=kind, low=low, high=high)
         vars(self).update(above_low=above_low, optional=optional)
 
@@ -55,28 +56,34 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
 
     def check(self, field: str, value: object) -> None:
         """Raise `SettingError` unless `value` is of the type and in the range."""
-        if (rule := self._why_not(value)) is not None:
+        if (rule := self._broken_rule(value)) is not None:
             raise SettingError(field, rule, value)
 
-    def parsed(self, text: str) -> int | float | None:
-        """Return the number, or None, that a text stands for; raises `ValueError`."""
-        return None if self.optional and text == "None" else self.number(text)
+    def parse(self, text: str) -> int | float | None:
+        """Return the number, or None, that a text stands for.
 
-    def number(self, text: str) -> int | float:
+        Raises:
+            ValueError: the text is not a number, or one outside the range.
+        """
+        if self.optional and text == "None":
+            return None
+        return self.parse_number(text)
+
+    def parse_number(self, text: str) -> int | float:
         """Return the number that a text stands for; raises `ValueError`."""
-        # Python also reads "1_000", " 1" and the digits of all scripts.
+        # Python would also read "1_000", " 1" and the digits of all scripts.
         if not text.isascii() or set(text) & set("_ "):
             raise ValueError(f"must be {self}, got {text!r}")
         try:
             value = self.kind(text)
         except ValueError:
             raise ValueError(f"must be {self}, got {text!r}") from None
-        if self._why_not(value) is not None:
+        if self._broken_rule(value) is not None:
             raise ValueError(f"must be {self}, got {text}")
         return value
 
-    def _why_not(self, value: object) -> str | None:
-        """Return what a value must be, or None if it is."""
+    def _broken_rule(self, value: object) -> str | None:
+        """Return what the value must be, or None if it is allowed."""
         if value is None and self.optional:
             return None
         if not isinstance(value, int | self.kind) or isinstance(value, bool):
@@ -96,35 +103,35 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
 
 Fraction = Annotated[float, Range(float, 0, 1)]
 """A number from 0 to 1."""
-Result = Annotated[float, Range(float, -1, 1)]
-"""A number from -1 to 1: what a game, or a position, is worth."""
+Reward = Annotated[float, Range(float, -1, 1)]
+"""A number from -1 to 1: the value of a game or of a position."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Part:
+class SettingsPart:
     """Settings that belong together; a `Config` is composed of such parts.
 
     Raises:
-        SettingError: a field is not what its type says.
+        SettingError: a value is not allowed by the type of its field.
     """
 
     def __post_init__(self) -> None:
-        for field, hint in hints(type(self)).items():
-            check(field, hint, getattr(self, field))
+        for field, hint in field_types(type(self)).items():
+            check_setting(field, hint, getattr(self, field))
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         return {}
 
 
 @functools.cache
-def hints(part: type[Part]) -> dict[str, object]:
-    """Return the types of a part's fields, with their ranges, in order."""
+def field_types(part: type[SettingsPart]) -> dict[str, object]:
+    """Return the types of a part's fields, with their ranges, in their order."""
     return typing.get_type_hints(part, include_extras=True)
 
 
-def check(field: str, hint: object, value: object) -> None:
-    """Raise `SettingError` unless a value is what the type of its field says."""
+def check_setting(field: str, hint: object, value: object) -> None:
+    """Raise `SettingError` unless the field's type `hint` allows the value."""
     if (allowed := range_of(hint)) is not None:
         allowed.check(field, value)
     elif typing.get_origin(hint) is Literal:
@@ -137,40 +144,45 @@ def check(field: str, hint: object, value: object) -> None:
         raise SettingError(field, "a text that is not empty", value)
 
 
-def parsed(field: str, hint: object, text: str) -> Setting:
-    """Return the value of a field that a text stands for; raises `SettingError`."""
+def parse_setting(field: str, hint: object, text: str) -> Setting:
+    """Return the value that a text stands for.
+
+    Raises:
+        SettingError: the field's type `hint` does not allow it.
+    """
     if (allowed := range_of(hint)) is not None:
         try:
-            return allowed.parsed(text)
+            return allowed.parse(text)
         except ValueError:
             raise SettingError(field, str(allowed), text) from None
     value = {"true": True, "false": False}.get(text, text) if hint is bool else text
-    check(field, hint, value)
+    check_setting(field, hint, value)
     return value
 
 
 def range_of(hint: object) -> Range | None:
-    """Return the range of a field's type, if it has one."""
+    """Return the range of a field's type, or None if it has no range."""
     extras = getattr(hint, "__metadata__", ())
     return next((extra for extra in extras if isinstance(extra, Range)), None)
 
 
 SEED_RANGE = Range(int, 0, 2**32 - 1)
+"""Seeds: `jax.random.key` uses 32 bits of its argument."""
 OPTIONAL_SEED = SEED_RANGE.or_none()
 
 
 def check_seeds(first_seed: int, num_seeds: int) -> None:
-    """Raise `SettingError` unless so many seeds, from the first one on, are seeds."""
+    """Raise `SettingError` unless `num_seeds` seeds from `first_seed` on exist."""
     SEED_RANGE.check("first_seed", first_seed)
-    most = int(SEED_RANGE.high) - num_seeds + 1
-    if first_seed > most:
-        rule = f"at most {most:,} with these num_seeds"
+    high = int(SEED_RANGE.high) - num_seeds + 1
+    if first_seed > high:
+        rule = f"at most {high:,} with these num_seeds"
         raise SettingError("first_seed", rule, first_seed)
 
 
-NUM_GAMES = Range(int, 1, 2**20)
-"""Games of a match that is played."""
-NUM_GAMES_IF_ANY = Range(int, 0, 2**20)
-"""Games of a match that may be left out."""
-MAX_POSITIONS = Range(int, 1, 2**32 - 1)
-"""Positions of a search: as many as have 32-bit row numbers."""
+NUM_GAMES_RANGE = Range(int, 1, 2**20)
+"""The number of games of a match."""
+NUM_GAMES_OR_NONE_RANGE = Range(int, 0, 2**20)
+"""The number of games of a match that can be left out, by 0."""
+MAX_POSITIONS_RANGE = Range(int, 1, 2**32 - 1)
+"""The number of positions of a search, whose rows have 32-bit numbers."""

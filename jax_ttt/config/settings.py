@@ -1,29 +1,444 @@
-"""The settings of a run, composed of parts.
+"""The settings of a run.
 
-Imports no JAX, so that bad settings are refused immediately.
+`Config` holds a record for each part: the game, the opponent, the network and so on.
+The file has the parts first, then what the program derives from them (`BackupRule`,
+`Architecture`, `Hyper`), then `Config` and the checks that need several parts.
+
+A field's docstring is the help of its flag. Imports no JAX, so that bad settings are
+refused immediately.
 """
 
 import dataclasses
 import functools
 from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.architecture import Architecture
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.config.choices import HEADS_OF, RULE_OF, SEATS_OF, BackupRule
+from jax_ttt.config import game_facts
 from jax_ttt.config.errors import ConflictError, SettingError, did_you_mean
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.evaluation import EvaluationSettings
-from jax_ttt.config.parts.exploration import ExplorationSettings
-from jax_ttt.config.parts.network import NetworkSettings
-from jax_ttt.config.parts.opponent import OpponentSettings
-from jax_ttt.config.parts.optimizer import OptimizerSettings
-from jax_ttt.config.parts.replay import ReplaySettings
-from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.config.parts.target import TargetSettings
-from jax_ttt.config.ranges import Part, Setting, hints
+from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, SeatSetting
+from jax_ttt.config.ranges import (
+    MAX_POSITIONS_RANGE,
+    Fraction,
+    Range,
+    Reward,
+    Setting,
+    SettingsPart,
+    field_types,
+)
 
-PARTS: dict[str, type[Part]] = {
+if TYPE_CHECKING:
+    import jax
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSettings(SettingsPart):
+    """The game, the number of games at once and the length of the training."""
+
+    env_id: EnvId = game_facts.DEFAULT_GAME
+    """The game to learn."""
+    num_envs: Annotated[int, Range(int, 1, 2**20)] = 256
+    """Games played at once. Each update plays one move in each of them."""
+    num_updates: Annotated[int, Range(int, 1, 10**9)] = 1000
+    """Updates. Each takes one gradient step; with backward, one for each turn of a
+    game; with replay, none before replay_start. The schedules of epsilon and of the
+    learning rate end with the last update."""
+    lockstep: bool = False
+    """Restart all games together after the last one has ended, as J. Antognini's
+    program does."""
+    start_share: Fraction = 0.0
+    """Share of the new games that start in the pool: the counterexamples of the latest
+    evaluations. A counterexample is a position in which the agent had a choice, on a
+    line of play that beats it. Each evaluation searches all positions that the agent
+    reaches for them. Only in self-play, in games whose positions have keys and that are
+    too large to enumerate."""
+
+    @property
+    def can_be_proven(self) -> bool:
+        """Whether evaluations during the run can prove the agent unbeatable."""
+        return GAMES[self.env_id].enumerable or self.start_share > 0
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields without effect, each with the setting that causes it."""
+        return {"lockstep": "num_envs 1"} if self.num_envs == 1 else {}
+
+
+SELF = "self"
+"""The name of the opponent in self-play."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OpponentSettings(SettingsPart):
+    """The opponent that the agent trains against, and the agent's seat."""
+
+    opponent: str = SELF
+    """self (self-play), or any player of the arena: random, minimax, blend:0.7:minimax,
+    a saved agent's path and others."""
+    seat: SeatSetting = "both"
+    """The agent's seat against an opponent: first, second, or both (a random one in
+    each game)."""
+    first_move: Annotated[int | None, Range(int, 0, 2**16, optional=True)] = None
+    """The first move of every training game; without this flag, the players choose it.
+    Evaluations leave it to them."""
+
+    @property
+    def is_self(self) -> bool:
+        """Whether the agent plays both sides."""
+        return self.opponent == SELF
+
+    @property
+    def counted_player(self) -> str:
+        """The player whose results a run counts, for messages."""
+        return "the first player" if self.is_self else "the agent"
+
+    @property
+    def pairing(self) -> str:
+        """The opponent, for messages: `in self-play`, or `against random`."""
+        return "in self-play" if self.is_self else f"against {self.opponent}"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.is_self and self.seat != "both":
+            rule = "both in self-play, where it plays both sides"
+            raise ConflictError("seat", rule, self.seat)
+
+
+NetworkKind = Literal["mlp", "table"]
+Activation = Literal["relu", "tanh", "sigmoid"]
+TableKey = Literal["position", "after-state", "hash"]
+
+PATCH_SIDE = 4
+"""Rows and columns of a filter's patch, in cells: four in a row fit into it."""
+_MLP_FIELDS = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NetworkSettings(SettingsPart):
+    """The function from boards to action values."""
+
+    network: NetworkKind = "mlp"
+    """mlp: a multilayer perceptron. table: a lookup table, see table_key; only in
+    enumerable games. With a preset that trains a table, mlp needs a learning_rate too:
+    a table's is a share of the error."""
+    canonical: bool = True
+    """Map rotated and mirrored boards to one canonical board."""
+    hidden_size: Annotated[int, Range(int, 1, 2**14)] = 128
+    """Neurons in each hidden layer of an mlp."""
+    hidden_layers: Annotated[int, Range(int, 0, 16)] = 2
+    """Hidden layers of an mlp. 0: a linear function."""
+    two_planes: bool = False
+    """Input of an mlp for a board of stones: two planes of 0 and 1, the mover's stones
+    and the opponent's, instead of one plane of +1 and -1."""
+    filters: Annotated[int, Range(int, 0, 2**10)] = 0
+    """Filters of a convolution before an mlp's hidden layers. Each sees every patch of
+    4 x 4 cells. 0: no convolution."""
+    activation: Activation = "relu"
+    """Activation function of an mlp's hidden layers and filters."""
+    table_key: TableKey = "position"
+    """A table's rows. position: the game's positions; after-state: the positions that
+    moves lead to, one value each; hash: any board, read as a number in base 3."""
+    initial_value: Reward = 0.0
+    """Initial value of a table's entries."""
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the network is a table."""
+        return self.network == "table"
+
+    @property
+    def hidden_sizes(self) -> tuple[int, ...]:
+        """Neurons in each hidden layer; none in a table."""
+        return () if self.is_table else (self.hidden_size,) * self.hidden_layers
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields without effect, each with the setting that causes it."""
+        if self.is_table:
+            return dict.fromkeys(_MLP_FIELDS, "network table")
+        causes = {"table_key": "network mlp", "initial_value": "network mlp"}
+        if not self.hidden_layers:
+            causes["hidden_size"] = "hidden_layers 0"
+            if not self.filters:
+                causes["activation"] = "hidden_layers 0"
+        return causes
+
+
+Backup = Literal["one-ply", "two-ply"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TargetSettings(SettingsPart):
+    """The TD target: the value that an action's value is moved towards."""
+
+    backup: Backup = "one-ply"
+    """one-ply: bootstrap from the next mover's value. two-ply (self-play only):
+    bootstrap from a second head, which learns what each reply of the opponent is worth
+    to the waiting player."""
+    tremble: Fraction = 0.5
+    """Probability, in the TD target only, that the next mover plays a random move: from
+    0 (the plain maximum) to 1. With two-ply, each player assumes it of the opponent
+    only. A higher one prefers moves that set traps."""
+    gamma: Fraction = 1.0
+    """Discount per move; its sign comes from the player to move next."""
+    double: bool = False
+    """Double DQN: the network in training chooses the best next action, and the target
+    network gives its value. With a table: two tables; each move updates one
+    of them, the last move of a game both."""
+    backward: bool = False
+    """Play whole games, then learn from their moves, the last move first. The target
+    network is updated after each learned turn; with target_update_every N, only in
+    every N-th update."""
+    tau: Annotated[float, Range(float, 0, 1, above_low=True)] = 0.05
+    """Weight of the new parameters in the Polyak average that gives the target
+    network."""
+    target_update_every: Annotated[int, Range(int, 0, 10**9)] = 0
+    """Updates between copies of the parameters to the target network. 0: the
+    Polyak average with tau at every update instead."""
+    reward_win: Reward = 1.0
+    """Reward of a win."""
+    reward_draw: Reward = 0.0
+    """Reward of a draw; 0 in self-play, which is a zero-sum game."""
+    reward_loss: Reward = -1.0
+    """Reward of a loss; -reward_win in self-play."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.double and self.backup == "two-ply":
+            raise ConflictError("double", "false with a two-ply backup", self.double)
+        if self.reward_loss >= self.reward_win:
+            rule = f"below {self.reward_win} (reward_win)"
+            raise ConflictError("reward_loss", rule, self.reward_loss)
+        if self.reward_draw < self.reward_loss:
+            rule = f"at least {self.reward_loss} (reward_loss)"
+            raise ConflictError("reward_draw", rule, self.reward_draw)
+        if self.reward_draw > self.reward_win:
+            rule = f"at most {self.reward_win} (reward_win)"
+            raise ConflictError("reward_draw", rule, self.reward_draw)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields without effect, each with the setting that causes it."""
+        causes: dict[str, str] = {}
+        if self.target_update_every:
+            causes["tau"] = f"target_update_every {self.target_update_every}"
+        if not self.gamma:
+            names = ("tremble", "double", "tau", "target_update_every")
+            causes |= dict.fromkeys(names, "gamma 0")
+        return causes
+
+
+EpsilonSchedule = Literal["linear", "steps", "exponential"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExplorationSettings(SettingsPart):
+    """Epsilon, the share of random moves in training games."""
+
+    epsilon_start: Fraction = 1.0
+    """Share of random moves at the first update."""
+    epsilon_end: Fraction = 0.5
+    """Lowest share of random moves; linear reaches it at the last update. At
+    most epsilon_start."""
+    epsilon_schedule: EpsilonSchedule = "linear"
+    """Epsilon's schedule: linear; steps (minus epsilon_decay after each tenth of the
+    updates); exponential (times epsilon_decay after each finished game)."""
+    epsilon_decay: Fraction = 0.1
+    """Step size (steps) or factor (exponential); unused with linear."""
+    random_opening: Annotated[int, Range(int, 0, 1000)] = 0
+    """Maximum number of random moves at the start of a game. The game's place in the
+    batch fixes their number: every fourth place has none, the others have 0 to this
+    many in turn. The agent learns from these moves too."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon_end > self.epsilon_start:
+            rule = f"at most {self.epsilon_start} (epsilon_start)"
+            raise ConflictError("epsilon_end", rule, self.epsilon_end)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields without effect, each with the setting that causes it."""
+        if self.epsilon_start == self.epsilon_end:
+            cause = "epsilon_end equal to epsilon_start"
+            return dict.fromkeys(("epsilon_schedule", "epsilon_decay"), cause)
+        if self.epsilon_schedule == "linear":
+            return {"epsilon_decay": "epsilon_schedule linear"}
+        return {}
+
+
+OptimizerKind = Literal["adamw", "sgd"]
+Loss = Literal["huber", "mse"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimizerSettings(SettingsPart):
+    """The loss of a TD error, and the optimizer that lowers it."""
+
+    optimizer: OptimizerKind = "adamw"
+    """adamw, or sgd: plain gradient steps, without momentum and weight decay."""
+    loss: Loss = "huber"
+    """Loss of a TD error: mse, half its square; huber, the same up to an error of 1
+    and linear beyond."""
+    learning_rate: Annotated[float, Range(float, 0, 1e38, above_low=True)] = 4e-3
+    """Step size at the first update. With a table: the share of the error
+    that a visit removes, often called alpha."""
+    learning_rate_end: Annotated[float, Range(float, 0, 1e38)] = 0.0
+    """Step size at the last update, linear in between. At most learning_rate."""
+    learning_rate_decay: Fraction = 1.0
+    """Factor by which the step size falls after each eval_every updates, on top of the
+    line from learning_rate to learning_rate_end. 1: no decay."""
+    weight_decay: Fraction = 0.0
+    """Decoupled weight decay of adamw."""
+    average_span: Fraction = 0.0
+    """Grade, save and play with an average of the network's weights over about this
+    share of the updates so far. 0: no average."""
+    precision: Precision = "auto"
+    """dtype of an mlp's matrix products while training (accumulated in float32). auto:
+    bfloat16 on a CPU with AMX or AVX-512 BF16, else float32. Grades and play always use
+    float32."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.learning_rate_end > self.learning_rate:
+            rule = f"at most {self.learning_rate} (learning_rate)"
+            raise ConflictError("learning_rate_end", rule, self.learning_rate_end)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields without effect, each with the setting that causes it."""
+        if self.optimizer == "sgd":
+            return {"weight_decay": "optimizer sgd"}
+        return {}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReplaySettings(SettingsPart):
+    """The buffer of past moves that the agent learns from again."""
+
+    replay_capacity: Annotated[int, Range(int, 0, 2**24)] = 0
+    """Moves that the buffer holds; new ones replace the oldest. 0: no buffer, and the
+    agent learns from each move once, when it is played."""
+    replay_batch: Annotated[int, Range(int, 1, 2**20)] = 256
+    """Moves sampled uniformly from the buffer in each update."""
+    replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
+    """Moves in the buffer before learning begins. Until then updates are counted, but
+    the agent does not change."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low = max(self.replay_batch, self.replay_start)
+        if 0 < self.replay_capacity < low:
+            other_field = "replay_batch" if low == self.replay_batch else "replay_start"
+            rule = f"0 or at least {low:,} ({other_field})"
+            raise ConflictError("replay_capacity", rule, self.replay_capacity)
+
+    def without_effect(self) -> dict[str, str]:
+        """Return the fields without effect, each with the setting that causes it."""
+        if self.replay_capacity:
+            return {}
+        return dict.fromkeys(("replay_batch", "replay_start"), "replay_capacity 0")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EvaluationSettings(SettingsPart):
+    """When and how the agent is graded while it trains."""
+
+    eval_every: Annotated[int, Range(int, 1, 10**9)] = 100
+    """Updates between evaluations. The training depends on it with
+    start_share, and with learning_rate_decay below 1."""
+    eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
+    """Games of the sampled match against random in each evaluation; by
+    default 0 in enumerable games, whose results are exact, else 1,024."""
+    max_positions: Annotated[int, MAX_POSITIONS_RANGE] = 2_000_000
+    """Maximum number of positions that an evaluation with start_share enumerates in
+    each seat; beyond it counterexamples come from a sample."""
+
+    def num_games(self, is_exact: bool) -> int:
+        """Return the number of games of an evaluation's match; 0 means no match.
+
+        `is_exact` says whether the evaluation has exact results without the match.
+        """
+        if self.eval_games is not None:
+            return self.eval_games
+        return 0 if is_exact else 1024
+
+
+BackupRule = Literal["one-ply", "two-ply", "double", "double-tables"]
+"""The rule of the TD target.
+
+- one-ply, two-ply: the backup of that name.
+- double: one-ply, but the network in training chooses the best next action.
+- double-tables: one-ply with two tables; for the target of each, the other table gives
+  the value of the best next action.
+"""
+BACKUP_RULE_OF: dict[tuple[Backup, bool, NetworkKind], BackupRule] = {
+    ("one-ply", False, "mlp"): "one-ply",
+    ("one-ply", False, "table"): "one-ply",
+    ("one-ply", True, "mlp"): "double",
+    ("one-ply", True, "table"): "double-tables",
+    ("two-ply", False, "mlp"): "two-ply",
+    ("two-ply", False, "table"): "two-ply",
+}
+"""The rule by the settings `backup`, `double` and `network`.
+
+`TargetSettings` refuses `double` with a two-ply backup, so it has no rule.
+"""
+
+HeadKind = Literal["value", "value-and-reply", "two-tables"]
+"""The values that a network gives for an action: one, to the player to move; two, to
+the player to move and to the waiting player; or one from each of two tables."""
+HEAD_KIND_OF: dict[BackupRule, HeadKind] = {
+    "one-ply": "value",
+    "two-ply": "value-and-reply",
+    "double": "value",
+    "double-tables": "two-tables",
+}
+"""The heads by the rule of the TD target, which needs their values."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Architecture:
+    """What the use of a trained network depends on: its inputs, layers and outputs.
+
+    How the network learns is not part of it, so that agents that differ only in their
+    training share the compiled programs of matches and policies.
+    """
+
+    env_id: EnvId
+    head_kind: HeadKind
+    network: NetworkSettings
+
+
+HyperValue: TypeAlias = "float | jax.Array"
+"""A number, a float32 array `()`, or a float32 array `(S,)` for `S` agents.
+
+The equations get single ones: see `equations.ScalarLike`.
+"""
+
+
+class Hyper(NamedTuple):
+    """The hyperparameters that a compiled program takes as data.
+
+    Agents that differ only in these numbers share one program. A pytree; the settings
+    of the same names describe the fields.
+    """
+
+    learning_rate: HyperValue
+    learning_rate_end: HyperValue
+    weight_decay: HyperValue
+    average_span: HyperValue
+    epsilon_start: HyperValue
+    epsilon_end: HyperValue
+    epsilon_decay: HyperValue
+    tau: HyperValue
+    gamma: HyperValue
+    tremble: HyperValue
+
+
+SEATS_OF_SETTING: dict[SeatSetting, tuple[Seat, ...]] = {
+    "both": SEATS,
+    "first": ("first",),
+    "second": ("second",),
+}
+"""The seats that an agent learns, by the setting `seat`."""
+
+PART_TYPES: dict[str, type[SettingsPart]] = {
     "run": RunSettings,
     "opponent": OpponentSettings,
     "network": NetworkSettings,
@@ -33,17 +448,21 @@ PARTS: dict[str, type[Part]] = {
     "replay": ReplaySettings,
     "evaluation": EvaluationSettings,
 }
-"""The types of the parts by name."""
-PART_OF = {name: part for part, type_ in PARTS.items() for name in hints(type_)}
-"""The part of each field; field names are unique."""
+"""The types of the parts of a `Config`, by name."""
+PART_OF_FIELD = {
+    name: part for part, type_ in PART_TYPES.items() for name in field_types(type_)
+}
+"""The part that has a field, by the field's name; field names are unique."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings of a run except its seed, which is data: seeds share one program.
+    """All settings of a run except its seed: agents of all seeds share one program.
 
     `Config.of` makes settings from single fields, and `replace` changes some fields.
-    A field that has no effect beside the others may have any value.
+    A field that has no effect with the others may have any value in its range: presets
+    and files contain all fields. But `check_changes` refuses a user's change of such a
+    field.
 
     Raises:
         SettingError: a field is outside its range, or contradicts others.
@@ -72,38 +491,39 @@ class Config:
         return cls().replace(**fields)
 
     def replace(self, **fields: object) -> "Config":
-        """Return the settings with these fields changed, and no others.
+        """Return the settings with these fields changed.
 
         Raises:
             SettingError: a field is unknown, outside its range, or contradicts others.
         """
-        grouped: dict[str, dict[str, object]] = {}
+        changes: dict[str, dict[str, object]] = {}
         for name, value in fields.items():
-            if name not in PART_OF:
-                hint = did_you_mean(name, PART_OF)
+            if name not in PART_OF_FIELD:
+                hint = did_you_mean(name, PART_OF_FIELD)
                 raise SettingError(name, f"the name of a setting{hint}", value)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
-            plain = value if item is None else item()
-            grouped.setdefault(PART_OF[name], {})[name] = plain
+            python_value = value if item is None else item()
+            part_changes = changes.setdefault(PART_OF_FIELD[name], {})
+            part_changes[name] = python_value
         parts = {
-            part: dataclasses.replace(getattr(self, part), **changes)
-            for part, changes in grouped.items()
+            part: dataclasses.replace(getattr(self, part), **part_changes)
+            for part, part_changes in changes.items()
         }
         return dataclasses.replace(self, **parts)
 
     def as_dict(self) -> dict[str, Setting]:
-        """Return all fields by name."""
-        return {name: self.value(name) for name in PART_OF}
+        """Return the values of all fields, by name."""
+        return {name: self.value(name) for name in PART_OF_FIELD}
 
     def value(self, name: str) -> Setting:
-        """Return the field of this name."""
-        return getattr(getattr(self, PART_OF[name]), name)
+        """Return the value of a field."""
+        return getattr(getattr(self, PART_OF_FIELD[name]), name)
 
     def without_effect(self) -> dict[str, str]:
-        """Return the fields that others leave without effect, each with its cause."""
+        """Return the fields without effect, each with the setting that causes it."""
         causes: dict[str, str] = {}
-        for part in PARTS:
+        for part in PART_TYPES:
             causes |= getattr(self, part).without_effect()
         if not GAMES[self.env_id].symmetries:
             cause = f"env_id {self.env_id}: its symmetries are not listed"
@@ -117,17 +537,19 @@ class Config:
         return causes
 
     def check_changes(self, before: "Config") -> None:
-        """Raise `ConflictError` if a field that differs from `before` has no effect.
+        """Raise `ConflictError` if a changed field has no effect.
 
-        Nor may an mlp learn at a table's rate, which is a share of the error.
+        `before` are the settings before the user's changes, for instance a preset. A
+        change of the network from a table to an mlp needs a new learning rate too: a
+        table's is a share of the error, which is far too high for an mlp.
         """
         for name, cause in self.without_effect().items():
             if self.value(name) != before.value(name):
                 rule = f"left out: it has no effect with {cause}"
                 raise ConflictError(name, rule, self.value(name))
-        has_rate_of_table = before.network.is_table and not self.network.is_table
+        table_to_mlp = before.network.is_table and not self.network.is_table
         rate = self.optimizer.learning_rate
-        if has_rate_of_table and rate == before.optimizer.learning_rate:
+        if table_to_mlp and rate == before.optimizer.learning_rate:
             rule = f"table, or given with another learning_rate than {rate}, a table's"
             raise ConflictError("network", rule, self.network.network)
 
@@ -139,19 +561,22 @@ class Config:
     @property
     def seats(self) -> tuple[Seat, ...]:
         """The seats that the agent learns."""
-        return SEATS_OF[self.opponent.seat]
+        return SEATS_OF_SETTING[self.opponent.seat]
 
     @property
     def backup_rule(self) -> BackupRule:
-        """The rule of the TD target: the backup, and what chooses the next action."""
+        """The rule of the TD target."""
         target = self.target
-        return RULE_OF[target.backup, target.double, self.network.network]
+        return BACKUP_RULE_OF[target.backup, target.double, self.network.network]
 
     @functools.cached_property
     def architecture(self) -> Architecture:
-        """What is needed to use the trained network."""
-        heads = HEADS_OF[self.backup_rule]
-        return Architecture(env_id=self.env_id, heads=heads, network=self.network)
+        """The inputs, layers and outputs of the network."""
+        return Architecture(
+            env_id=self.env_id,
+            head_kind=HEAD_KIND_OF[self.backup_rule],
+            network=self.network,
+        )
 
     @property
     def evaluations_change_training(self) -> bool:
@@ -160,7 +585,7 @@ class Config:
 
     @property
     def finds_counterexamples(self) -> bool:
-        """Whether each evaluation enumerates what the agent reaches."""
+        """Whether evaluations search for counterexamples, where new games start."""
         return self.run.start_share > 0
 
     @property
@@ -181,14 +606,13 @@ class Config:
 
     @functools.cached_property
     def compiled_for(self) -> tuple[Setting, ...]:
-        """The settings that a program is compiled for: all but those of `hyper`."""
-        numbers = {*Hyper._fields}
+        """The settings that a program is compiled for: all but `Hyper`'s."""
         fields = self.as_dict().items()
-        return tuple(value for name, value in fields if name not in numbers)
+        return tuple(value for name, value in fields if name not in Hyper._fields)
 
 
 def _check_game(config: Config) -> None:
-    """Raise `ConflictError` for what can't be done in the game."""
+    """Raise `ConflictError` for a setting that is not possible in the game."""
     env_id, start_share = config.env_id, config.run.start_share
     if config.network.is_table and not GAMES[env_id].enumerable:
         rule = f"mlp in {env_id}: too many boards for a table"
@@ -199,15 +623,15 @@ def _check_game(config: Config) -> None:
     if config.target.backward and GAMES[env_id].max_moves is None:
         rule = f"false in {env_id}: its games have no known length"
         raise ConflictError("backward", rule, True)
-    if start_share and (reason := catalogue.why_not_searched(env_id)):
+    if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
         raise ConflictError("start_share", f"0: {reason}", start_share)
     opening = config.exploration.random_opening
-    if start_share and opening:  # a counterexample would be left at random
+    if start_share and opening:  # random moves would lead away from a counterexample
         raise ConflictError("random_opening", "0 with start_share", opening)
 
 
 def _check_replay(config: Config) -> None:
-    """Raise `ConflictError` for what does not go with the replay buffer."""
+    """Raise `ConflictError` for settings that contradict the replay buffer."""
     capacity, num_envs = config.replay.replay_capacity, config.run.num_envs
     if config.target.backward and capacity:
         raise ConflictError("backward", "false with replay, which has no order", True)
@@ -217,7 +641,7 @@ def _check_replay(config: Config) -> None:
 
 
 def _check_opponent(config: Config) -> None:
-    """Raise `ConflictError` for what does not go with an opponent."""
+    """Raise `ConflictError` for settings that only self-play allows."""
     if config.target.backup == "two-ply":
         rule = "one-ply against an opponent: its reply is part of the move"
         raise ConflictError("backup", rule, config.target.backup)
@@ -227,7 +651,11 @@ def _check_opponent(config: Config) -> None:
 
 
 def _check_self_play(target: TargetSettings) -> None:
-    """Raise `ConflictError` for rewards of which one's gain is not the other's loss."""
+    """Raise `ConflictError` for rewards of a game that is not zero-sum.
+
+    In self-play one network plays both sides, and a player's value is the opponent's
+    value with its sign changed.
+    """
     if target.reward_draw != 0:
         rule = "0 in self-play: one's gain is the other's loss"
         raise ConflictError("reward_draw", rule, target.reward_draw)

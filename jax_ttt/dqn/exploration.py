@@ -1,4 +1,4 @@
-"""Epsilon, the share of random moves: its schedules, and random openings.
+"""Schedules of epsilon, the share of random moves, and random openings.
 
 A new schedule is one function and one entry of `SCHEDULES`.
 
@@ -11,10 +11,9 @@ import pgx
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.parts.exploration import ExplorationSettings
+from jax_ttt.config.settings import ExplorationSettings, Hyper
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.equations import Scalar
+from jax_ttt.dqn.equations import ScalarLike
 from jax_ttt.games import pgx_games
 
 
@@ -22,28 +21,33 @@ def linear_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, linear in the updates."""
-    line = equations.linear(hyper.epsilon_start, hyper.epsilon_end, num_updates)
-    return line(update)
+    schedule = equations.linear_schedule(
+        hyper.epsilon_start, hyper.epsilon_end, num_updates
+    )
+    return schedule(update)
 
 
 def stepped_epsilon(
     hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, lowered by a step after each tenth of the updates."""
-    stairs = equations.steps(
-        hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay, num_updates
+    schedule = equations.step_schedule(
+        start=hyper.epsilon_start,
+        end=hyper.epsilon_end,
+        drop=hyper.epsilon_decay,
+        num_updates=num_updates,
     )
-    return stairs(update)
+    return schedule(update)
 
 
 def exponential_epsilon(
     hyper: Hyper, _num_updates: int, _update: ArrayLike, games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, multiplied by a factor after each finished game."""
-    decay = equations.exponential(
-        hyper.epsilon_start, hyper.epsilon_end, hyper.epsilon_decay
+    schedule = equations.exponential_schedule(
+        start=hyper.epsilon_start, end=hyper.epsilon_end, factor=hyper.epsilon_decay
     )
-    return decay(games)
+    return schedule(games)
 
 
 SCHEDULES = {
@@ -51,17 +55,21 @@ SCHEDULES = {
     "steps": stepped_epsilon,
     "exponential": exponential_epsilon,
 }
-"""The functions by the setting `epsilon_schedule`."""
+"""The functions by the setting `epsilon_schedule`.
+
+They take the numbers of updates and of finished games so far.
+"""
 
 
 def opening_epsilon(
-    settings: ExplorationSettings, env_state: pgx.State, epsilon: Scalar
-) -> Scalar | Float[Array, " B"]:
+    settings: ExplorationSettings, env_state: pgx.State, epsilon: ScalarLike
+) -> ScalarLike | Float[Array, " B"]:
     """Return epsilon for each game: 1 during its random opening.
 
-    How long that is depends on the game's place in the batch: in every fourth place
-    there is none, in the others all lengths to `random_opening` follow each other.
-    Without random openings the result is `epsilon`.
+    The length of the opening is not random: it is fixed by the game's place in the
+    batch. Every fourth game, from the first, has none. The others have 0, 1, ...,
+    `random_opening` moves, and again from 0. With one or two games, none has a random
+    opening. Without the setting `random_opening`, the result is `epsilon`.
     """
     if not settings.random_opening:
         return epsilon

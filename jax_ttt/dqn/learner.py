@@ -1,17 +1,36 @@
 """Deep Q-learning by self-play: the whole algorithm.
 
+A network gives each action a value, from -1 (the mover will lose) to 1 (the mover will
+win). One update plays and learns in `B` games at once:
+
+1. `Learner.play` makes a move in every game: with probability epsilon a random legal
+   one, else the legal action with the highest value.
+2. `Learner.td_targets` computes what each move should have been worth:
+   `reward + discount * (best value after it)`. After the last move, `discount` is 0. If
+   the opponent moves next, it is `-gamma`: what is good for the opponent is bad for the
+   mover. In this simplest form, self-play with one-ply targets, the minus sign is all
+   that the learner knows about opponents.
+3. `Learner.learn` moves the values towards the targets by one gradient step.
+4. Finished games are replaced by new ones.
+
+The values after a move come from the target network, which follows the network slowly.
+So the teacher is an older copy of the pupil, and at first neither of them knows the
+game. Only the result of a finished game is certain. It teaches the last move, the last
+move teaches the one before it, and so on back to the empty board.
+
 A `Learner` holds what no update changes, a `TrainState` what every update changes:
 `init` makes the first state, `update` the next one, and `chunk` runs many updates.
-The opponent is the agent itself (self-play) or another player.
 
     learner = Learner.of(config)
     state = jax.jit(Learner.init)(learner, jax.random.key(1))
     chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
     state, metrics = chunk(learner, state, num_updates=50)
 
-`jax.vmap` over learners trains many agents at once.
+`jax.vmap` over learners trains many agents at once. The opponent may also be another
+player (see `games.training_opponents`).
 
-Axes: `B` games, `T` turns of whole games, `S` agents that train at once.
+Axes: `B` games or moves, `A` actions, `H` heads (see `q_network.head_values`), `T`
+turns of a game, `S` agents that train at once.
 """
 
 import dataclasses
@@ -26,8 +45,7 @@ from flax import nnx
 from jax.typing import ArrayLike, DTypeLike
 from jaxtyping import Array, Bool, Float, Key, PyTree, Shaped
 
-from jax_ttt.config.hyper import Hyper
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.dqn import (
     equations,
     exploration,
@@ -36,12 +54,12 @@ from jax_ttt.dqn import (
     replay,
     start_positions,
 )
-from jax_ttt.dqn.equations import Scalar, Transition
+from jax_ttt.dqn.equations import ScalarLike, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
-from jax_ttt.games import pgx_games, positions, replies
-from jax_ttt.games.opponents import Opponent, SelfPlay
-from jax_ttt.games.stones import Positions
+from jax_ttt.games import pgx_games, position_lookup, training_opponents
+from jax_ttt.games.stone_boards import Positions
+from jax_ttt.games.training_opponents import Opponent, SelfPlay
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 
@@ -51,29 +69,30 @@ from jax_ttt.networks.q_network import Network
 class TrainState:
     """The state of training on the device; an update returns the next one."""
 
-    params: nnx.State
-    target_params: nnx.State
-    average_params: nnx.State  # used for grades, saved agents and play
+    params: nnx.State  # the weights in training; they choose the moves
+    target_params: nnx.State  # their older copy, for the TD targets
+    average_params: nnx.State  # their average: the agent that is graded and saved
     opt_state: optax.OptState
     env_state: pgx.State  # B games
-    new_game: pgx.State  # one game before its first move
+    new_game: pgx.State  # template of a new game; only self-play uses it
     key: jax.Array  # () typed PRNG key, constant in a run (see `random_numbers`)
-    update: jax.Array  # () int32, updates done
-    games: jax.Array  # () int32, games that have ended
+    update: jax.Array  # () int32, number of updates done
+    games: jax.Array  # () int32, number of games that have ended
     buffer: replay.Buffer | None  # only with replay
-    pool: start_positions.Pool | None  # only where games start in it
-    visited: jax.Array | None  # (rows,) bool, rows visited; only for a table
+    pool: start_positions.Pool | None  # only if games may start in it
+    visited: jax.Array | None  # (rows,) bool, rows visited so far; only for a table
 
 
 class Played(NamedTuple):
-    """The transitions of one step in every game, and scalar figures.
+    """The transitions of one move in every game, and counts over the games.
 
-    Wins and losses are the agent's; in self-play they are the first player's.
+    Wins and losses are the agent's; in self-play they are the first player's. The
+    counts are int32 scalars.
     """
 
     transition: Transition
-    max_q: jax.Array  # float32, sum of the best legal values in unfinished games
-    moves: jax.Array  # int32, like the rest: the agent's moves in unfinished games
+    max_q: jax.Array  # () float32, sum of the best legal values in unfinished games
+    moves: jax.Array  # the agent's moves in unfinished games
     games: jax.Array  # games that ended
     wins: jax.Array
     losses: jax.Array
@@ -81,35 +100,20 @@ class Played(NamedTuple):
 
 
 class StepMetrics(NamedTuple):
-    """Metrics of one or more gradient steps, `()` or `(T,)` float32."""
+    """Metrics of a gradient step, `()` float32, or of the steps of a game, `(T,)`."""
 
     loss: jax.Array
     grad_norm: jax.Array
 
 
-class _CompiledFor:
-    """Settings that are equal if they differ only in the numbers of `Hyper`."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self._fields = config.compiled_for
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CompiledFor) and self._fields == other._fields
-
-    def __hash__(self) -> int:
-        return hash(self._fields)
-
-
-@jax.tree_util.register_pytree_node_class
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """All that updates depend on and never change.
+    """All that updates depend on and never change. Make it by `Learner.of`.
 
-    It is a pytree. `config` is static: programs are compiled for it. Its numbers are
-    leaves, `hyper`, so learners that differ only in them share programs. In a program
-    the numbers of `config` are those of the learner that it was compiled for: use
-    those of `hyper`. Make it by `Learner.of`.
+    It is a pytree (see the end of this file). `config` is static: programs are compiled
+    for it. The numbers among the settings are leaves, `hyper`, so learners that differ
+    only in them share programs. A method must read these numbers from `hyper`: learners
+    with gamma 0.9 and 1 share one program, and in it `config` may say 0.9 for both.
     """
 
     config: Config
@@ -117,26 +121,15 @@ class Learner:
     opponent: Opponent
     positions: Positions | None  # for a table only
 
-    def tree_flatten(self) -> tuple[tuple[object, ...], _CompiledFor]:
-        """Return the children and the static part, for JAX."""
-        children = (self.hyper, self.opponent, self.positions)
-        return children, _CompiledFor(self.config)
-
-    @classmethod
-    def tree_unflatten(cls, static: _CompiledFor, children: tuple) -> "Learner":
-        """Return the learner of these parts, for JAX, which also passes axes in it."""
-        hyper, opponent, positions = children
-        return cls(static.config, hyper, opponent, positions)
-
     @classmethod
     def of(cls, config: Config, opponent: Opponent | None = None) -> "Learner":
-        """Return the learner of these settings; without an opponent, in self-play.
+        """Return the learner with these settings; without an opponent, in self-play.
 
         For a table it enumerates the game, so call it outside a trace.
 
         Raises:
-            ValueError: the settings name an opponent and none is given, or the other
-                way round.
+            ValueError: `opponent` is None although the settings name an opponent, or
+                they don't and it is not None.
         """
         if config.opponent.is_self != (opponent is None):
             raise ValueError(f"the settings name {config.opponent.opponent!r}")
@@ -144,15 +137,16 @@ class Learner:
             config=config,
             hyper=Hyper(*map(jnp.float32, config.hyper)),
             opponent=opponent or SelfPlay(config.env_id, config.run.num_envs),
-            positions=positions.positions_for(config.architecture),
+            positions=position_lookup.positions_for(config.architecture),
         )
 
     @property
     def axes(self) -> "Learner":
-        """The `in_axes` of `jax.vmap` over learners that are stacked, `(S,)`.
+        """The `in_axes` for `jax.vmap` over stacked learners, `(S,)`.
 
-        They differ in numbers and in the opponent's leaves.
+        They differ in their numbers and in their opponents' leaves.
         """
+        # These are axes, not values: `in_axes` must have the structure of a learner.
         return dataclasses.replace(self, hyper=0, opponent=0, positions=None)
 
     @property
@@ -182,13 +176,15 @@ class Learner:
             update=jnp.int32(0),
             games=jnp.int32(0),
             buffer=None,
-            pool=start_positions.empty() if config.run.start_share else None,
+            pool=start_positions.empty_pool() if config.run.start_share else None,
             visited=None,
         )
         if config.replay.replay_capacity:
+            # Only the shapes of a transition are used, so nothing is played.
             turn = random_numbers.draw_random_numbers(config, key, 0).first
-            _, example = jax.eval_shape(self.play, params, env_state, turn, 0.0)
-            buffer = replay.init(example.transition, config.replay.replay_capacity)
+            _, played = jax.eval_shape(self.play, params, env_state, turn, 0.0)
+            capacity = config.replay.replay_capacity
+            buffer = replay.init_buffer(played.transition, capacity)
             state = dataclasses.replace(state, buffer=buffer)
         if self.network.is_table:
             visited = jnp.zeros(len(jax.tree.leaves(params)[0]), bool)
@@ -198,10 +194,18 @@ class Learner:
     def update(
         self, state: TrainState, drawn: RandomNumbers
     ) -> tuple[TrainState, Metrics]:
-        """Play one move in every game and learn from it.
+        """Do one update: play, learn, and replace finished games.
 
-        With `backward`, play whole games, `T` turns, and learn from their moves in
-        reverse order: `T` gradient steps, each of which moves the target network.
+        - Usually it plays one move in every game and takes one gradient step, on these
+          `B` moves.
+        - With replay, the step is on a sample of the buffer instead. Until the buffer
+          holds `replay_start` moves, no weight changes.
+        - With `backward`, it plays whole games, `T` turns, all by the weights from
+          before the update. Then it learns from the moves in reverse order: `T`
+          gradient steps on `B` moves each, and after each of them the target network is
+          updated. These are `T` optimizer steps, but one step of each schedule and of
+          the average of the weights.
+
         `drawn` are the update's random numbers; they are consumed.
         """
         config = self.config
@@ -213,10 +217,15 @@ class Learner:
                 state.env_state,
                 drawn.turns,
             )
+
+            def learn_turn(
+                learned: TrainState, inputs: tuple[Transition, Key[Array, ""]]
+            ) -> tuple[TrainState, StepMetrics]:
+                batch, key = inputs
+                return self.learn(learned, batch, key, learning_rate)
+
             learned, steps = jax.lax.scan(
-                lambda learned, move: self.learn(
-                    learned, batch=move[0], key=move[1], learning_rate=learning_rate
-                ),
+                learn_turn,
                 state,
                 (played.transition, drawn.turns.learn_key),
                 reverse=True,
@@ -227,73 +236,83 @@ class Learner:
             buffer, batch = replay.remember(
                 config.replay, state.buffer, played.transition, drawn.sample_key
             )
-            learned = dataclasses.replace(state, buffer=buffer)
-            learned, steps = self.learn(learned, batch, turn.learn_key, learning_rate)
+            remembered = dataclasses.replace(state, buffer=buffer)
+            learned, steps = self.learn(
+                remembered, batch, turn.learn_key, learning_rate
+            )
 
-        learned = self._averaged(state, learned)
+        learned = self._update_average(state, learned)
         if learned.buffer is not None:
-            learned = after_replay_start(
+            learned = unchanged_until_ready(
                 replay.is_ready(learned.buffer, config.replay.replay_start),
                 before=state,
                 learned=learned,
             )
-        metrics = measure(learned, played, steps, epsilon, learning_rate)
-        fresh = start_positions.new_games(
-            config.run,
-            state.pool,
-            drawn.starts,
-            self.opponent.replacement(drawn.restart_key, state.new_game),
+        metrics = update_metrics(learned, played, steps, epsilon, learning_rate)
+        new_games = start_positions.start_in_pool(
+            settings=config.run,
+            pool=state.pool,
+            uniform=drawn.starts,
+            new_games=self.opponent.replacement(drawn.restart_key, state.new_game),
         )
         learned = dataclasses.replace(
             learned,
-            env_state=pgx_games.restart(fresh, after, config.run.lockstep),
+            env_state=pgx_games.restart(new_games, after, config.run.lockstep),
             update=state.update + 1,
             games=state.games + metrics.games,
         )
         return learned, metrics
 
     def chunk(self, state: TrainState, num_updates: int) -> tuple[TrainState, Metrics]:
-        """Run `num_updates` updates; return the state and the chunk's metrics."""
+        """Do `num_updates` updates; return the state and the chunk's metrics.
+
+        The result does not depend on how a run is cut into chunks.
+        """
         draw = functools.partial(
             random_numbers.draw_random_numbers, self.config, state.key
         )
         drawn = jax.vmap(draw)(state.update + jnp.arange(num_updates))
-        state, rows = jax.lax.scan(self.update, state, drawn)
-        return state, chunk_metrics(rows, state.params)
+        state, per_update = jax.lax.scan(self.update, state, drawn)
+        return state, chunk_metrics(per_update, state.params)
 
     def play(
         self,
         params: nnx.State,
         before: pgx.State,
         turn: Turn,
-        epsilon: Scalar,
+        epsilon: ScalarLike,
     ) -> tuple[pgx.State, Played]:
-        """Play an epsilon-greedy move and the reply in every game; consumes `turn`.
+        """Play an epsilon-greedy move in every game, and the opponent's reply.
 
-        In self-play there is no reply: the agent plays both sides. Against an opponent,
-        each step begins with the agent's turn.
+        In self-play there is no reply: the agent plays both sides, and the transition
+        ends on the opponent's turn. Against an opponent, it ends on the agent's next
+        turn. Random openings and a forced first move replace the epsilon-greedy move.
+        Finished games stay as they are, and their transitions are not `live`. `turn` is
+        consumed.
         """
         config = self.config
         legal = before.legal_action_mask
-        q_values = q_network.q_values(
+        q_values = q_network.action_values(
             self.network, params, before.observation, self.dtype
         )
         epsilon = exploration.opening_epsilon(config.exploration, before, epsilon)
         action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
-        action = replies.opening(before, action, config.opponent.first_move)
+        action = training_opponents.force_first_move(
+            before, action, config.opponent.first_move
+        )
         env = pgx_games.make_env(config.env_id)
         after, move = pgx_games.step(env, before, action, self.hyper.gamma)
         after, move = self.opponent.reply(turn.reply_key, before, after, move)
-        ended = move.live & pgx_games.finished(after)
+        ended = move.live & pgx_games.is_finished(after)
         result = self.opponent.result(before, move.reward)
-        # Stacked for the same reason as in `metrics.chunk_metrics`.
+        # Stacked, because one sum over a matrix compiles faster than sums of its rows.
         counted = move.live, ended, ended & (result > 0), ended & (result < 0)
-        moves, games, wins, losses = jnp.stack(counted).sum(axis=1)
+        moves, games, wins, num_losses = jnp.stack(counted).sum(axis=1)
         return after, Played(
             Transition(
                 obs=before.observation,
                 action=action,
-                reward=self.scored(move.reward, ended),
+                reward=self.scored_reward(move.reward, ended),
                 discount=move.discount,
                 next_obs=after.observation,
                 next_legal_action_mask=after.legal_action_mask,
@@ -303,7 +322,7 @@ class Learner:
             moves=moves,
             games=games,
             wins=wins,
-            losses=losses,
+            losses=num_losses,
             env_steps=self.opponent.moves_made(before, after),
         )
 
@@ -314,20 +333,23 @@ class Learner:
         key: Key[Array, ""],
         learning_rate: Float[Array, ""],
     ) -> tuple[TrainState, StepMetrics]:
-        """Take one gradient step on a batch of moves; `key` is consumed."""
+        """Take one gradient step on a batch of moves, and update the target network.
+
+        `key` is consumed.
+        """
         target = self.td_targets(state.params, state.target_params, batch)
         gradient = self.gradient(state.params, target, batch, key)
-        steps, opt_state = self.optimizer(learning_rate).update(
+        weight_change, opt_state = self.optimizer(learning_rate).update(
             gradient.grads, state.opt_state, state.params
         )
-        params = jax.tree.map(jnp.add, state.params, steps)
+        params = jax.tree.map(jnp.add, state.params, weight_change)
         visited = state.visited
         if visited is not None and gradient.visits is not None:
             visited |= losses.visited_rows(gradient.visits)
         state = dataclasses.replace(
             state,
             params=params,
-            target_params=self.next_target(params, state),
+            target_params=self.next_target_params(params, state),
             opt_state=opt_state,
             visited=visited,
         )
@@ -338,10 +360,15 @@ class Learner:
     def td_targets(
         self, params: nnx.State, target_params: nnx.State, batch: Transition
     ) -> Float[Array, "H B"]:
-        """Return the TD targets of the played actions, by the settings' backup."""
+        """Return the TD targets of the played actions, by the backup of the settings.
+
+        The equation is `equations.td_target`, or `equations.two_ply_targets`. The rules
+        of `losses.BACKUPS` differ in whose values choose the best next action, and
+        whose values are its value.
+        """
         backup = losses.BACKUPS[self.config.backup_rule]
-        next_values = functools.partial(self._heads, batch.next_obs)
-        return backup(batch, next_values, params, target_params, self.hyper.tremble)
+        next_values_of = functools.partial(self._head_values, batch.next_obs)
+        return backup(batch, next_values_of, params, target_params, self.hyper.tremble)
 
     def gradient(
         self,
@@ -352,13 +379,13 @@ class Learner:
     ) -> losses.Gradient:
         """Return the loss of a batch and its gradient; `key` is consumed."""
         learns = losses.learning_heads(
-            self.config.architecture.heads, key, batch, len(target)
+            self.config.architecture.head_kind, key, batch, len(target)
         )
-        gradient = (
+        gradient_fn = (
             losses.table_gradient if self.network.is_table else losses.network_gradient
         )
-        return gradient(
-            values=functools.partial(self._heads, batch.obs),
+        return gradient_fn(
+            values_of=functools.partial(self._head_values, batch.obs),
             params=params,
             target=target,
             batch=batch,
@@ -366,46 +393,60 @@ class Learner:
             cost=losses.COSTS[self.config.optimizer.loss],
         )
 
-    def _heads(
+    def _head_values(
         self, obs: Shaped[Array, "B *shape"], params: nnx.State
     ) -> Float[Array, "H B A"]:
-        return q_network.heads(self.network, params, obs, self.dtype)
+        return q_network.head_values(self.network, params, obs, self.dtype)
 
     def epsilon(self, update: ArrayLike, games: ArrayLike) -> Float[Array, ""]:
-        """Return epsilon after this many updates and games."""
+        """Return epsilon after these numbers of updates and finished games."""
         schedule = exploration.SCHEDULES[self.config.exploration.epsilon_schedule]
         num_updates = self.config.run.num_updates
         return jnp.asarray(schedule(self.hyper, num_updates, update, games))
 
     def learning_rate(self, update: ArrayLike) -> Float[Array, ""]:
-        """Return the learning rate of the update with this index."""
-        rate = equations.linear(
+        """Return the learning rate of the update with this index.
+
+        With `learning_rate_decay`, it also falls after each `eval_every` updates.
+        """
+        rate = equations.linear_schedule(
             self.hyper.learning_rate,
             self.hyper.learning_rate_end,
             self.config.run.num_updates,
         )
         decay = self.config.optimizer.learning_rate_decay
         if decay < 1:
-            rate = equations.decayed(rate, decay, self.config.evaluation.eval_every)
+            rate = equations.decay_schedule(
+                rate, decay, self.config.evaluation.eval_every
+            )
         return jnp.asarray(rate(update))
 
-    def optimizer(self, learning_rate: Scalar) -> optax.GradientTransformation:
+    def optimizer(self, learning_rate: ScalarLike) -> optax.GradientTransformation:
         """Return the optimizer with this learning rate."""
         kind = self.config.optimizer.optimizer
         return losses.optimizer(kind, learning_rate, self.hyper.weight_decay)
 
-    def next_target(self, params: nnx.State, state: TrainState) -> nnx.State:
-        """Return the target network after a step; `params` are the new ones."""
+    def next_target_params(self, params: nnx.State, state: TrainState) -> nnx.State:
+        """Return the target network after a gradient step to the weights `params`.
+
+        It follows by the share `tau`. With `target_update_every` N, it is a copy of the
+        weights, taken in every N-th update and kept until the next one. With `backward`
+        too, every N-th update takes a copy after each of its steps.
+        """
         every = self.config.target.target_update_every
         if not every:
             return equations.polyak(params, state.target_params, self.hyper.tau)
-        due = (state.update + 1) % every == 0
-        return choose(due, params, state.target_params)
+        is_due = (state.update + 1) % every == 0
+        return select_pytree(is_due, params, state.target_params)
 
-    def scored(
+    def scored_reward(
         self, reward: Float[Array, " B"], ended: Bool[Array, " B"]
     ) -> Float[Array, " B"]:
-        """Return the settings' reward for each game that has ended, else 0."""
+        """Return the reward of the settings for a win, a draw and a loss.
+
+        PGX rewards a draw and a move in an unfinished game with 0 alike, so `ended`
+        tells which games are over. With the settings 1, 0 and -1, it is PGX's reward.
+        """
         target = self.config.target
         win, draw, loss = target.reward_win, target.reward_draw, target.reward_loss
         if (win, draw, loss) == (1, 0, -1):
@@ -413,44 +454,50 @@ class Learner:
         value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
         return jnp.where(ended, value, 0.0)
 
-    def _averaged(self, before: TrainState, learned: TrainState) -> TrainState:
+    def _update_average(self, before: TrainState, learned: TrainState) -> TrainState:
         """Return `learned` with the running average of the weights."""
         tau = equations.average_tau(self.hyper.average_span, before.update)
         average = equations.polyak(learned.params, before.average_params, tau)
         return dataclasses.replace(learned, average_params=average)
 
 
-def choose(where: Bool[Array, ""], new: PyTree, old: PyTree) -> PyTree:
-    """Return the leaves of `new` if `where` is True, else those of `old`."""
-    return jax.tree.map(lambda n, o: jnp.where(where, n, o), new, old)
+def select_pytree(where: Bool[Array, ""], new: PyTree, old: PyTree) -> PyTree:
+    """Return the pytree `new` if `where` is True, else `old`."""
+    return jax.tree.map(functools.partial(jnp.where, where), new, old)
 
 
-def after_replay_start(
+def unchanged_until_ready(
     is_ready: Bool[Array, ""], before: TrainState, learned: TrainState
 ) -> TrainState:
-    """Return `learned`, or all weights of `before` until the buffer is ready.
+    """Return `learned`, or until the buffer is ready, with the weights of `before`.
 
-    A step without a live move is not enough: AdamW would decay the weights.
+    The optimizer's state comes from `before` too. Until then, no sampled move is `live`
+    (see `replay.sample_moves`). So the gradient is 0 and no row of a table counts as
+    visited, but AdamW would still decay the weights and count the step.
     """
     return dataclasses.replace(
         learned,
-        params=choose(is_ready, learned.params, before.params),
-        target_params=choose(is_ready, learned.target_params, before.target_params),
-        average_params=choose(is_ready, learned.average_params, before.average_params),
-        opt_state=choose(is_ready, learned.opt_state, before.opt_state),
+        params=select_pytree(is_ready, learned.params, before.params),
+        target_params=select_pytree(
+            is_ready, learned.target_params, before.target_params
+        ),
+        average_params=select_pytree(
+            is_ready, learned.average_params, before.average_params
+        ),
+        opt_state=select_pytree(is_ready, learned.opt_state, before.opt_state),
     )
 
 
-def measure(
+def update_metrics(
     state: TrainState,
     played: Played,
     steps: StepMetrics,
     epsilon: Float[Array, ""],
     learning_rate: Float[Array, ""],
 ) -> Metrics:
-    """Return the metrics of an update, from one or more turns.
+    """Return the metrics of an update, which may have one turn or several.
 
-    `epsilon` and `learning_rate` are those that it used.
+    `epsilon` and `learning_rate` are those that the update used.
     """
     visited = state.visited
     return Metrics(
@@ -465,3 +512,32 @@ def measure(
         env_steps=jnp.sum(played.env_steps),
         rows=jnp.int32(0) if visited is None else jnp.sum(visited),
     )
+
+
+class _CompiledFor:
+    """The static part of a learner: equal for settings that differ only in `Hyper`."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._fields = config.compiled_for
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CompiledFor) and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return hash(self._fields)
+
+
+def _flatten(learner: Learner) -> tuple[tuple[object, ...], _CompiledFor]:
+    """Return the children and the static part of a learner, for JAX."""
+    children = (learner.hyper, learner.opponent, learner.positions)
+    return children, _CompiledFor(learner.config)
+
+
+def _unflatten(static: _CompiledFor, children: tuple) -> Learner:
+    """Return the learner of these parts; JAX also passes axes as children."""
+    hyper, opponent, positions = children
+    return Learner(static.config, hyper, opponent, positions)
+
+
+jax.tree_util.register_pytree_node(Learner, _flatten, _unflatten)

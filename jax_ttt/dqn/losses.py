@@ -2,11 +2,12 @@
 
 A new backup is one function and one entry of `BACKUPS`.
 
-Axes: `H` heads (see `q_network.heads`), `B` moves, `A` actions, `R` rows of a table.
+Axes: `H` heads (see `q_network.head_values`), `B` moves, `A` actions, `R` rows of a
+table.
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -15,67 +16,73 @@ import optax
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Key
 
-from jax_ttt.config.choices import Heads, OptimizerKind
+from jax_ttt.config.settings import HeadKind, OptimizerKind
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.equations import Scalar, Transition
+from jax_ttt.dqn.equations import ScalarLike, Transition
 
-Values: TypeAlias = Callable[[nnx.State], Float[Array, "H B A"]]
-"""A function from weights to their values of a batch's boards."""
+ValuesFn: TypeAlias = Callable[[nnx.State], Float[Array, "H B A"]]
+"""A function from weights to the values of a batch's boards."""
 
 
 def one_ply(
     batch: Transition,
-    next_values: Values,
+    next_values_of: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
-    """Return the targets of DQN: the target network chooses and values the action."""
-    values = next_values(target_params)
-    return _td_targets(batch, values, [None] * len(values), tremble)
+    """Return DQN's targets: the target network chooses the action and values it."""
+    values = next_values_of(target_params)
+    return _td_targets(batch, next_values=values, tremble=tremble)
 
 
 def double(
     batch: Transition,
-    next_values: Values,
+    next_values_of: ValuesFn,
     params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of Double DQN: the network in training chooses the action."""
-    values = next_values(target_params)
-    return _td_targets(batch, values, next_values(params), tremble)
+    return _td_targets(
+        batch,
+        next_values=next_values_of(target_params),
+        chosen_by=next_values_of(params),
+        tremble=tremble,
+    )
 
 
 def double_tables(
     batch: Transition,
-    next_values: Values,
+    next_values_of: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
-    """Return the targets of two tables: each chooses, and the other values the action.
+    """Return the targets of two tables: each chooses an action, the other values it.
 
     Source: van Hasselt 2010, "Double Q-learning".
     """
-    both = next_values(target_params)
-    return _td_targets(batch, both[::-1], both, tremble)
+    tables = next_values_of(target_params)
+    return _td_targets(
+        batch, next_values=tables[::-1], chosen_by=tables, tremble=tremble
+    )
 
 
 def two_ply(
     batch: Transition,
-    next_values: Values,
+    next_values_of: ValuesFn,
     _params: nnx.State,
     target_params: nnx.State,
-    tremble: Scalar,
+    tremble: ScalarLike,
 ) -> Float[Array, "H B"]:
     """Return the targets of both heads (see `equations.two_ply_targets`)."""
-    mover, waiting = next_values(target_params)
+    to_mover, to_waiting = next_values_of(target_params)
     targets = equations.two_ply_targets(
         reward=batch.reward,
         discount=batch.discount,
-        next_q_values=mover,
-        next_reply_values=waiting,
+        next_q_values=to_mover,
+        next_reply_values=to_waiting,
         next_legal_action_mask=batch.next_legal_action_mask,
         tremble=tremble,
     )
@@ -88,19 +95,25 @@ BACKUPS = {
     "double": double,
     "double-tables": double_tables,
 }
-"""The functions by `Config.backup_rule`.
+"""The functions from a batch to TD targets, by `Config.backup_rule`.
 
-They take a batch, the values of its next boards as a function of weights, the weights
-of the network in training and of the target network, and `tremble`.
+They take the batch, the values of its next boards as a function of weights, the weights
+in training, the weights of the target network, and `tremble`.
 """
 
 
 def _td_targets(
     batch: Transition,
     next_values: Float[Array, "H B A"],
-    chosen_by: Iterable[Float[Array, "B A"] | None],
-    tremble: Scalar,
+    tremble: ScalarLike,
+    chosen_by: Float[Array, "H B A"] | None = None,
 ) -> Float[Array, "H B"]:
+    """Return the one-ply target of each head.
+
+    The best next action has the highest value in `chosen_by`, or in `next_values` if it
+    is None; `next_values` give its value.
+    """
+    choices = [None] * len(next_values) if chosen_by is None else chosen_by
     return jnp.stack(
         [
             equations.td_target(
@@ -111,7 +124,7 @@ def _td_targets(
                 tremble=tremble,
                 chosen_by=choice,
             )
-            for values, choice in zip(next_values, chosen_by, strict=True)
+            for values, choice in zip(next_values, choices, strict=True)
         ]
     )
 
@@ -121,30 +134,32 @@ COSTS = {"huber": optax.huber_loss, "mse": optax.l2_loss}
 
 
 def learning_heads(
-    heads: Heads, key: Key[Array, ""], batch: Transition, num_heads: int
+    head_kind: HeadKind, key: Key[Array, ""], batch: Transition, num_heads: int
 ) -> Bool[Array, "H B"]:
     """Return which heads learn from each move; `key` is consumed.
 
-    All heads learn from every move of an unfinished game. Of two tables, a random one
-    learns from a move, and both from a game's last move.
+    All heads learn from every move of an unfinished game. With two tables, one of them,
+    chosen at random, learns from a move, and both learn from a game's last move.
     """
-    if heads != "two-tables":
+    if head_kind != "two-tables":
         return jnp.broadcast_to(batch.live, (num_heads, *batch.live.shape))
-    first = jax.random.bernoulli(key, shape=batch.live.shape)
-    both = batch.discount == 0
-    return jnp.stack([batch.live & (first | both), batch.live & (~first | both)])
+    draws_first_table = jax.random.bernoulli(key, shape=batch.live.shape)
+    is_last_move = batch.discount == 0
+    first_learns = batch.live & (draws_first_table | is_last_move)
+    second_learns = batch.live & (~draws_first_table | is_last_move)
+    return jnp.stack([first_learns, second_learns])
 
 
 class Gradient(NamedTuple):
-    """The loss of a batch, its gradient, and the visits of a table's entries."""
+    """The loss of a batch, its gradient, and the visits to a table's entries."""
 
     loss: jax.Array  # () float32
     grads: nnx.State
-    visits: nnx.State | None  # number of visits per entry; only for a table
+    visits: nnx.State | None  # number of visits to each entry; only for a table
 
 
 def network_gradient(
-    values: Values,
+    values_of: ValuesFn,
     params: nnx.State,
     target: Float[Array, "H B"],
     batch: Transition,
@@ -153,25 +168,32 @@ def network_gradient(
 ) -> Gradient:
     """Return the loss of a batch and its gradient.
 
-    The network was already evaluated on these boards when the moves were chosen. The
-    compiler finds the common computation and runs it once.
+    Without replay, the network was already evaluated on these boards to choose the
+    moves. The compiler finds the common computation and runs it once.
     """
 
     def loss_fn(params: nnx.State) -> jax.Array:
-        losses = [
+        head_losses = [
             equations.loss(
-                q_values=head, action=batch.action, target=aim, live=live, cost=cost
+                q_values=head_values,
+                action=batch.action,
+                target=head_target,
+                live=head_learns,
+                cost=cost,
             )
-            for head, aim, live in zip(values(params), target, learns, strict=True)
+            for head_values, head_target, head_learns in zip(
+                values_of(params), target, learns, strict=True
+            )
         ]
-        return functools.reduce(jnp.add, losses)
+        # Not `sum`: its type includes the int 0, the sum of an empty list.
+        return functools.reduce(jnp.add, head_losses)
 
     loss, grads = jax.value_and_grad(loss_fn)(params)
     return Gradient(loss, grads, None)
 
 
 def table_gradient(
-    values: Values,
+    values_of: ValuesFn,
     params: nnx.State,
     target: Float[Array, "H B"],
     batch: Transition,
@@ -180,15 +202,17 @@ def table_gradient(
 ) -> Gradient:
     """Return the loss of a batch, and its gradient averaged over each entry's visits.
 
-    An SGD step then removes the same share of the error at any batch size and for any
-    number of visits. The visits are the gradient of the sum of the values that learn.
+    An SGD step then removes the same share of an entry's mean error, however many moves
+    are in the batch and however many visit the entry. The number of visits is itself a
+    gradient: the gradient of the sum of the played values.
     """
 
     def sum_of_played(params: nnx.State) -> jax.Array:
-        played = jax.vmap(equations.played, in_axes=(0, None))
-        return jnp.where(learns, played(values(params), batch.action), 0.0).sum()
+        played_by_heads = jax.vmap(equations.played_values, in_axes=(0, None))
+        played = played_by_heads(values_of(params), batch.action)
+        return jnp.where(learns, played, 0.0).sum()
 
-    gradient = network_gradient(values, params, target, batch, learns, cost)
+    gradient = network_gradient(values_of, params, target, batch, learns, cost)
     visits = jax.grad(sum_of_played)(params)
     batch_size = len(batch.action)  # the loss is a mean over it
     grads = jax.tree.map(
@@ -204,7 +228,7 @@ def visited_rows(visits: nnx.State) -> Bool[Array, " R"]:
 
 
 def optimizer(
-    kind: OptimizerKind, learning_rate: Scalar, weight_decay: Scalar
+    kind: OptimizerKind, learning_rate: ScalarLike, weight_decay: ScalarLike
 ) -> optax.GradientTransformation:
     """Return AdamW (Loshchilov and Hutter 2019) or SGD.
 

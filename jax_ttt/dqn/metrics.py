@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 
 class Metrics(NamedTuple):
-    """Metrics of an update: scalars; counts are int32, the others float32.
+    """Metrics of an update or a chunk: scalars, counts int32 and the others float32.
 
     Wins and losses are the agent's; in self-play they are the first player's.
     """
@@ -23,24 +23,23 @@ class Metrics(NamedTuple):
     losses: jax.Array
     env_steps: jax.Array  # moves played, in unfinished games only
     rows: jax.Array  # rows of a table visited so far; 0 for a network
-    # Only of a chunk: the updates before the first loss, and before the first gradient,
-    # that is not finite, int32; and whether all weights are finite at its end.
-    finite_losses: jax.Array | None = None
-    finite_grads: jax.Array | None = None
-    finite_weights: jax.Array | None = None
+    # Only of a chunk:
+    finite_losses: jax.Array | None = None  # updates before the first infinite or NaN
+    finite_grads: jax.Array | None = None  # loss, and before the first such gradient
+    finite_weights: jax.Array | None = None  # bool: all weights are finite at its end
 
 
-def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
-    """Return the metrics of a chunk, from those of its updates, `(T,)` each.
+def chunk_metrics(per_update: Metrics, weights: PyTree) -> Metrics:
+    """Return the metrics of a chunk, from the metrics of its updates, `(T,)` each.
 
-    `weights` is a pytree of those at its end.
-
-    Counts are sums; loss, gradient norm and value are means; epsilon, learning rate
-    and rows are those of the last update.
+    Counts are sums. Loss, gradient norm and value are means. Epsilon, learning rate and
+    rows come from the last update. `weights` is the pytree of the weights after it.
     """
-    # Stacked, because one sum of a matrix compiles faster than sums of its rows.
-    values = jnp.stack([rows.loss, rows.grad_norm, rows.mean_max_q])
-    counts = jnp.stack([rows.games, rows.wins, rows.losses, rows.env_steps])
+    # Stacked, because one sum over a matrix compiles faster than sums of its rows.
+    values = jnp.stack([per_update.loss, per_update.grad_norm, per_update.mean_max_q])
+    counts = jnp.stack(
+        [per_update.games, per_update.wins, per_update.losses, per_update.env_steps]
+    )
     loss, grad_norm, mean_max_q = values.mean(axis=1)
     games, wins, losses, env_steps = counts.sum(axis=1)
     finite_losses, finite_grads = _num_finite(values[:2])
@@ -49,13 +48,13 @@ def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
         loss=loss,
         grad_norm=grad_norm,
         mean_max_q=mean_max_q,
-        epsilon=rows.epsilon[-1],
-        learning_rate=rows.learning_rate[-1],
+        epsilon=per_update.epsilon[-1],
+        learning_rate=per_update.learning_rate[-1],
         games=games,
         wins=wins,
         losses=losses,
         env_steps=env_steps,
-        rows=rows.rows[-1],
+        rows=per_update.rows[-1],
         finite_losses=finite_losses,
         finite_grads=finite_grads,
         finite_weights=jnp.isfinite(all_weights).all(),
@@ -63,6 +62,6 @@ def chunk_metrics(rows: Metrics, weights: PyTree) -> Metrics:
 
 
 def _num_finite(values: Float[Array, "N T"]) -> Int[Array, " N"]:
-    """Return how many values of each row precede the first that is not finite."""
+    """Return the number of values in each row before the first infinite or NaN one."""
     end = values.shape[1]
     return jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min(axis=1)

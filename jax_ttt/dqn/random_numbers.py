@@ -1,8 +1,9 @@
-"""The random numbers of updates, generated before the updates.
+"""The random numbers of updates, drawn before the updates.
 
-They depend only on the run's key and the update's index, so the length of a chunk does
-not change them. A chunk generates all its numbers at once: inside the compiled loop, on
-a CPU, the numbers of one update take 600 small kernels.
+They depend only on the run's key and the update's index, so a run has the same numbers
+whatever the lengths of its chunks. A chunk draws all its numbers at once: in the
+compiled loop over updates, the numbers of one update would take 600 small kernels on a
+CPU.
 
 Axes: `B` games, `T` turns of an update (see `num_turns`).
 """
@@ -13,7 +14,7 @@ import jax
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import opponents
+from jax_ttt.games import training_opponents
 
 
 class Turn(NamedTuple):
@@ -30,7 +31,7 @@ class RandomNumbers(NamedTuple):
     turns: Turn  # (T, ...)
     restart_key: jax.Array  # () typed PRNG key of new games
     sample_key: jax.Array  # () typed PRNG key of the replay buffer
-    starts: jax.Array | None  # (B,) float32 in [0, 1), if games start elsewhere
+    starts: jax.Array | None  # (B,) float32 in [0, 1), for `start_in_pool`
 
     @property
     def first(self) -> Turn:
@@ -57,7 +58,7 @@ def draw_random_numbers(
     turns_keys = keys[2 : 2 + 3 * length].reshape(length, 3)
     turns = jax.vmap(draw_turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
     starts = None
-    if has_starts:  # they use the first key, and new games the last
+    if has_starts:  # then the first key is theirs, and new games have the last
         starts = jax.random.uniform(keys[0], (config.run.num_envs,))
         restart_key = keys[-1]
     return RandomNumbers(turns, restart_key, sample_key, starts)
@@ -67,4 +68,4 @@ def num_turns(config: Config) -> int:
     """Return the number of turns in an update: 1, or with `backward` a whole game's."""
     if not config.target.backward:
         return 1
-    return opponents.max_turns(config.env_id, config.opponent)
+    return training_opponents.max_turns(config.env_id, config.opponent)

@@ -1,4 +1,4 @@
-"""A ring buffer of past moves on the device: its state and pure functions.
+"""A ring buffer of past moves on the device.
 
 Axes: `B` moves added at once, `C` the buffer's capacity, `N` moves sampled.
 Source: Lin 1992; Mnih et al. 2015, "Human-level control through deep reinforcement
@@ -11,19 +11,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Key
 
-from jax_ttt.config.parts.replay import ReplaySettings
+from jax_ttt.config.settings import ReplaySettings
 from jax_ttt.dqn.equations import Transition
 
 
 class Buffer(NamedTuple):
-    """The buffer; the oldest move is overwritten first."""
+    """A ring buffer: new moves overwrite the oldest ones."""
 
     moves: Transition  # each leaf (C, ...)
     next_slot: jax.Array  # () int32, slot of the next move
     size: jax.Array  # () int32, number of moves in the buffer
 
 
-def init(example: Transition, capacity: int) -> Buffer:
+def init_buffer(example: Transition, capacity: int) -> Buffer:
     """Return an empty buffer for moves like `example`, which may hold only shapes."""
     moves = jax.tree.map(
         lambda leaf: jnp.zeros((capacity, *leaf.shape[1:]), leaf.dtype), example
@@ -31,8 +31,8 @@ def init(example: Transition, capacity: int) -> Buffer:
     return Buffer(moves, jnp.int32(0), jnp.int32(0))
 
 
-def add(buffer: Buffer, batch: Transition) -> Buffer:
-    """Add a batch of moves, which must not exceed the capacity."""
+def add_moves(buffer: Buffer, batch: Transition) -> Buffer:
+    """Return the buffer with a batch added, which must not exceed the capacity."""
     capacity, num_new = len(buffer.moves.action), len(batch.action)
     slots = (buffer.next_slot + jnp.arange(num_new)) % capacity
     moves = jax.tree.map(lambda old, new: old.at[slots].set(new), buffer.moves, batch)
@@ -51,23 +51,24 @@ def remember(
 ) -> tuple[Buffer | None, Transition]:
     """Return the new buffer and the moves to learn from; `key` is consumed.
 
-    Without a buffer these are the moves just played, `batch`; with one, a sample.
+    Without a buffer, these are the moves just played, `batch`. With one, they are a
+    sample of the buffer, to which `batch` is added first.
     """
     if buffer is None:
         return None, batch
-    buffer = add(buffer, batch)
-    batch = sample(
+    buffer = add_moves(buffer, batch)
+    batch = sample_moves(
         buffer, key, num_moves=settings.replay_batch, start=settings.replay_start
     )
     return buffer, batch
 
 
 def is_ready(buffer: Buffer, start: int) -> Bool[Array, ""]:
-    """Return whether the buffer holds `start` moves, or one where `start` is 0."""
+    """Return whether the buffer holds `start` moves, and at least one."""
     return buffer.size >= max(start, 1)
 
 
-def sample(
+def sample_moves(
     buffer: Buffer, key: Key[Array, ""], num_moves: int, start: int
 ) -> Transition:
     """Sample moves uniformly, with replacement; `key` is consumed.

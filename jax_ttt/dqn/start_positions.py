@@ -1,4 +1,6 @@
-"""New games that start at positions of a pool, which the host fills.
+"""New games that start at the positions of a pool, which the host fills.
+
+Rounds of counterexamples add positions in which the agent made a mistake.
 
 Axes: `B` games, `C` the pool's capacity.
 """
@@ -11,65 +13,70 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Float, UInt64
 
-from jax_ttt.config.parts.run import RunSettings
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.config.settings import RunSettings
+from jax_ttt.games import pgx_games, position_keys
 
 CAPACITY = 2**18
-"""Most positions of a pool; those of the oldest rounds leave it first."""
+"""Most positions in a pool; the positions of the oldest rounds leave it first."""
 
 
 class Pool(NamedTuple):
-    """Positions in which no game is over, as keys of `games.packing`."""
+    """Positions in which no game is over, as keys of `games.position_keys`."""
 
     keys: jax.Array | np.ndarray  # (C, 2) uint32; only the first `size` rows count
     size: jax.Array | np.integer  # () int32
 
 
-def empty() -> Pool:
+def empty_pool() -> Pool:
     """Return a pool without positions."""
     return Pool(jnp.zeros((CAPACITY, 2), jnp.uint32), jnp.int32(0))
 
 
-def with_positions(
+def add_positions(
     pool: Pool, numbers: UInt64[np.ndarray, " N"], rng: np.random.Generator
 ) -> Pool:
-    """Return the pool with positions added, as NumPy arrays; none is in it twice.
+    """Return the pool with positions added, as NumPy arrays, each position only once.
 
-    `numbers` are those of `packing.as_numbers`. If there are more than the pool holds,
-    `rng` draws those that it gets.
+    `numbers` come from `position_keys.keys_to_numbers`. If there are more new positions
+    than the pool has room for, `rng` draws a sample of them.
     """
-    before = packing.as_numbers(np.asarray(pool.keys)[: int(pool.size)])
-    new = np.setdiff1d(numbers, before)
-    if len(new) > len(pool.keys):
-        new = rng.choice(new, len(pool.keys), replace=False)
-    kept = np.concatenate([before, new])[-len(pool.keys) :]
+    capacity = len(pool.keys)
+    old = position_keys.keys_to_numbers(np.asarray(pool.keys)[: int(pool.size)])
+    new = np.setdiff1d(numbers, old)
+    if len(new) > capacity:
+        new = rng.choice(new, capacity, replace=False)
+    newest = np.concatenate([old, new])[-capacity:]
     keys = np.zeros(pool.keys.shape, np.uint32)
-    keys[: len(kept)] = packing.as_words(kept)
-    return Pool(keys, np.int32(len(kept)))
+    keys[: len(newest)] = position_keys.numbers_to_keys(newest)
+    return Pool(keys, np.int32(len(newest)))
 
 
-def new_games(
+def start_in_pool(
     settings: RunSettings,
     pool: Pool | None,
     uniform: Float[Array, " B"] | None,
-    fresh: pgx.State,
+    new_games: pgx.State,
 ) -> pgx.State:
     """Return new games, of which the share `start_share` starts in the pool.
 
-    The others are `fresh`, one game for all or one for each; so are all of them while
-    the pool is empty. `uniform` are random numbers in [0, 1): below the share, one
-    also chooses the position, the newest positions more often: the newest hundredth
-    for a tenth of these games. Without a pool the result is `fresh`.
+    The others are `new_games`, which are `B` games, or one for all of them. `uniform`
+    are random numbers in [0, 1): a game whose number is below the share starts in the
+    pool, and the number also selects the position. Newer positions are more frequent:
+    the newest hundredth gets a tenth of these games. While the pool is empty, or
+    without a pool, the result is `new_games`.
     """
     if pool is None or uniform is None:
-        return fresh
+        return new_games
     share = settings.start_share
+    # Below the share, `uniform / share` is uniform; its square is mostly near 0.
     age = (jnp.square(uniform / share) * pool.size).astype(jnp.int32)
     keys = pool.keys[jnp.clip(pool.size - 1 - age, 0)]
-    # An empty pool gives positions too; they are not picked.
-    there = packing.to_states(settings.env_id, packing.unpack(settings.env_id, keys))
-    begins = (uniform < share) & (pool.size > 0)
-    fresh = jax.tree.map(
-        lambda leaf, like: jnp.broadcast_to(leaf, like.shape), fresh, there
+    # An empty pool has keys too, of zeros; `starts_in_pool` then is False.
+    in_pool = position_keys.to_states(
+        settings.env_id, position_keys.unpack(settings.env_id, keys)
     )
-    return pgx_games.pick(begins, there, fresh)
+    starts_in_pool = (uniform < share) & (pool.size > 0)
+    new_games = jax.tree.map(
+        lambda leaf, like: jnp.broadcast_to(leaf, like.shape), new_games, in_pool
+    )
+    return pgx_games.select_games(starts_in_pool, in_pool, new_games)

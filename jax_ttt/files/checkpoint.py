@@ -1,7 +1,8 @@
-"""A checkpoint: the state of a run and its plan, as a file. Needs no JAX.
+"""Checkpoints: the state of a run and its plan, as a file.
 
-It is a file of tensors (`files/tensor_file.py`): every leaf of the run's state by its
-name, and what the run was asked for.
+It is a file of tensors (`files/tensor_file.py`) with every leaf of the run's state by
+its name. This module doesn't import JAX, so that `--resume` can refuse a folder before
+JAX is loaded.
 """
 
 import dataclasses
@@ -15,25 +16,25 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading.grade import Grade
 
 Finished = Literal["end", "proven"]
-"""Why a run ended by itself: after its last update, or with `--until-proven`."""
+"""Why a run ended by itself: after its last update, or at the first proof."""
 Rank = tuple[bool, int, float]
-"""What compares agents: proven or not, losing ends as a negative number, wins."""
+"""The order of agents, ascending: proven or not, minus the losing ends, win rate."""
 _LEARNED = tuple(
     f"train_state.{name}."
     for name in ("params", "target_params", "average_params", "opt_state")
 )
-"""Leaves that are finite unless the training diverged."""
+"""Beginnings of the names of leaves that are finite unless the training diverged."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a run was asked for; a run that continues keeps it."""
+    """What a run is to do; a run that continues keeps its plan."""
 
     config: Config
     preset: Preset
@@ -41,7 +42,7 @@ class Plan:
     until_proven: bool = False
     snapshots: bool = False
     tensorboard: bool = False
-    wandb: str | None = None  # the id of its run there
+    wandb: str | None = None  # the id of its run at Weights & Biases
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -61,25 +62,43 @@ class Checkpoint:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Description:
-    """What a checkpoint's file says beside its tensors."""
+class CheckpointDescription:
+    """The description in a checkpoint's file, beside its tensors."""
 
     kind: Literal["checkpoint"] = "checkpoint"
+    """The kind of file."""
     config: dict[str, Setting]
+    """The settings, by the names of their fields."""
     preset: Preset
+    """The preset that the settings started from."""
     seed: int
+    """Seed of all random numbers."""
     until_proven: bool
+    """Whether the run ends at the first proof."""
     snapshots: bool
+    """Whether it keeps the agents of its evaluations."""
     tensorboard: bool
+    """Whether it writes for TensorBoard."""
     wandb: str | None = None
+    """The id of its run at Weights & Biases."""
     update: int
+    """Updates done."""
     evaluated: int
+    """The update of the last evaluation; -1 before the first one."""
     grade: Grade
+    """The last evaluation."""
     best: Rank | None = None
+    """Of the best agent so far: whether it is proven, minus its number of losing ends,
+    its win rate."""
     finished: Finished | None = None
+    """Why the run has nothing left to do; absent if it has."""
     seconds: dict[str, float]
+    """Seconds of the run's parts."""
     total_seconds: float
+    """Seconds of the run."""
     environment: JsonObject
+    """Versions, device, number of threads and random number generator, which decide
+    whether the bits stay the same."""
 
 
 class LatestCheckpoint(NamedTuple):
@@ -92,17 +111,17 @@ class LatestCheckpoint(NamedTuple):
     """Newer files that can't be used, and why."""
 
 
-def as_bytes(checkpoint: Checkpoint) -> bytes:
+def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
     """Return the contents of a checkpoint's file.
 
     Raises:
         FloatingPointError: a weight is not finite.
         OverflowError: it would be larger than what can be read.
     """
-    if name := not_finite(checkpoint.tensors):
+    if name := first_nonfinite_leaf(checkpoint.tensors):
         raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
     plan = checkpoint.plan
-    description = _Description(
+    description = CheckpointDescription(
         config=plan.config.as_dict(),
         preset=plan.preset,
         seed=plan.seed,
@@ -119,21 +138,23 @@ def as_bytes(checkpoint: Checkpoint) -> bytes:
         total_seconds=checkpoint.total_seconds,
         environment=checkpoint.environment,
     )
-    return tensor_file.as_bytes(description, checkpoint.tensors)
+    return tensor_file.encode_tensors(description, checkpoint.tensors)
 
 
-def load(path: Path) -> Checkpoint:
-    """Return the checkpoint of a file; whether its leaves fit is not checked.
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Return the checkpoint of a file.
+
+    Whether its leaves fit the settings is not checked: that needs JAX.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    description, tensors = tensor_file.load(path, _Description)
-    with tensor_file.naming(path):
+    description, tensors = tensor_file.read_tensors(path, CheckpointDescription)
+    with tensor_file.errors_naming(path):
         config = Config.of(**description.config)
         SEED_RANGE.check("seed", description.seed)
-    if name := not_finite(tensors):
+    if name := first_nonfinite_leaf(tensors):
         raise AgentError(f"{path}: {name} is not finite")
     plan = Plan(
         config=config,
@@ -158,15 +179,18 @@ def load(path: Path) -> Checkpoint:
     )
 
 
-def not_finite(tensors: dict[str, np.ndarray]) -> str | None:
-    """Return the name of a leaf that is finite in every good state, but not here."""
+def first_nonfinite_leaf(tensors: dict[str, np.ndarray]) -> str | None:
+    """Return the name of the first learned leaf that is not finite; None if all are.
+
+    Other leaves, such as environment states, may be infinite or NaN.
+    """
     for name, tensor in tensors.items():
         if name.startswith(_LEARNED) and not np.isfinite(tensor).all():
             return name
     return None
 
 
-def newest(run: RunFolder) -> LatestCheckpoint:
+def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     """Return the newest good checkpoint in a run's folder.
 
     Raises:
@@ -177,14 +201,14 @@ def newest(run: RunFolder) -> LatestCheckpoint:
     damaged: dict[Path, str] = {}
     for path in run.checkpoints():
         try:
-            return LatestCheckpoint(run, path, load(path), damaged)
+            return LatestCheckpoint(run, path, read_checkpoint(path), damaged)
         except AgentError as error:
             damaged[path] = str(error)
     if damaged:
         first, *others = damaged.values()
         older = "; nor can an older one be used" if others else ""
         raise UsageError(f"{first}{older}")
-    why = "no checkpoint in this folder"
+    reason = "no checkpoint in this folder"
     if run.agent.exists():
-        why += "; its agent can be used, but the run can't be continued"
-    raise UsageError(f"--resume {run.path}: {why}")
+        reason += "; its agent can be used, but the run can't be continued"
+    raise UsageError(f"--resume {run.path}: {reason}")

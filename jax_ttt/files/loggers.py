@@ -1,8 +1,8 @@
 """Loggers of a run's metrics: TensorBoard and Weights & Biases.
 
-Importing this module imports neither. Loggers receive exactly the numbers of
-`metrics.jsonl`, each at its update. A logger that fails is dropped with a warning on
-stderr, and the run continues.
+Loggers receive exactly the numbers of `metrics.jsonl`, each at its update. A logger
+that fails is dropped with a warning on stderr, and the run continues. Both packages are
+optional, so they are imported only where they are used.
 """
 
 import os
@@ -10,12 +10,12 @@ import secrets
 from collections.abc import Callable
 from typing import Protocol
 
-from jax_ttt.files import records
+from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Row
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Row
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 Numbers = dict[str, int | float]
 """The numbers of a row by name."""
@@ -37,13 +37,13 @@ class TensorBoard:
     """Writes to the run's folder for TensorBoard; numbers become float32."""
 
     def __init__(self, run: RunFolder, first_update: int) -> None:
-        """Open a file; TensorBoard ignores earlier files from `first_update` on."""
+        """Open a file; TensorBoard ignores older files' rows from `first_update` on."""
         from tensorboardX import SummaryWriter
 
         self._writer = SummaryWriter(
             str(run.tensorboard),
             purge_step=first_update,
-            # Files of one second would have the same name.
+            # Without it, two files of one second would have the same name.
             filename_suffix=f".{first_update}",
         )
 
@@ -64,16 +64,16 @@ class WeightsAndBiases:
     The mode is $WANDB_MODE, offline by default.
     """
 
-    def __init__(self, run: RunFolder, config: JsonObject, number: str) -> None:
-        """Begin or continue the run of this id; `config` is shown there."""
-        # Not an argument of init: W&B would report the start of the run to its server.
+    def __init__(self, run: RunFolder, config: JsonObject, run_id: str) -> None:
+        """Begin or continue the run with this id; `config` is shown beside it."""
+        # As an argument of `init`, W&B would report the start of the run to its server.
         os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
         import wandb  # type: ignore[import-not-found]
 
         self._run = wandb.init(
             project="jax_ttt",
             name=run.path.resolve().name,
-            id=number,
+            id=run_id,
             resume="allow",
             dir=str(run.path),
             config=config,
@@ -96,9 +96,9 @@ class Loggers:
     def __init__(
         self, run: RunFolder, plan: Plan, update: int | None, *, writes: bool = True
     ) -> None:
-        """Open the loggers that a run is asked for; none unless it `writes`.
+        """Open the loggers of a run's plan; none unless this process `writes`.
 
-        If the run continues, `update` is that of its checkpoint.
+        `update` is the one of the checkpoint from which the run continues, or None.
         """
         self._loggers: dict[str, Logger] = {}
         if not writes:
@@ -106,26 +106,26 @@ class Loggers:
         first_update = 0 if update is None else update + 1
         if plan.tensorboard:
             self._open("tensorboard", lambda: TensorBoard(run, first_update))
-        if (number := plan.wandb) is not None:
+        if (run_id := plan.wandb) is not None:
             config = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
-            self._open("wandb", lambda: WeightsAndBiases(run, config, number))
+            self._open("wandb", lambda: WeightsAndBiases(run, config, run_id))
 
     def _open(self, name: str, opener: Callable[[], Logger]) -> None:
         try:
             self._loggers[name] = opener()
-        except Exception as error:  # no failure of a logger may end the run
-            _tell_dropped(name, error)
+        except Exception as error:  # a failing logger must not end the run
+            _report_dropped(name, error)
 
     def write_row(self, row: Row) -> None:
         """Send a row of the metrics to all loggers."""
-        numbers = flat_numbers(records.to_dict(row))
+        numbers = flat_numbers(json_records.to_dict(row))
         del numbers["update"]
         for name, logger in list(self._loggers.items()):
             try:
                 logger.write(numbers, row.update)
             except Exception as error:  # as above
                 del self._loggers[name]
-                _tell_dropped(name, error)
+                _report_dropped(name, error)
 
     def close(self) -> None:
         """Close all loggers."""
@@ -133,14 +133,14 @@ class Loggers:
             try:
                 logger.close()
             except Exception as error:  # as above
-                _tell_dropped(name, error)
+                _report_dropped(name, error)
 
 
-def _tell_dropped(name: str, error: Exception) -> None:
-    streams.tell(f"warning: logging to {name} stopped: {error!r}")
+def _report_dropped(name: str, error: Exception) -> None:
+    standard_streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
 
 
-def new_id() -> str:
+def new_wandb_id() -> str:
     """Return a new id for a run of Weights & Biases."""
     return secrets.token_hex(4)
 
@@ -152,7 +152,7 @@ def flat_numbers(row: JsonObject) -> Numbers:
     are omitted.
     """
     numbers: Numbers = {}
-    for name, value in records.flattened(row, "/").items():
+    for name, value in json_records.flatten_record(row, "/").items():
         if isinstance(value, int | float):
             numbers[name] = int(value) if isinstance(value, bool) else value
     return numbers

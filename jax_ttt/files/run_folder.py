@@ -1,4 +1,4 @@
-"""A run's folder: its files, its lock, and the folders of all runs. Needs no JAX.
+"""A run's folder: its files, its lock, and the folders of all runs.
 
 | file | holds |
 |---|---|
@@ -10,7 +10,10 @@
 | `best.safetensors` | the agent with the fewest losing ends, if these are counted |
 | `times.json` | the seconds of the run's parts |
 | `tensorboard/`, `wandb/` | what these loggers write |
-| `.lock` | while a process writes to the folder: its number |
+| `.lock` | the number of the process that is writing to the folder, while it does |
+
+This module doesn't import JAX, so that commands can refuse a folder before JAX is
+loaded.
 """
 
 import contextlib
@@ -27,22 +30,22 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Setting
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
-from jax_ttt.files.rows import Chunk, Evaluated, Row, Step
+from jax_ttt.files import json_records
+from jax_ttt.files.agent_file import AGENT_NAME
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, RowKind
 from jax_ttt.grading.grade import Grade
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 RUNS = Path("runs")
 """Where `train` makes its folders."""
 MOST_METRICS = 2**31
-"""Bytes of the longest metrics that are read, some millions of rows."""
-_AGENT = "agent.safetensors"
+"""Bytes of the longest metrics that are read: some millions of rows."""
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
 _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
 
 
 class Settings(NamedTuple):
-    """What `config.json` says of a run."""
+    """The settings in a run's `config.json`."""
 
     config: Config
     preset: Preset
@@ -51,37 +54,45 @@ class Settings(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSummary:
-    """A saved run: its settings' names, and its last evaluation."""
+    """A saved run in short: its game, its preset, and its last evaluation if any."""
 
     run_dir: str
+    """The run's folder."""
     env_id: str
+    """The game."""
     preset: str
+    """The preset that the settings started from."""
     seed: int
-    saved: bool  # it has an agent's file
-    update: int | None = None  # of the last evaluation, like all below
+    """Seed of all random numbers."""
+    saved: bool
+    """Whether the folder has an agent's file."""
+    update: int | None = None
+    """Updates done at the last evaluation."""
     seconds: float | None = None
+    """Time spent training by then, excluding compilation and evaluation."""
     grade: Grade | None = None
+    """The last evaluation."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _ConfigFile:
     """The part of `config.json` that is read."""
 
-    format_version: int = records.FORMAT_VERSION  # may be left out by hand
+    format_version: int = json_records.FORMAT_VERSION  # may be left out by hand
     config: dict[str, Setting]
     preset: Preset
     seed: int
 
 
 class InUseError(OSError):
-    """Another process is writing; the message has its number."""
+    """Another process is writing; the message names it by its number."""
 
 
 class Lock:
-    """A lock that one process has at a time, until it closes it or ends."""
+    """A lock that one process has at a time, until it closes the lock or ends."""
 
     def __init__(self, path: Path) -> None:
-        """Lock it; the file, which is made, holds the number of the process.
+        """Make a file with the number of this process, and lock it.
 
         Raises:
             InUseError: another process has locked it.
@@ -92,28 +103,23 @@ class Lock:
         try:
             self._lock.acquire()
         except filelock.Timeout:
-            raise InUseError(f"in use by {_holder(path)}") from None
+            raise InUseError(f"in use by {_lock_holder(path)}") from None
         with contextlib.suppress(OSError):  # a full disk: the number only informs
             path.write_text(f"{os.getpid()}\n", "ascii")
 
     def close(self) -> None:
-        """Unlock it, and remove the file."""
-        # While it is locked, or a file that another process has locked could go.
-        with contextlib.suppress(OSError):  # Windows removes no file that is open
+        """Unlock and remove the file."""
+        # Removed first: once it is unlocked, another process may have locked it.
+        with contextlib.suppress(OSError):  # Windows can't remove an open file
             self._path.unlink()
         self._lock.release()
 
 
-def agent_path(path: Path) -> Path:
-    """Return the path of an agent's file; `path` may be the folder of its run."""
-    return path / _AGENT if path.is_dir() else path
-
-
-def _holder(lock: Path) -> str:
-    """Return which process holds a lock, as far as its file tells."""
+def _lock_holder(lock: Path) -> str:
+    """Return the process that holds a lock, by its number if the file has it."""
     try:
         return f"process {int(lock.read_text('ascii'))}"
-    except (OSError, ValueError):  # it is about to be written, or was just removed
+    except (OSError, ValueError):  # not written yet, or just removed
         return "another process"
 
 
@@ -136,7 +142,7 @@ class RunFolder:
     @property
     def agent(self) -> Path:
         """The trained agent."""
-        return self.path / _AGENT
+        return self.path / AGENT_NAME
 
     @property
     def best(self) -> Path:
@@ -172,32 +178,32 @@ class RunFolder:
         return self.path / f"checkpoint-{update}.safetensors"
 
     def checkpoints(self) -> list[Path]:
-        """Return the states from which the run can continue, the latest first.
+        """Return the paths of the run's checkpoints, the one with most updates first.
 
-        The latest is the one with the most updates, whatever the times of the files.
+        The times of the files don't count: clocks may jump, and copies have new times.
         """
         numbered = _numbered_files(self.path, _CHECKPOINT)
         return [path for _, path in sorted(numbered.items(), reverse=True)]
 
     def files(self) -> list[str]:
-        """Return the names of the files for people, sorted."""
+        """Return the names of the files that are not hidden, sorted."""
         return sorted(path.name for path in self.path.glob("[!.]*"))
 
     def settings(self) -> Settings:
-        """Return what `config.json` says.
+        """Return the run's settings.
 
         Raises:
-            UsageError: there is no such file, or it is no run's settings.
+            UsageError: `config.json` is missing, or is not a run's settings.
         """
         return read_settings(self.config)
 
     def lines(self) -> list[bytes]:
-        """Return the lines of the metrics; the half of one at the end is left out.
+        """Return the lines of the metrics; an incomplete last one is left out.
 
         Raises:
             UnreadableError: the file can't be read.
         """
-        return files.read_bounded(self.metrics, MOST_METRICS).split(b"\n")[:-1]
+        return atomic_files.read_bounded(self.metrics, MOST_METRICS).split(b"\n")[:-1]
 
     def rows(self) -> list[Row]:
         """Return the rows of metrics.
@@ -220,7 +226,7 @@ class RunFolder:
         return None
 
     def summary(self) -> RunSummary | None:
-        """Return the run in short; None if the folder is no run's."""
+        """Return the run in short; None if the folder does not hold a run."""
         try:
             config, preset, seed = self.settings()
             last = self.last_evaluation()
@@ -239,14 +245,14 @@ class RunFolder:
             summary, update=last.update, seconds=last.seconds, grade=last.grade
         )
 
-    def resuming(self) -> str:
-        """Return the command that continues the run."""
+    def resume_command(self) -> str:
+        """Return the command that continues the run, for a shell."""
         return f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
 
     def how_to_continue(self) -> str:
         """Return how to continue the run, if it has a checkpoint."""
         if self.checkpoints():
-            return f"to continue: {self.resuming()}"
+            return f"to continue: {self.resume_command()}"
         return "there is no checkpoint, so the run can't be continued"
 
     def check_unlocked(self, flag: str) -> None:
@@ -261,11 +267,11 @@ class RunFolder:
     def check_free(self) -> None:
         """Raise `UsageError` if no run can begin in the folder, which need not exist.
 
-        A run that saved neither an agent nor a checkpoint may be replaced. It has a
-        `config.json`, since a run writes that first.
+        A new run may replace one that saved neither an agent nor a checkpoint. Such a
+        run is known by its `config.json`, the first file that a run writes.
         """
         try:
-            reason = self._why_taken()
+            reason = self._reason_not_free()
         except OSError as error:
             reason = error.strerror
         if reason:
@@ -273,28 +279,33 @@ class RunFolder:
             text = f"--run-dir must be {rule}, got '{self.path}': {reason}"
             raise UsageError(text)
 
-    def _why_taken(self) -> str:
+    def _reason_not_free(self) -> str:
+        """Return why no run can begin in the folder; empty if one can."""
         above = (self.path, *self.path.absolute().parents)
         nearest = next(path for path in above if path.exists())
         if not nearest.is_dir():
             return f"{nearest} is a file"
-        # Some file systems, such as /proc, allow it by their permissions and refuse it.
-        trial = nearest / files.TEMPORARY.format("run", os.getpid())
+        # A trial, since permissions are not enough: /proc has them and refuses files.
+        trial = nearest / atomic_files.TEMPORARY.format("run", os.getpid())
         trial.touch()
         trial.unlink()
         if not self.path.exists():
             return ""
         if self.checkpoints():
-            return f"it holds a run; to continue it: {self.resuming()}"
+            return f"it holds a run; to continue it: {self.resume_command()}"
         if self.agent.exists():
             return f"{self.agent} exists"
-        taken = [path for path in self._replaceable() if path.exists()]
-        if taken and not self._is_a_run():
-            return f"{taken[0]} exists"
+        existing = [path for path in self._replaceable() if path.exists()]
+        if existing and not self._is_run():
+            return f"{existing[0]} exists"
         return ""
 
     def _replaceable(self) -> list[Path]:
-        """Return what a new run in the folder replaces, the settings last."""
+        """Return the files that a new run in the folder replaces.
+
+        The settings come last: if a process is killed as it removes them, what is left
+        is still known as a run.
+        """
         return [
             *(self.metrics, self.best, self.times),
             *_numbered_files(self.snapshots, _SNAPSHOT).values(),
@@ -302,7 +313,7 @@ class RunFolder:
             self.config,
         ]
 
-    def _is_a_run(self) -> bool:
+    def _is_run(self) -> bool:
         try:
             self.settings()
         except UsageError:
@@ -326,8 +337,8 @@ def read_row(line: str | bytes) -> Row:
     Raises:
         ValueError: it is not JSON, or a field is missing or has the wrong type.
     """
-    step = records.from_json(Step, line)
-    return records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
+    step = json_records.from_json(RowKind, line)
+    return json_records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
 def _numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:
@@ -345,32 +356,35 @@ def snapshots_in(folder: Path) -> dict[int, Path]:
 
 
 def read_settings(path: Path) -> Settings:
-    """Return what a run's `config.json`, or the one in its folder, says.
+    """Return a run's settings from its `config.json`; `path` may be its folder.
 
     Raises:
-        UsageError: there is no such file, or it is no run's settings.
+        UsageError: there is no such file, or it is not a run's settings.
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        file = records.read(_ConfigFile, path)
-        records.check_version(file.format_version)
+        file = json_records.read_json(_ConfigFile, path)
+        json_records.check_version(file.format_version)
         SEED_RANGE.check("seed", file.seed)
         return Settings(Config.of(**file.config), file.preset, file.seed)
-    except files.UnreadableError as error:
+    except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: not a run's settings ({error})") from None
 
 
 def runs_in(folder: Path = RUNS) -> list[RunFolder]:
-    """Return the folders that a run has written to, the newest last."""
+    """Return the runs in a folder, the newest last.
+
+    A run is as old as its agent or, without one, as its settings.
+    """
     times: dict[RunFolder, float] = {}
     for path in folder.glob("*/"):
         run = RunFolder(path)
         for file in (run.agent, run.config):
             try:
                 times.setdefault(run, file.stat().st_mtime)
-            except OSError:  # not there, or not ours to read
+            except OSError:  # missing, or without permission
                 continue
     return sorted(times, key=lambda run: (times[run], run.path.name))
 
@@ -387,7 +401,7 @@ def newest_run(folder: Path = RUNS) -> RunFolder:
     return saved[-1]
 
 
-def summaries(folder: Path = RUNS) -> list[RunSummary]:
+def run_summaries(folder: Path = RUNS) -> list[RunSummary]:
     """Return a summary of each run, the newest last; other folders are ignored."""
-    every = [run.summary() for run in runs_in(folder)]
-    return [summary for summary in every if summary is not None]
+    summaries = (run.summary() for run in runs_in(folder))
+    return [summary for summary in summaries if summary is not None]

@@ -1,6 +1,7 @@
-"""Writing the files of a run. Needs no JAX."""
+"""The writer of a run's files."""
 
 import contextlib
+import dataclasses
 import json
 import sys
 import time
@@ -8,11 +9,11 @@ from pathlib import Path
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, checkpoint, records
+from jax_ttt.files import agent_file, checkpoint, json_records
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Evaluated, Row
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Evaluated, Row
 from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
@@ -20,28 +21,42 @@ from jax_ttt.files.run_folder import (
     read_row,
     snapshots_in,
 )
-from jax_ttt.runtime import files, process, streams
-from jax_ttt.runtime.files import WriteError
-from jax_ttt.runtime.time_spans import TimeSpans
+from jax_ttt.runtime import atomic_files, process_info, standard_streams
+from jax_ttt.runtime.atomic_files import WriteError
+from jax_ttt.runtime.time_spans import RunPart, TimeSpans
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TimesFile:
+    """`times.json`: the time and the memory that a run took."""
+
+    seconds: dict[RunPart, float]
+    """Seconds of its parts: `imports`, `compile`, `train`, `evaluate`, `write`."""
+    total_seconds: float
+    """Seconds since the command began, after Python's own start."""
+    peak_memory_mib: float | None
+    """The largest amount of memory that the process used; null on Windows."""
+
 
 MOST_SNAPSHOTS = 32
-"""About as many snapshots are kept of a run."""
-_ASIDE = ".damaged"
+"""About the most snapshots of a run, whatever the number of its evaluations."""
+_DAMAGED = ".damaged"
+"""The ending of a damaged checkpoint's new name, under which it is no longer read."""
 
 
 class RunWriter:
     """Writes the files of one run, whose folder it locks.
 
-    Where several processes train one run, all but one have a writer that writes nothing
-    (`writes` is False), so that they go the same way.
+    If several processes train one run, only one of them writes. The others have a
+    writer that writes nothing (`writes` is False), so that all run the same code.
     """
 
     def __init__(
         self, run: RunFolder, times: TimeSpans, *, writes: bool = True
     ) -> None:
-        """Lock the folder, which is made if need be.
+        """Make the folder if it is missing, and lock it.
 
-        `times` are the run's; the time of writing is added to them.
+        The time of writing is added to the run's `times`.
 
         Raises:
             InUseError: another process is writing to it.
@@ -52,21 +67,23 @@ class RunWriter:
         if writes:
             run.path.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(run.lock)
-            files.remove_temporary(run.path)
-            files.remove_temporary(run.snapshots)
+            atomic_files.remove_temporary(run.path)
+            atomic_files.remove_temporary(run.snapshots)
 
     def begin(self, plan: Plan, environment: JsonObject) -> None:
-        """Replace a run that left nothing to continue; write the settings.
+        """Remove the files of a run that can't be continued, and write the settings.
 
-        `environment` tells where the run takes place: versions, device, threads.
+        `environment` has the versions, the device and the threads of the new run.
         """
         if self._writes and self.run.clear():
-            why = "it left neither an agent nor a checkpoint"
-            streams.tell(f"replacing the run in {self.run.path}: {why}")
+            reason = "it left neither an agent nor a checkpoint"
+            standard_streams.print_stderr(
+                f"replacing the run in {self.run.path}: {reason}"
+            )
         self._write_settings(plan, environment)
 
     def update_settings(self, plan: Plan, environment: JsonObject) -> None:
-        """Write the settings of a run that continues if they are not those there."""
+        """Write the settings of a run that continues if they have changed."""
         try:
             settings = self.run.settings()
         except UsageError:
@@ -75,7 +92,7 @@ class RunWriter:
             self._write_settings(plan, environment)
 
     def resume(self, latest: LatestCheckpoint) -> None:
-        """Drop what was written after a checkpoint, from which the run continues.
+        """Remove the rows and snapshots after the checkpoint that the run starts from.
 
         Raises:
             UsageError: the file of metrics can't be read.
@@ -84,38 +101,42 @@ class RunWriter:
             return
         update, evaluated = latest.checkpoint.update, latest.checkpoint.evaluated
         lines = []
-        for line in self._lines():
+        for line in self._metric_lines():
             try:
                 row = read_row(line)
             except ValueError as error:
-                streams.tell(f"warning: {self.run.metrics}: dropped a row: {error}")
+                standard_streams.print_stderr(
+                    f"warning: {self.run.metrics}: dropped a row: {error}"
+                )
                 continue
             # An interruption adds an evaluation, which the checkpoint does not have.
-            last = evaluated if isinstance(row, Evaluated) else update
-            if row.update <= last:
+            last_update = evaluated if isinstance(row, Evaluated) else update
+            if row.update <= last_update:
                 lines.append(line + b"\n")
         for path in latest.damaged:
-            path.replace(path.with_name(path.name + _ASIDE))
-        self._write(self.run.metrics, b"".join(lines))
-        for at, path in snapshots_in(self.run.snapshots).items():
-            if at > evaluated:
+            path.replace(path.with_name(path.name + _DAMAGED))
+        self._write_file(self.run.metrics, b"".join(lines))
+        for snapshot_update, path in snapshots_in(self.run.snapshots).items():
+            if snapshot_update > evaluated:
                 path.unlink()
 
-    def _lines(self) -> list[bytes]:
+    def _metric_lines(self) -> list[bytes]:
         """Return the lines of the metrics; a missing file is a warning."""
         path = self.run.metrics
         if not path.exists():
-            streams.tell(f"warning: {path}: no such file, so earlier rows are lost")
+            standard_streams.print_stderr(
+                f"warning: {path}: no such file, so earlier rows are lost"
+            )
             return []
         try:
             return self.run.lines()
-        except files.UnreadableError as error:
+        except atomic_files.UnreadableError as error:
             raise UsageError(f"{path}: {error}") from None
 
     def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
-        """Write the settings, the seed, the command and where the run takes place."""
+        """Write the settings, the seed, the command and the environment."""
         fields = {
-            "format_version": records.FORMAT_VERSION,
+            "format_version": json_records.FORMAT_VERSION,
             "config": plan.config.as_dict(),
             "preset": plan.preset,
             "seed": plan.seed,
@@ -123,27 +144,30 @@ class RunWriter:
             **environment,
         }
         text = json.dumps(fields, indent=2) + "\n"
-        self._write(self.run.config, text.encode())
+        self._write_file(self.run.config, text.encode())
 
     def write_row(self, row: Row) -> None:
-        """Append a row to the metrics, and hand it to the system."""
+        """Append a row to the metrics.
+
+        It is in the file when the method returns, though not yet on the disk.
+        """
         if not self._writes:
             return
         with self.times.recording("write"):
             try:
                 with self.run.metrics.open("a", encoding="utf-8") as file:
-                    file.write(records.to_json(row) + "\n")
+                    file.write(json_records.to_json(row) + "\n")
             except OSError as error:
                 path = str(self.run.metrics)
                 raise WriteError(error.errno, error.strerror, path) from None
 
     def save_agent(self, agent: AgentFile) -> None:
         """Write the agent, replacing an earlier one."""
-        self._write(self.run.agent, agent_file.as_bytes(agent))
+        self._write_file(self.run.agent, agent_file.encode_agent(agent))
 
     def save_best(self, agent: AgentFile) -> None:
         """Write the best agent so far, replacing an earlier one."""
-        self._write(self.run.best, agent_file.as_bytes(agent))
+        self._write_file(self.run.best, agent_file.encode_agent(agent))
 
     def save_snapshot(self, agent: AgentFile) -> None:
         """Write the agent of an evaluation; a failure is only a warning."""
@@ -151,9 +175,9 @@ class RunWriter:
         try:
             if self._writes:
                 path.parent.mkdir(exist_ok=True)
-            self._write(path, agent_file.as_bytes(agent))
+            self._write_file(path, agent_file.encode_agent(agent))
         except (OSError, FloatingPointError) as error:
-            streams.tell(f"warning: {error}")
+            standard_streams.print_stderr(f"warning: {error}")
 
     def save_checkpoint(self, saved: Checkpoint, keep: int) -> Path:
         """Write a checkpoint, then remove all but the latest `keep`; return its path.
@@ -164,27 +188,27 @@ class RunWriter:
             OSError: it can't be written.
         """
         path = self.run.checkpoint(saved.update)
-        self._write(path, checkpoint.as_bytes(saved))
+        self._write_file(path, checkpoint.encode_checkpoint(saved))
         if self._writes:
             for old in self.run.checkpoints()[keep:]:
-                with contextlib.suppress(OSError):  # it costs space only
+                with contextlib.suppress(OSError):  # an old file only takes space
                     old.unlink()
         return path
 
     def write_times(self) -> None:
         """Write the seconds of the run's parts, their total, and the peak memory."""
-        fields = {
-            "seconds": self.times.seconds(),
-            "total_seconds": self.times.total(),
-            "peak_memory_mib": process.peak_mib(),
-        }
-        text = json.dumps(fields, indent=2) + "\n"
-        self._write(self.run.times, text.encode())
+        times = TimesFile(
+            seconds=self.times.seconds(),
+            total_seconds=self.times.total(),
+            peak_memory_mib=process_info.peak_mib(),
+        )
+        text = json.dumps(dataclasses.asdict(times), indent=2) + "\n"
+        self._write_file(self.run.times, text.encode())
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write_file(self, path: Path, content: bytes) -> None:
         if self._writes:
             with self.times.recording("write"):
-                files.write_atomic(path, content)
+                atomic_files.write_atomic(path, content)
 
     def close(self) -> None:
         """Unlock the folder."""
@@ -192,10 +216,11 @@ class RunWriter:
             self._lock.close()
 
 
-def is_kept(config: Config, update: int) -> bool:
+def is_snapshot_kept(config: Config, update: int) -> bool:
     """Return whether the snapshot of a regular evaluation at this update is kept.
 
-    If a run has more evaluations than `MOST_SNAPSHOTS`, every second, fourth, ... is.
+    If a run has more evaluations than `MOST_SNAPSHOTS`, only the snapshots of every
+    second, fourth, eighth, ... evaluation and of the last one are kept.
     """
     every = config.evaluation.eval_every
     step = 1
@@ -204,8 +229,10 @@ def is_kept(config: Config, update: int) -> bool:
     return update % (every * step) == 0 or update == config.run.num_updates
 
 
-def new_run(preset: str, seed: int) -> RunFolder:
-    """Make `<time>-<preset>-seed<seed>` in `runs`; a number is added if it exists.
+def make_run_folder(preset: str, seed: int) -> RunFolder:
+    """Make the folder `<time>-<preset>-seed<seed>` in `runs`.
+
+    A number is added to the name if there is such a folder.
 
     Raises:
         UsageError: it can't be made.

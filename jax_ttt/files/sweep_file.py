@@ -1,7 +1,7 @@
-"""A sweep's file: its settings, and a line for each agent that is done. Needs no JAX.
+"""A sweep's file: its settings, and a line for each finished agent.
 
-The first line describes the sweep. A line without its end, of a process that was
-killed, is dropped.
+The first line describes the sweep. A killed process may leave an incomplete last line,
+which is dropped.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Setting, check_seeds
 from jax_ttt.config.settings import Config
-from jax_ttt.files import records
-from jax_ttt.files.records import FORMAT_VERSION
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import FORMAT_VERSION
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS, Lock
-from jax_ttt.runtime import files
-from jax_ttt.runtime.files import WriteError
+from jax_ttt.runtime import atomic_files
+from jax_ttt.runtime.atomic_files import WriteError
 
-_MOST = 2**30
-"""Bytes of the largest file that is read; an agent's line has about a thousand."""
+_MAX_BYTES = 2**30
+"""Bytes of the largest file that is read; an agent's line has about 1,000."""
 Agents = dict[tuple[int, int], AgentResult]
 """Finished agents, by the index of their combination of settings, and their seed."""
 
@@ -38,36 +38,44 @@ class Sweep:
 
     config: Config
     preset: Preset
-    grid: tuple[str, ...]  # as the flag --grid
+    grid: tuple[str, ...]  # the words of the flag --grid
     first_seed: int
     num_seeds: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Head:
-    """The first line."""
+class SweepHead:
+    """The first line of a sweep's file: its settings."""
 
     format_version: int
+    """Version of the format."""
     config: dict[str, Setting]
+    """The settings, by the names of their fields."""
     preset: Preset
+    """The preset that the settings started from."""
     grid: tuple[str, ...]
+    """The words of the flag `--grid`."""
     first_seed: int
+    """The first seed; the others follow it."""
     num_seeds: Annotated[int, msgspec.Meta(ge=1)]
+    """Agents of each combination of settings."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Line:
-    """A finished agent."""
+class SweepLine:
+    """Another line of a sweep's file: a finished agent."""
 
-    group: int  # index of its combination of settings
+    group: int
+    """Index of its combination of settings."""
     agent: AgentResult
+    """The agent's result."""
 
 
 class SweepFile:
-    """The file of a sweep that is running: each finished agent is written at once.
+    """The file of a running sweep: each finished agent is written at once.
 
-    Where several processes train one sweep, all but one have a file that they don't
-    write (`writes` is False).
+    If several processes train one sweep, only one of them writes; for the others
+    `writes` is False.
     """
 
     def __init__(
@@ -89,12 +97,12 @@ class SweepFile:
         It is on the disk when the method returns.
         """
         if self._writes:
-            _append(self.path, _Line(group=group, agent=agent))
+            _append_line(self.path, SweepLine(group=group, agent=agent))
         self.agents[group, agent.seed] = agent
 
     def rows(self, group: int) -> list[AgentResult]:
         """Return the finished agents of a combination, in the order of their seeds."""
-        agents = (agent for (g, _), agent in self.agents.items() if g == group)
+        agents = [agent for job, agent in self.agents.items() if job[0] == group]
         return sorted(agents, key=lambda agent: agent.seed)
 
     def missing(self, num_groups: int) -> list[tuple[int, int]]:
@@ -102,10 +110,10 @@ class SweepFile:
 
         `num_groups` is the number of combinations.
         """
-        begin = self.sweep.first_seed
-        seeds = range(begin, begin + self.sweep.num_seeds)
-        places = itertools.product(range(num_groups), seeds)
-        return [place for place in places if place not in self.agents]
+        first_seed = self.sweep.first_seed
+        seeds = range(first_seed, first_seed + self.sweep.num_seeds)
+        pairs = itertools.product(range(num_groups), seeds)
+        return [pair for pair in pairs if pair not in self.agents]
 
     def close(self) -> None:
         """Unlock the file; another process may then continue the sweep."""
@@ -113,7 +121,7 @@ class SweepFile:
             self._lock.close()
 
 
-def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
+def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     """Make the file `<time>-sweep-<preset>.jsonl` in `runs`.
 
     A number is added to the name if there is such a file.
@@ -125,7 +133,7 @@ def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     if not writes:
         return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, writes=False)
     RUNS.mkdir(parents=True, exist_ok=True)
-    head = _Head(
+    head = SweepHead(
         format_version=FORMAT_VERSION,
         config=sweep.config.as_dict(),
         preset=sweep.preset,
@@ -133,17 +141,17 @@ def new_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
         first_seed=sweep.first_seed,
         num_seeds=sweep.num_seeds,
     )
-    path = _new_path(name)
+    path = _make_empty_file(name)
     file = SweepFile(path, sweep, {})
     try:
-        _append(path, head)
+        _append_line(path, head)
     except OSError:
         file.close()
         raise
     return file
 
 
-def _new_path(name: str) -> Path:
+def _make_empty_file(name: str) -> Path:
     """Make an empty file of this name in `runs`; return its path."""
     for count in range(1, 1000):
         path = RUNS / (f"{name}.jsonl" if count == 1 else f"{name}.{count}.jsonl")
@@ -154,28 +162,29 @@ def _new_path(name: str) -> Path:
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Return what the sweep of a file trains.
+    """Return the sweep of a file.
 
     Raises:
         UsageError: there is no such file, or it is damaged or not a sweep's.
     """
-    return _contents(path)[0]
+    return _read_contents(path)[0]
 
 
-def continued(path: Path, *, writes: bool = True) -> SweepFile:
-    """Open the file of a sweep to continue it; the half of a last line is dropped.
+def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
+    """Open the file of a sweep to continue it; an incomplete last line is dropped.
 
     Raises:
         UsageError: there is no such file, it is damaged or not a sweep's, or another
             process is writing to it.
     """
-    sweep, _, _ = _contents(path)  # before a file is made by locking it
+    sweep, _, _ = _read_contents(path)  # first, since locking makes a file beside it
     try:
         file = SweepFile(path, sweep, {}, writes=writes)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     try:
-        _, file.agents, size = _contents(path)  # another process may have gone on
+        # Once more: another process may have added agents before the lock.
+        _, file.agents, size = _read_contents(path)
         if writes:
             os.truncate(path, size)
     except UsageError:
@@ -184,38 +193,45 @@ def continued(path: Path, *, writes: bool = True) -> SweepFile:
     return file
 
 
-def _contents(path: Path) -> tuple[Sweep, Agents, int]:
+def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
     """Return the sweep, its finished agents, and the bytes of the whole lines."""
     try:
-        text = files.read_bounded(path, _MOST)
+        text = atomic_files.read_bounded(path, _MAX_BYTES)
         whole = text[: text.rfind(b"\n") + 1]
         if not whole:
             raise ValueError("it has no whole line")
         first, *others = whole.splitlines()
         lines = [_read_line(line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return _sweep(records.from_json(_Head, first)), agents, len(whole)
-    except files.UnreadableError as error:
+        return _make_sweep(json_records.from_json(SweepHead, first)), agents, len(whole)
+    except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
 
 
-def _read_line(text: bytes) -> _Line:
+def _read_line(text: bytes) -> SweepLine:
     """Return the agent of a line.
 
+    The line must be exactly as a sweep writes it: if the name of an optional field were
+    changed, the field would be unknown and silently ignored.
+
     Raises:
-        ValueError: it is not JSON, or not as a sweep writes it. A name that was changed
-            would else be that of an unknown field, which is left out.
+        ValueError: it is not JSON, or was changed.
     """
-    line = records.from_json(_Line, text)
-    if records.to_json(line).encode() != text:
+    line = json_records.from_json(SweepLine, text)
+    if json_records.to_json(line).encode() != text:
         raise ValueError("a line was changed after it was written")
     return line
 
 
-def _sweep(head: _Head) -> Sweep:
-    records.check_version(head.format_version)
+def _make_sweep(head: SweepHead) -> Sweep:
+    """Return the sweep of a file's first line.
+
+    Raises:
+        ValueError: the version is another one, or a setting or a seed is out of range.
+    """
+    json_records.check_version(head.format_version)
     check_seeds(head.first_seed, head.num_seeds)
     return Sweep(
         config=Config.of(**head.config),
@@ -226,11 +242,11 @@ def _sweep(head: _Head) -> Sweep:
     )
 
 
-def _append(path: Path, line: _Head | _Line) -> None:
+def _append_line(path: Path, line: SweepHead | SweepLine) -> None:
     """Append a line; it is on the disk when the function returns."""
     try:
         with path.open("a", encoding="utf-8") as file:
-            file.write(records.to_json(line) + "\n")
+            file.write(json_records.to_json(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:

@@ -1,8 +1,8 @@
 """Files of tensors with a description: the format of agents and checkpoints.
 
 They are safetensors files, and the same contents give the same bytes. The library
-checks what a header says of its tensors; added are a limit of the size, a description
-as JSON, a SHA-256 of everything, and one error. Needs no JAX.
+checks the header against the data. This module adds a limit of the size, a description
+as JSON, a SHA-256 of everything, and one error for all faults.
 """
 
 import contextlib
@@ -18,26 +18,28 @@ import safetensors.numpy
 
 from jax_ttt import __version__
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.files import records
-from jax_ttt.files.records import FORMAT_VERSION, JsonObject
-from jax_ttt.runtime import files
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import FORMAT_VERSION, JsonObject
+from jax_ttt.runtime import atomic_files
 
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's has about 100,000."""
-_KEY = "jax_ttt"  # one entry: safetensors writes several in no fixed order
-Record = TypeVar("Record")
+_KEY = "jax_ttt"
+"""The key of the description, the only metadata: safetensors writes several entries in
+no fixed order, so that the same contents would give different bytes."""
+RecordT = TypeVar("RecordT")
 
 
 class AgentError(PlayerError):
     """A file of tensors is unusable; the message names the file and the reason."""
 
     def __init__(self, message: str) -> None:
-        """Keep the message in one line, without control characters of the file."""
+        """Keep the message in one line: texts of a file may have control characters."""
         super().__init__("".join(c if c.isprintable() else " " for c in message))
 
 
-def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
-    """Return a file of a description, which is a record, and of tensors.
+def encode_tensors(description: object, tensors: dict[str, np.ndarray]) -> bytes:
+    """Return the contents of a file with a description, which is a record, and tensors.
 
     Raises:
         OverflowError: it would be larger than what can be read.
@@ -45,43 +47,45 @@ def as_bytes(description: object, tensors: dict[str, np.ndarray]) -> bytes:
     description = {
         "format_version": FORMAT_VERSION,
         "version": __version__,
-        **records.to_dict(description),
+        **json_records.to_dict(description),
     }
     description["sha256"] = _digest(description, tensors)
-    content = safetensors.numpy.save(tensors, {_KEY: _text(description)})
+    content = safetensors.numpy.save(tensors, {_KEY: _description_text(description)})
     if len(content) > MAX_BYTES:
         raise OverflowError(f"it has {len(content):,} bytes; at most {MAX_BYTES:,}")
     return content
 
 
-def load(path: Path, kind: type[Record]) -> tuple[Record, dict[str, np.ndarray]]:
+def read_tensors(
+    path: Path, kind: type[RecordT]
+) -> tuple[RecordT, dict[str, np.ndarray]]:
     """Return a file's description, a record of this kind, and its tensors.
 
     Raises:
         AgentError: the file is missing or damaged, is of another kind or version, or
             was changed after it was saved.
     """
-    with _opened(path) as file:
-        description = _description(path, file)
+    with _open_file(path) as file:
+        description = _parse_description(path, file)
         tensors = file.get_tensors()
     if description.pop("sha256", None) != _digest(description, tensors):
         raise AgentError(f"{path}: its contents were changed after they were saved")
-    return _record(path, kind, description), tensors
+    return _make_record(path, kind, description), tensors
 
 
-def describe(path: Path, kind: type[Record]) -> Record:
+def read_description(path: Path, kind: type[RecordT]) -> RecordT:
     """Return a file's description, a record of this kind; no tensor is read.
 
     Raises:
         AgentError: the file is missing or damaged, or of another kind or version.
     """
-    with _opened(path) as file:
-        return _record(path, kind, _description(path, file))
+    with _open_file(path) as file:
+        return _make_record(path, kind, _parse_description(path, file))
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Turn a `ValueError` meanwhile into an `AgentError` that names the file."""
+def errors_naming(path: Path) -> Iterator[None]:
+    """Turn a `ValueError` in the context into an `AgentError` that names the file."""
     try:
         yield
     except ValueError as error:
@@ -89,10 +93,10 @@ def naming(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[safetensors.safe_open]:
+def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
     try:
-        files.check_readable(path, MAX_BYTES)
-    except files.UnreadableError as error:
+        atomic_files.check_readable(path, MAX_BYTES)
+    except atomic_files.UnreadableError as error:
         raise AgentError(f"{path}: {error}") from None
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
@@ -106,31 +110,32 @@ def _opened(path: Path) -> Iterator[safetensors.safe_open]:
         ) from None
 
 
-def _description(path: Path, file: safetensors.safe_open) -> JsonObject:
+def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
-    description = records.from_json(dict[str, object], text)
-    with naming(path):
-        records.check_version(description.get("format_version"))
+    description = json_records.from_json(dict[str, object], text)
+    with errors_naming(path):
+        json_records.check_version(description.get("format_version"))
     return description
 
 
-def _record(path: Path, kind: type[Record], description: JsonObject) -> Record:
-    with naming(path):
-        return records.from_dict(kind, description)
+def _make_record(path: Path, kind: type[RecordT], description: JsonObject) -> RecordT:
+    with errors_naming(path):
+        return json_records.from_dict(kind, description)
 
 
-def _text(description: JsonObject) -> str:
+def _description_text(description: JsonObject) -> str:
     return json.dumps(description, sort_keys=True)
 
 
 def _digest(description: JsonObject, tensors: dict[str, np.ndarray]) -> str:
     """Return the SHA-256 of a description and of tensors with their names and shapes.
 
-    The description is written again, so that it may come from a file.
+    It does not depend on the order of the names, so it is the same before a file is
+    written and after it is read.
     """
-    digest = hashlib.sha256(_text(description).encode())
+    digest = hashlib.sha256(_description_text(description).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         head = json.dumps([name, tensor.dtype.str, tensor.shape])

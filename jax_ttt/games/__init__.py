@@ -1,1 +1,1 @@
-"""Games: the interface to PGX, the enumerated tree, symmetries."""
+"""Games: PGX and our own, opponents, packed positions, symmetries, the whole tree."""

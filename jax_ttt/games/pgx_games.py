@@ -1,9 +1,8 @@
 """The interface to PGX: batched games, with rewards and discounts of the mover.
 
-PGX chooses the first player at random, gives rewards by player id, and marks every
-action legal once a game is over. This module hides that from other folders. In
-`games/`, `line_games`, `packing`, `replies` and `tree` read the player ids or the count
-of steps, too.
+PGX draws which player id moves first, gives rewards by player id, and marks every
+action as legal once a game is over. Other folders don't see that: only modules of
+`games/` read player ids, rewards and the count of steps from a `pgx.State`.
 
 Axes: `B` games, `A` actions, `H W C` planes.
 """
@@ -18,19 +17,19 @@ import jax.numpy as jnp
 import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from jax_ttt.config.catalogue import GAMES, EnvId, SeatSetting
-from jax_ttt.games import line_games, stones
+from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
+from jax_ttt.games import line_games, stone_boards
 
 
 class Move(NamedTuple):
-    """The result of one move in each game, from the mover's perspective."""
+    """The results of one move in each game, from the mover's perspective."""
 
     reward: jax.Array  # (B,) float32, -1 to 1
     discount: jax.Array  # (B,) float32: 0, gamma or -gamma
     live: jax.Array  # (B,) bool: the game was not over before the move
 
 
-Player = Callable[[jax.Array, pgx.State], jax.Array]
+ChooseFn = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions`."""
 
 
@@ -41,14 +40,16 @@ def make_env(env_id: EnvId) -> pgx.Env:
     if game.in_a_row is not None:
         falls = game.moves_on == "columns"
         return line_games.LineGame(env_id, game.shape, game.in_a_row, falls)
-    # PGX builds arrays when a game is imported; they must not be traced under `jit`.
+    # PGX builds arrays when a game is imported. Under `jit` they would be tracers:
+    # placeholders for the arrays of one program, which the cached environment would
+    # then pass to the next one.
     with jax.ensure_compile_time_eval():
         return pgx.make(cast(pgx.EnvId, game.pgx_id))
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_envs"))
 def init(env: pgx.Env, key: Key[Array, ""], num_envs: int) -> pgx.State:
-    """Return `num_envs` fresh games; `key` is consumed."""
+    """Return `num_envs` new games; `key` is consumed."""
     return jax.vmap(env.init)(jax.random.split(key, num_envs))
 
 
@@ -61,14 +62,16 @@ def step(
     """Play one move in each game; finished games don't change.
 
     `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
-    `+gamma` if the same player does. A truncated game did not end by its rules, so
-    its value is still bootstrapped.
+    `+gamma` if the same player does. In the games of `GAMES` the players
+    alternate, so `+gamma` comes only from a reply that is part of the move (see
+    `training_opponents.Versus.reply`). A truncated game did not end by its rules, so
+    learning still uses the value of its last position.
     """
     mover = env_state.current_player  # before the step: rewards are by player id
     next_state = jax.vmap(env.step)(env_state, action)
     reward = reward_to(next_state, mover)
     discount = signed_discount(next_state, mover, gamma)
-    return next_state, Move(reward, discount, ~finished(env_state))
+    return next_state, Move(reward, discount, ~is_finished(env_state))
 
 
 @functools.partial(jax.jit, static_argnames="env")
@@ -88,7 +91,7 @@ def signed_discount(
 
 
 def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
-    """Return in which games the first player is to move."""
+    """Return in which games the first player is to move; the players alternate."""
     return env_state._step_count % 2 == 0
 
 
@@ -106,21 +109,22 @@ def moves_made(
     """
     start = before._step_count
     if with_opening:
+        # One move before the agent's turn: the opponent has opened this game.
         start = jnp.where(start == 1, 0, start)
     return jnp.sum(after._step_count - start)
 
 
-def seated(fresh: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
+def player_in_seat(new_games: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
     """Return the PGX player id in a seat of new games.
 
     "both" is player 0, who moves first in a random half of the games.
     """
-    first = fresh.current_player  # random
+    first = new_games.current_player  # random
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
 
 
-def with_other_ids(env_state: pgx.State) -> pgx.State:
-    """Return the same games of players that have each other's ids."""
+def swap_player_ids(env_state: pgx.State) -> pgx.State:
+    """Return the same games with the ids of the two players swapped."""
     return dataclasses.replace(
         env_state,
         current_player=1 - env_state.current_player,
@@ -129,34 +133,34 @@ def with_other_ids(env_state: pgx.State) -> pgx.State:
 
 
 def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
-    """Return in which games it is the turn of `player`, a result of `seated`."""
+    """Return in which games `player`, an id from `player_in_seat`, is to move."""
     return env_state.current_player == player
 
 
 def reward_to(env_state: pgx.State, player: Int[Array, " B"]) -> Float[Array, " B"]:
-    """Return the latest move's reward to `player`, a result of `seated`; -1 to 1."""
+    """Return the latest move's reward to `player`, -1 to 1 (see `player_in_seat`)."""
     return jnp.take_along_axis(env_state.rewards, player[:, None], axis=1)[:, 0]
 
 
-def finished(env_state: pgx.State) -> Bool[Array, " B"]:
+def is_finished(env_state: pgx.State) -> Bool[Array, " B"]:
     """Return which games are over: terminated by the rules, or truncated."""
     return jnp.logical_or(env_state.terminated, env_state.truncated)
 
 
-def restart(fresh: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
+def restart(new_games: pgx.State, env_state: pgx.State, lockstep: bool) -> pgx.State:
     """Replace finished games by new ones; with `lockstep`, once all are finished.
 
-    `fresh` is a new game for each game, or one for all.
+    `new_games` are as many as `env_state`, or one, for all.
 
-    Call it after the TD target is computed. Restarting inside the step would pair the
+    Call it after the TD target is computed. A restart inside the step would pair the
     new game's board and player with the old game's reward.
     """
-    over = finished(env_state)
+    over = is_finished(env_state)
     over = jnp.broadcast_to(over.all(), over.shape) if lockstep else over
-    return pick(over, fresh, env_state)
+    return select_games(over, new_games, env_state)
 
 
-def pick(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
+def select_games(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pgx.State:
     """Return `new` in the games where `where` is True, else `old`."""
 
     def leaf(new: jax.Array, old: jax.Array) -> jax.Array:
@@ -173,7 +177,7 @@ def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W 
     the opponent's. Other observations are only converted to float32.
     """
     if GAMES[env_id].stones:
-        return stones.cells(obs).reshape(*obs.shape[:3], 1)
+        return stone_boards.cells(obs).reshape(*obs.shape[:3], 1)
     return obs.astype(jnp.float32)
 
 
@@ -183,9 +187,10 @@ def max_moves(env_id: EnvId) -> int:
     Raises:
         ValueError: the maximum is not known.
     """
-    if (most := GAMES[env_id].max_moves) is None:
+    length = GAMES[env_id].max_moves
+    if length is None:
         raise ValueError(f"the maximum length of a game of {env_id} is not known")
-    return most
+    return length
 
 
 class Sizes(NamedTuple):
@@ -197,8 +202,8 @@ class Sizes(NamedTuple):
 
 @functools.cache
 def sizes(env_id: EnvId) -> Sizes:
-    """Return a game's sizes from its shapes, without computing."""
+    """Return the sizes for a game, from shapes alone: nothing is compiled or run."""
     env = make_env(env_id)
     state = jax.eval_shape(lambda: init(env, jax.random.key(0), 1))
-    seen = jax.eval_shape(functools.partial(planes, env_id), state.observation)
-    return Sizes(seen.shape[1:], state.legal_action_mask.shape[1])
+    inputs = jax.eval_shape(functools.partial(planes, env_id), state.observation)
+    return Sizes(inputs.shape[1:], state.legal_action_mask.shape[1])

@@ -1,9 +1,10 @@
-"""The whole tree of a small game, found by stepping PGX. Contains no rules of a game.
+"""The whole tree of a small game, enumerated by playing every move in PGX.
 
 The positions are sorted by level, so a position's successors come after it. The first
 player makes the first move ("X"). Outcomes are the first player's.
 
-Axes: `P` positions, `A` actions, `L` levels (moves played), `B` moves.
+Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose), `L`
+levels (moves played), `B` moves.
 """
 
 import dataclasses
@@ -17,19 +18,19 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Int
 
-from jax_ttt.config.catalogue import GAMES, EnvId, Seat
-from jax_ttt.games import canonical, pgx_games, stones, symmetry
-from jax_ttt.games.canonical import Classes
-from jax_ttt.games.symmetry import LeafT, Views
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.games import pgx_games, stone_boards, symmetry
+from jax_ttt.games.symmetry import Classes, LeafT, Views
 from jax_ttt.runtime.compiling import Program
 
 MAX_POSITIONS = 100_000
 """Most positions of an enumerated game."""
-_BATCH = 2048  # moves per batch: one compiled program for all levels
+_BATCH = 2048
+"""Moves played at once. Every batch has this size, so one program serves all levels."""
 
 
 def array_module(array: object) -> ModuleType:
-    """Return the module with the functions of an array: `numpy` or `jax.numpy`."""
+    """Return the module of an array's functions: `numpy` or `jax.numpy`."""
     return np if isinstance(array, np.ndarray) else jnp
 
 
@@ -43,7 +44,7 @@ def array_module(array: object) -> ModuleType:
         "terminal",
         "outcome",
         "decisions",
-        "first_view",
+        "representative",
         "classes",
     ],
     meta_fields=["level_start"],
@@ -52,18 +53,20 @@ def array_module(array: object) -> ModuleType:
 class Tree(Generic[LeafT]):
     """Every reachable position of a game, with its moves.
 
-    It is a pytree: pass it to compiled functions as an argument, since the compiler
-    would process a constant.
+    It is a pytree: pass it to compiled functions as an argument. As a constant of the
+    program, it would make compilation slow.
     """
 
     env_state: pgx.State  # (P, ...)
     legal_action_mask: LeafT  # (P, A) bool; all False if the game is over
-    successor: LeafT  # (P, A) int32 position after the move; 0 where illegal
+    successor: LeafT  # (P, A) int32 position after the move; unused 0 if illegal
     first_to_move: LeafT  # (P,) bool
     terminal: LeafT  # (P,) bool
-    outcome: LeafT  # (P,) int32: the first player lost -1, drew 0, won 1; else 0
+    # (P,) int32: -1 if the first player lost, 1 if it won, 0 if it drew or the game
+    # goes on.
+    outcome: LeafT
     decisions: LeafT  # (D,) int32 positions with a move to choose, ascending
-    first_view: LeafT  # (P,) int32 the first position with the same canonical board
+    representative: LeafT  # (P,) int32 first position with the same canonical board
     classes: Classes[LeafT] | None  # of the decisions; None without listed symmetries
     level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
 
@@ -81,7 +84,7 @@ class Tree(Generic[LeafT]):
         """Return the seat to move in a position."""
         return "first" if np.asarray(self.first_to_move)[position] else "second"
 
-    def moves_of(self, seat: Seat) -> LeafT:
+    def turns_of(self, seat: Seat) -> LeafT:
         """Return the positions in which this seat is to move, `(P,)` bool."""
         xp = array_module(self.first_to_move)
         return xp.equal(self.first_to_move, seat == "first")
@@ -95,25 +98,25 @@ class Tree(Generic[LeafT]):
 def game_tree(env_id: EnvId) -> Tree[jax.Array] | None:
     """Return the game's tree of JAX arrays; None if the game is too large.
 
-    Each call copies the tree of the host to the device.
+    Each call copies the host's tree to the device.
     """
-    return jax.device_put(host_tree(env_id))
+    return jax.device_put(host_tree(env_id))  # None, a pytree without arrays, stays
 
 
 @functools.cache
 def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
     """Return the game's tree of NumPy arrays; None if the game is too large.
 
-    Use it for float64 and for loops in Python.
+    Use it for computations in float64 and for loops in Python.
     """
     if not GAMES[env_id].enumerable:
         return None
     env = pgx_games.make_env(env_id)
-    return enumerate_positions(env, MAX_POSITIONS, symmetry.views(env_id))
+    return enumerate_positions(env, MAX_POSITIONS, symmetry.symmetric_views(env_id))
 
 
 def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
-    """Return the game's tree of NumPy arrays.
+    """Return the game's tree of NumPy arrays, as `host_tree` does, but never None.
 
     Raises:
         ValueError: the game is too large to enumerate.
@@ -136,7 +139,8 @@ def enumerate_positions(
         ValueError: there are more than `max_positions` positions.
     """
     start = jax.device_get(_init(env))
-    first, level = start.current_player, jax.tree.map(lambda x: x[None], start)
+    first_player = start.current_player
+    level = jax.tree_util.tree_map(lambda x: x[None], start)
     levels, level_start, moves = [], [0], []
     while True:
         levels.append(level)
@@ -150,28 +154,31 @@ def enumerate_positions(
         parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
         if not len(action):
             break
-        level, child = _distinct(_play(env, level, parent, action))
+        level, child = _remove_duplicates(_play(env, level, parent, action))
+        # `parent` and `child` are rows of their levels; the tree numbers all positions.
         moves.append((begin + parent, action, end + child))
-    env_state = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
+    env_state = jax.tree_util.tree_map(lambda *leaves: np.concatenate(leaves), *levels)
     parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
     successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
     successor[parent, action] = child
     terminal = env_state.terminated | env_state.truncated
-    outcome = np.sign(np.where(terminal, env_state.rewards[:, first], 0))
+    outcome = np.sign(np.where(terminal, env_state.rewards[:, first_player], 0))
     decisions = np.flatnonzero(~terminal).astype(np.int32)
-    first_view, classes = np.arange(len(terminal), dtype=np.int32), None
+    representative, classes = np.arange(len(terminal), dtype=np.int32), None
     if views is not None:
-        cells = stones.cells_on_host(env_state.observation)
-        first_view, classes = canonical.classes_of(cells, level_start, decisions, views)
+        cells = stone_boards.cells_on_host(env_state.observation)
+        representative, classes = symmetry.symmetry_classes(
+            cells, level_start, decisions, views
+        )
     return Tree(
         env_state=env_state,
         legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],
         successor=successor,
-        first_to_move=env_state.current_player == first,
+        first_to_move=env_state.current_player == first_player,
         terminal=terminal,
         outcome=outcome.astype(np.int32),
         decisions=decisions,
-        first_view=first_view,
+        representative=representative,
         classes=classes,
         level_start=tuple(level_start),
     )
@@ -182,13 +189,16 @@ def _new_game(env: pgx.Env) -> pgx.State:
     return env.init(jax.random.key(0))
 
 
-def _played(env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]) -> pgx.State:
+def _step_games(
+    env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
+) -> pgx.State:
     """Return the games after one move in each."""
     return jax.vmap(env.step)(env_state, action)
 
 
+# They run for a fraction of a second, so they are compiled with few optimizations.
 _init = Program(_new_game, static_argnames=["env"], level="0")
-_step = Program(_played, static_argnames=["env"], level="0")
+_step = Program(_step_games, static_argnames=["env"], level="0")
 
 
 def _play(
@@ -197,25 +207,32 @@ def _play(
     parent: Int[np.ndarray, " B"],
     action: Int[np.ndarray, " B"],
 ) -> pgx.State:
-    """Return the states after `action` in the states `parent`, played in batches."""
+    """Return the states after each `action` in the state `parent`, a row number."""
     num_moves = len(action)
     parts = []
     for begin in range(0, num_moves, _BATCH):
         batch = np.arange(begin, begin + _BATCH).clip(max=num_moves - 1)
-        before = jax.tree.map(lambda x, rows=parent[batch]: x[rows], env_state)
+        before = jax.tree_util.tree_map(
+            lambda x, rows=parent[batch]: x[rows], env_state
+        )
         after = _step(env, before, jnp.asarray(action[batch], jnp.int32))
         parts.append(jax.device_get(after))
-    return jax.tree.map(lambda *leaves: np.concatenate(leaves)[:num_moves], *parts)
+    return jax.tree_util.tree_map(
+        lambda *leaves: np.concatenate(leaves)[:num_moves], *parts
+    )
 
 
-def _distinct(env_state: pgx.State) -> tuple[pgx.State, Int[np.ndarray, " B"]]:
-    """Return the states without duplicates, and the index of each given state there."""
+def _remove_duplicates(
+    env_state: pgx.State,
+) -> tuple[pgx.State, Int[np.ndarray, " B"]]:
+    """Return the states without duplicates, and the row of each given state in them."""
     leaves = [
         np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
-        for leaf in jax.tree.leaves(env_state)
+        for leaf in jax.tree_util.tree_leaves(env_state)
     ]
     rows = np.concatenate(leaves, axis=1)
-    # Bytes are sorted 20 times as fast as rows of numbers.
-    whole = rows.view((np.void, rows.shape[1]))[:, 0]
-    _, first, index = np.unique(whole, return_index=True, return_inverse=True)
-    return jax.tree.map(lambda x: x[first], env_state), index
+    # Viewed as one raw value a row, the rows are sorted 20 times as fast as rows of
+    # numbers.
+    states = rows.view((np.void, rows.shape[1]))[:, 0]
+    _, first, index = np.unique(states, return_index=True, return_inverse=True)
+    return jax.tree_util.tree_map(lambda x: x[first], env_state), index

@@ -4,20 +4,23 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from statistics import mean, median
 
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import AgentResult
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading.grade import Interval, wilson_interval
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Spread:
+class MeanAndRange:
     """Mean and range of a figure over many agents."""
 
     mean: float
+    """The mean."""
     min: float
+    """The lowest."""
     max: float
+    """The highest."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,15 +30,24 @@ class GroupResult:
     `proven`, `interval` and `not_proven` are None where no proof is possible.
     """
 
-    settings: dict[str, object]  # one combination of the grid; empty without a grid
+    settings: dict[str, object]
+    """One combination of the grid; empty without a grid."""
     num_agents: int
-    proven: int | None = None  # number of agents that are proven unbeatable
-    interval: Interval | None = None  # 95 % interval of the rate of proven agents
-    not_proven: tuple[int, ...] | None = None  # seeds of the other agents
-    diverged: tuple[int, ...]  # seeds of the agents that diverged
-    win_rates: dict[Seat, Spread]  # against random, by learned seat
-    seconds: float  # median training time of one agent
+    """The number of trained agents."""
+    proven: int | None = None
+    """The number of agents that are proven unbeatable."""
+    interval: Interval | None = None
+    """95 % interval of the share of proven agents."""
+    not_proven: tuple[int, ...] | None = None
+    """Seeds of the agents that are not proven."""
+    diverged: tuple[int, ...]
+    """Seeds of the agents whose training diverged."""
+    win_rates: dict[Seat, MeanAndRange]
+    """Win rates against random by learned seat, of the agents that did not diverge."""
+    seconds: float
+    """Median time spent training one agent."""
     agents: tuple[AgentResult, ...]
+    """The agents."""
 
 
 def group_summary(
@@ -45,11 +57,11 @@ def group_summary(
 ) -> GroupResult:
     """Return the summary of agents with these settings.
 
-    `settings` are those of a grid. Agents that diverged have no win rates.
+    `settings` are the settings of a grid. Agents that diverged have no win rates.
     """
-    graded = [row.grade.rates for row in rows if row.grade is not None]
-    wins: dict[Seat, list[float]] = {
-        seat: [rates[seat].win_rate for rates in graded if seat in rates]
+    all_rates = [row.grade.rates for row in rows if row.grade is not None]
+    win_rates: dict[Seat, list[float]] = {
+        seat: [rates[seat].win_rate for rates in all_rates if seat in rates]
         for seat in config.seats
     }
     summary = GroupResult(
@@ -57,7 +69,7 @@ def group_summary(
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={
-            seat: win_rate_spread(rates) for seat, rates in wins.items() if rates
+            seat: win_rate_spread(rates) for seat, rates in win_rates.items() if rates
         },
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
@@ -74,13 +86,13 @@ def group_summary(
     )
 
 
-def win_rate_spread(rates: Sequence[float]) -> Spread:
+def win_rate_spread(rates: Sequence[float]) -> MeanAndRange:
     """Return the mean, minimum and maximum."""
-    return Spread(mean=mean(rates), min=min(rates), max=max(rates))
+    return MeanAndRange(mean=mean(rates), min=min(rates), max=max(rates))
 
 
-def as_cells(row: AgentResult) -> JsonObject:
-    """Return a row as one level of columns, for CSV."""
+def csv_row(row: AgentResult) -> JsonObject:
+    """Return a row as the cells of a line in a CSV file, by column."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
     if row.grade is None:

@@ -12,18 +12,18 @@ import jax
 import numpy as np
 from jaxtyping import UInt64
 
-from jax_ttt.config.catalogue import LETTERS, EnvId, Seat, seat_name
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.games import packing
+from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, seat_name
+from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact, search
-from jax_ttt.players.registry import Entrant
-from jax_ttt.solver import expansion, proof, reach
-from jax_ttt.solver.expansion import Subject
+from jax_ttt.grading import search_grade, tree_grade
+from jax_ttt.players.player import Player
+from jax_ttt.solver import proof, reached_positions, successors
 from jax_ttt.solver.proof import Line
-from jax_ttt.solver.reach import Reach
+from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.successors import SearchedPlayer
 
-Moves = dict[Seat, dict[str, int]]
+CertifiedMoves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
 
 
@@ -35,55 +35,64 @@ class Certificate:
     """
 
     format_version: int = 1
+    """Version of the format."""
     env_id: str
-    player: str  # its name, with AGENT for a saved agent
-    sha256: str  # of the saved agent's file; empty for other players
+    """The game."""
+    player: str
+    """The player's name, with AGENT for a saved agent."""
+    sha256: str
+    """Checksum of the saved agent's file, in hexadecimal digits; empty for others."""
     result: str = "never loses"
+    """What is proven, for every seat in `moves`."""
     num_positions: int
-    moves: Moves  # in each seat that is proven
+    """The number of positions in `moves`."""
+    moves: CertifiedMoves
+    """For each proven seat: the player's move in each position that it can reach and in
+    which it is to move. A position is the cells of its board, row by row."""
 
 
 MOST_POSITIONS = 200_000
 """Most positions of a seat where the tree is too large, for a file of 10 MB at most."""
 _BATCH = 2**12
+"""Positions in a call of the compiled programs."""
 
 BoardText = Callable[[int], str]
 """A function from a position to its board as text."""
 
 
 def proven_moves(
-    entrant: Entrant, env_id: EnvId, tree: Tree, text_of: BoardText
-) -> tuple[Moves, str]:
-    """Return a player's moves in the seats where it is proven unbeatable.
+    player: Player, tree: Tree, text_of: BoardText
+) -> tuple[CertifiedMoves, str]:
+    """Return a player's moves in the seats where the game's tree proves it unbeatable.
 
-    Also return why another seat that it learned is left out; empty if none is. `tree`
-    holds NumPy arrays. `text_of` gives the boards of the moves.
+    Also return why a seat that it learned is left out; empty if none is. `tree` holds
+    NumPy arrays.
 
     Raises:
         PlayerError: the player's policy is unknown; or in every seat that it learned,
             it is beatable or has more than one move in a position.
     """
-    if (probs := entrant.probs) is None:
-        raise PlayerError(f"{entrant.name}: no certificate, since its moves are random")
-    moves, reasons = Moves(), []
-    grade = exact.grade_seats(env_id, tree, probs, entrant.seats)
-    for seat in entrant.seats:
-        name, followed = seat_name(env_id, seat), grade.followed[seat]
-        if not followed.unbeatable:
-            line = _as_text(followed.losing_line or ())
+    if (probs := player.policy) is None:
+        raise PlayerError(f"{player.name}: no certificate, since its moves are random")
+    moves, reasons = CertifiedMoves(), []
+    grade = tree_grade.grade_seats(player.env_id, tree, probs, player.seats)
+    for seat in player.seats:
+        name, seat_grade = seat_name(player.env_id, seat), grade.followed[seat]
+        if not seat_grade.unbeatable:
+            line = _line_text(seat_grade.losing_line or ())
             reasons.append(f"as {name} it loses the game {line}")
-        elif (place := _several_moves(tree, probs, seat)) is not None:
-            board = text_of(place)
+        elif (position := _position_with_choice(tree, probs, seat)) is not None:
+            board = text_of(position)
             reasons.append(f"as {name} it has more than one move on {board}")
         else:
-            moves[seat] = _moves(tree, probs, seat, text_of)
+            moves[seat] = _moves_in_tree(tree, probs, seat, text_of)
     missing = "; ".join(reasons)
     if not moves:
-        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+        raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
-def _as_text(line: Line) -> str:
+def _line_text(line: Line) -> str:
     """Return the moves of a line with their players' letters, such as `X4 O0`."""
     letters = itertools.cycle(LETTERS)
     return " ".join(
@@ -91,87 +100,92 @@ def _as_text(line: Line) -> str:
     )
 
 
-def _several_moves(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
+def _position_with_choice(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
     """Return the first position that the player reaches and has several moves in."""
     num_moves = proof.playable(tree, probs, seat).sum(axis=1)
-    several = proof.decided(tree, probs, seat) & (num_moves != 1)
-    return int(several.argmax()) if several.any() else None
+    has_choice = proof.own_decisions(tree, probs, seat) & (num_moves != 1)
+    return int(has_choice.argmax()) if has_choice.any() else None
 
 
-def _moves(
+def _moves_in_tree(
     tree: Tree, probs: np.ndarray, seat: Seat, text_of: BoardText
 ) -> dict[str, int]:
     """Return the player's moves by board; boards with fewer moves played come first."""
-    places = np.flatnonzero(proof.decided(tree, probs, seat)).tolist()
-    rows = sorted((bisect.bisect(tree.level_start, p), text_of(p), p) for p in places)
-    return {board: int(probs[place].argmax()) for _, board, place in rows}
+    positions = np.flatnonzero(proof.own_decisions(tree, probs, seat)).tolist()
+    rows = sorted(
+        (bisect.bisect(tree.level_start, position), text_of(position), position)
+        for position in positions
+    )
+    return {board: int(probs[position].argmax()) for _, board, position in rows}
 
 
-def proven_by_search(entrant: Entrant, env_id: EnvId) -> tuple[Moves, str]:
-    """Return a player's moves in the seats where no line of play beats it.
+def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
+    """Return a player's moves in the seats where a search proves it unbeatable.
 
-    Also return why another seat that it learned is left out; empty if none is.
+    Also return why a seat that it learned is left out; empty if none is.
 
     Raises:
         PlayerError: the player does not play one move in each position, plays an
             illegal one, or has too many positions or loses in every seat.
     """
-    if reason := search.why_not(entrant, env_id):
-        raise PlayerError(f"{entrant.name}: no certificate: {reason}")
-    moves, reasons = Moves(), []
-    for seat in entrant.seats:
-        found = Reach(
-            Subject(
-                env_id=env_id,
-                player=entrant.player,
+    if reason := search_grade.reason_not_searchable(player):
+        raise PlayerError(f"{player.name}: no certificate: {reason}")
+    moves, reasons = CertifiedMoves(), []
+    for seat in player.seats:
+        reach = Reach(
+            SearchedPlayer(
+                env_id=player.env_id,
+                choose=player.choose,
                 seat=seat,
-                merged=False,  # a certificate names every board
+                merge_symmetric=False,  # a certificate names every board
                 batch=_BATCH,
             )
         )
         try:
-            reach.follow(found, MOST_POSITIONS)
-        except reach.IllegalMoveError as error:
-            raise PlayerError(f"{entrant.name}: {error}") from None
-        if search.seat_grade(found).unbeatable:
-            moves[seat] = _reached_moves(found)
+            reached_positions.follow_all_lines(reach, MOST_POSITIONS)
+        except reached_positions.IllegalMoveError as error:
+            raise PlayerError(f"{player.name}: {error}") from None
+        if search_grade.seat_grade(reach).unbeatable:
+            moves[seat] = _moves_of_search(reach)
         else:
-            reasons.append(f"as {seat_name(env_id, seat)} {_why(found)}")
+            name = seat_name(player.env_id, seat)
+            reasons.append(f"as {name} {_reason_not_proven(reach)}")
     missing = "; ".join(reasons)
     if not moves:
-        raise PlayerError(f"{entrant.name}: no certificate: {missing}")
+        raise PlayerError(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
-def _why(found: Reach) -> str:
+def _reason_not_proven(reach: Reach) -> str:
     """Return why a seat has no certificate."""
-    if found.losing_line is None:
+    if reach.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    line = _as_text(found.losing_line)
-    return f"it loses the game {line}"
+    return f"it loses the game {_line_text(reach.losing_line)}"
 
 
-def _reached_moves(found: Reach) -> dict[str, int]:
+def _moves_of_search(reach: Reach) -> dict[str, int]:
     """Return the player's moves by board; boards with fewer moves played come first."""
-    subject, moves = found.subject, {}
-    for number, keys in enumerate(found.keys):
-        if not subject.is_own(number):
+    player, moves = reach.player, {}
+    for level, keys in enumerate(reach.keys):
+        if not player.moves_at(level):
             continue
-        of_level: dict[str, int] = {}
-        for rows, after in expansion.expanded(subject, number, keys):
-            boards = boards_of(subject.env_id, keys[rows])
-            of_level |= zip(boards, after.action[:, 0].tolist(), strict=True)
-        moves |= dict(sorted(of_level.items()))
+        level_moves: dict[str, int] = {}
+        for places, after in successors.expand_level(player, level, keys):
+            boards = board_texts(player.env_id, keys[places])
+            level_moves |= zip(boards, after.action[:, 0].tolist(), strict=True)
+        moves |= dict(sorted(level_moves.items()))
     return moves
 
 
-def boards_of(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
+def board_texts(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
-    # Powers of two, so that few programs are compiled.
-    filled = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
-    first, second = jax.device_get(_unpack(env_id, packing.as_words(filled)))
+    # Padded to a power of two, so that few programs are compiled.
+    padded = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
+    first, second = jax.device_get(
+        _unpack(env_id, position_keys.numbers_to_keys(padded))
+    )
     cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
     return ["".join(row) for row in cells[: len(keys)]]
 
 
-_unpack = jax.jit(packing.unpack, static_argnums=0)
+_unpack = jax.jit(position_keys.unpack, static_argnums=0)

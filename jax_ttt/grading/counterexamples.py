@@ -1,4 +1,4 @@
-"""What an agent of a run reaches against every opponent."""
+"""Searches of an agent in training: the positions that beat it, and its proof."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,36 +8,37 @@ import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
 
-from jax_ttt.config import catalogue
-from jax_ttt.config.catalogue import Seat
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import search
+from jax_ttt.grading import search_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search import OnBatch, Searched
-from jax_ttt.players import network
-from jax_ttt.players.registry import Entrant
-from jax_ttt.scaling import mesh as meshes
-from jax_ttt.scaling import processes
-from jax_ttt.solver.reach import Reach
+from jax_ttt.grading.search_grade import OnBatch, SearchResult
+from jax_ttt.players import network_player
+from jax_ttt.players.player import Player
+from jax_ttt.runtime import distributed
+from jax_ttt.runtime import mesh as meshes
+from jax_ttt.solver.reached_positions import Reach
 
 
-def is_open(config: Config, grade: Grade, seconds: float | None) -> bool:
-    """Return whether a search may tell more of an agent than its grade.
+def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
+    """Return whether a search may find more about an agent than its grade says.
 
-    `seconds` are its limit. A run that looks for counterexamples has searched already,
-    so only a search without a limit tells more.
+    `seconds` is the search's limit, None without one. A run that trains on
+    counterexamples has searched the agent already, so only a search without a limit
+    finds more.
     """
-    if catalogue.why_not_searched(config.env_id):
+    if game_facts.reason_game_is_not_searchable(config.env_id):
         return False
     searched = (grade.searched.get(seat) for seat in config.seats)
     is_decided = all(seat is not None and seat.complete for seat in searched)
     return not is_decided and (seconds is None or not config.finds_counterexamples)
 
 
-def further(
+def merge_searches(
     before: Mapping[Seat, SeatGrade], after: Mapping[Seat, SeatGrade]
 ) -> dict[Seat, SeatGrade]:
-    """Return of two searches of one agent, in each seat, the one that went further."""
+    """Return in each seat the search that went further, of two searches of an agent."""
     best = dict(before)
     for seat, new in after.items():
         old = best.get(seat)
@@ -50,73 +51,79 @@ def _progress(searched: SeatGrade) -> tuple[bool, int]:
     return bool(searched.complete), searched.num_moves or 0
 
 
-def reached_by_agent(
+def search_agent(
     config: Config,
     params: nnx.State,
     max_positions: int,
     on_batch: OnBatch,
     mesh: Mesh | None = None,
     rng: np.random.Generator | None = None,
-) -> dict[Seat, Searched]:
-    """Return what the greedy player of `params` reaches, by the seats that it learned.
+) -> dict[Seat, SearchResult]:
+    """Search the greedy player of `params` in each seat that it learned.
 
-    See `search.search_by_seat`; after Ctrl-C seats are missing.
+    See `search_grade.search_by_seat`; after Ctrl-C seats are missing.
     """
-    own = network.network_of(config.architecture)
-    # A copy, since the next chunk takes the memory of a run's weights.
-    player = network.greedy_player(own, jax.tree.map(np.array, params))
-    entrant = Entrant(
+    network = network_player.network_from(config.architecture)
+    # A copy, since the next chunk overwrites the memory of the run's weights.
+    choose = network_player.greedy_player(network, jax.tree.map(np.array, params))
+    player = Player(
+        env_id=config.env_id,
         name="the agent",
-        player=player,
-        probs=None,
+        choose=choose,
         seats=config.seats,
-        is_fixed=True,
-        is_symmetric=network.is_symmetric(own),
+        is_deterministic=True,
+        is_symmetric=network_player.is_symmetric(network),
     )
-    # A search over processes would have to move positions between them.
-    if processes.count() > 1:
+    # Processes do not share memory, so each one searches alone, on one device.
+    if distributed.num_processes() > 1:
         mesh = None
-    return search.search_by_seat(
-        entrant,
-        config.env_id,
-        max_positions,
-        None if mesh is None else meshes.split(mesh),
-        on_batch,
-        rng,
+    return search_grade.search_by_seat(
+        player=player,
+        max_positions=max_positions,
+        sharding=None if mesh is None else meshes.split_sharding(mesh),
+        on_batch=on_batch,
+        rng=rng,
     )
 
 
-def find(
+def find_counterexamples(
     config: Config,
     params: nnx.State,
     rng: np.random.Generator,
     mesh: Mesh | None,
     stop: Callable[[], bool],
 ) -> tuple[dict[Seat, SeatGrade], np.ndarray]:
-    """Return the agent's results by seat, and the positions that beat it as keys.
+    """Return the agent's results by seat, and the keys of counterexamples.
 
-    The positions are on losing lines, and the agent had a choice there. Past the
-    setting `max_positions` they come from a sample, which `rng` draws. If `stop()`
-    becomes true, there are no results and no positions.
+    A counterexample is a position on a losing line in which the agent had a choice.
+    Past the setting `max_positions` they come from a sample, which `rng` draws. If
+    `stop()` becomes true, there are no results and no positions.
     """
     stopped = False
 
-    def on_batch(reached: Reach, level: int, done: int) -> None:
+    def on_batch(reach: Reach, level: int, num_done: int) -> None:
         nonlocal stopped
-        del reached, level, done
+        del reach, level, num_done
         if stop():
             stopped = True
             raise KeyboardInterrupt
 
-    most = config.evaluation.max_positions
-    results = reached_by_agent(config, params, most, on_batch, mesh, rng)
-    keys = [np.zeros(0, np.uint64)]
-    seats: dict[Seat, SeatGrade] = {}
-    for seat, searched in () if stopped else results.items():
-        seats[seat] = searched.grade
-        if searched.choices is not None:
-            keys.append(searched.choices)
-    return seats, np.concatenate(keys)
+    results = search_agent(
+        config=config,
+        params=params,
+        max_positions=config.evaluation.max_positions,
+        on_batch=on_batch,
+        mesh=mesh,
+        rng=rng,
+    )
+    if stopped:
+        results = {}
+    choices = [result.choices for result in results.values()]
+    keys = [np.zeros(0, np.uint64), *(x for x in choices if x is not None)]
+    grades: dict[Seat, SeatGrade] = {
+        seat: result.grade for seat, result in results.items()
+    }
+    return grades, np.concatenate(keys)
 
 
 def prove_within(
@@ -124,25 +131,30 @@ def prove_within(
     params: nnx.State,
     seconds: float | None,
     stop: Callable[[], bool],
-    show: OnBatch = lambda reached, level, done: None,
+    show: OnBatch = lambda reach, level, num_done: None,
     mesh: Mesh | None = None,
 ) -> dict[Seat, SeatGrade]:
     """Return the agent's results by seat, within these seconds; None is no limit.
 
-    Each seat gets its part of the time. `show` gets how far the search is. Once
+    Each seat gets an equal part of the time. `show` gets how far the search is. Once
     `stop()` is true the search ends, and seats may be missing.
     """
-    begun, num_seats = time.monotonic(), len(config.seats)
+    start, num_seats = time.monotonic(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
-    def on_batch(reached: Reach, level: int, done: int) -> None:
+    def on_batch(reach: Reach, level: int, num_done: int) -> None:
         if stop():
             raise KeyboardInterrupt
-        part = places[reached.subject.seat] / num_seats
-        if seconds is not None and time.monotonic() - begun > seconds * part:
-            raise search.TimeOverError
-        show(reached, level, done)
+        share = places[reach.player.seat] / num_seats  # of the time, up to this seat
+        if seconds is not None and time.monotonic() - start > seconds * share:
+            raise search_grade.TimeOverError
+        show(reach, level, num_done)
 
-    most = search.most_positions()
-    results = reached_by_agent(config, params, most, on_batch, mesh)
-    return {seat: searched.grade for seat, searched in results.items()}
+    results = search_agent(
+        config=config,
+        params=params,
+        max_positions=search_grade.most_positions(),
+        on_batch=on_batch,
+        mesh=mesh,
+    )
+    return {seat: result.grade for seat, result in results.items()}

@@ -1,4 +1,4 @@
-"""Exams: positions whose moves have known values, and a player's marks in them.
+"""Exams: positions whose moves have known values, and a player's scores in them.
 
 Axes: `N` questions, `A` actions.
 """
@@ -13,19 +13,19 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Key
 
-from jax_ttt.config.catalogue import GAMES, EnvId
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games
-from jax_ttt.games.game import replay
-from jax_ttt.grading.grade import Exam, Mark, wilson_interval
+from jax_ttt.games.played_game import replay
+from jax_ttt.grading.grade import Exam, ExamScore, wilson_interval
 
 _FOLDER = Path(__file__).parent
 
 
 class Questions(NamedTuple):
-    """An exam; its positions are given by the moves that lead there."""
+    """The questions of an exam: a position each, with its good moves."""
 
-    moves: tuple[tuple[int, ...], ...]  # of each question, as actions
+    moves: tuple[tuple[int, ...], ...]  # the actions that lead to each position
     keeps: Bool[np.ndarray, "N A"]  # whether a move keeps the position's value
     kinds: tuple[str, ...]  # "random" or "tactical"
 
@@ -47,77 +47,80 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
     """
     game = GAMES[env_id]
     if path is None and game.exam is None:
-        having = ", ".join(name for name, other in GAMES.items() if other.exam)
-        raise UsageError(f"--exam: {env_id} has none; games that do: {having}")
+        with_exam = ", ".join(name for name, other in GAMES.items() if other.exam)
+        raise UsageError(f"--exam: {env_id} has none; games that do: {with_exam}")
     path = path or _FOLDER / str(game.exam)
-    columns = pgx_games.sizes(env_id).num_actions
+    num_actions = pgx_games.sizes(env_id).num_actions
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         moves = tuple(tuple(int(x) - 1 for x in row["moves"]) for row in rows)
-        scores = [_scores(row, columns) for row in rows]
+        scores = [_scores(row, num_actions) for row in rows]
         kinds = tuple(row["kind"] for row in rows)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"--exam {path}: no exam of {env_id} ({reason})") from None
+        raise UsageError(f"--exam {path}: not an exam of {env_id} ({reason})") from None
     if not rows:
         raise UsageError(f"--exam {path}: no questions")
-    worth = np.sign(np.array(scores))
-    return Questions(moves, worth == np.nanmax(worth, axis=1, keepdims=True), kinds)
+    values = np.sign(np.array(scores))
+    keeps = values == np.nanmax(values, axis=1, keepdims=True)
+    return Questions(moves=moves, keeps=keeps, kinds=kinds)
 
 
-def _scores(row: dict[str, str], columns: int) -> list[float]:
+def _scores(row: dict[str, str], num_actions: int) -> list[float]:
     """Return the score of each move; NaN if it is illegal."""
-    texts = [row[f"s{column}"] for column in range(1, columns + 1)]
+    texts = [row[f"s{number}"] for number in range(1, num_actions + 1)]
     scores = [float(text) if text else np.nan for text in texts]
     if np.isnan(scores).all():
         raise ValueError(f"no legal move after {row['moves']}")
     return scores
 
 
-def states_of(env_id: EnvId, questions: Questions) -> pgx.State:
-    """Return the states of the questions, `(N, ...)`, found by playing the moves.
+def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
+    """Return the states of the questions, `(N, ...)`, by playing the moves.
 
     Raises:
         UsageError: a move is not legal, or a game is over.
     """
     states = replay(env_id, questions.moves)
     num_played = np.asarray(pgx_games.num_moves(states))
-    if (wrong := num_played < questions.plies).any():
-        place = int(wrong.argmax())
+    if (is_wrong := num_played < questions.plies).any():
+        place = int(is_wrong.argmax())
         number = num_played[place] + 1
         raise UsageError(f"--exam: question {place + 1}: move {number} is not legal")
-    if bool(pgx_games.finished(states).any()):
+    if bool(pgx_games.is_finished(states).any()):
         raise UsageError("--exam: a game is over before the question")
     return states
 
 
 def take_exam(
-    env_id: EnvId, player: pgx_games.Player, questions: Questions, key: Key[Array, ""]
+    env_id: EnvId, player: pgx_games.ChooseFn, questions: Questions, key: Key[Array, ""]
 ) -> Exam:
-    """Return the marks of a player; `key` is consumed.
+    """Return the scores of a player; `key` is consumed.
 
     Raises:
-        UsageError: a question is no position of the game.
+        UsageError: a question is not a position of the game.
     """
-    states = states_of(env_id, questions)
+    states = question_states(env_id, questions)
     action = np.asarray(jax.jit(player)(key, states))
     keeps = questions.keeps[np.arange(len(action)), action]
     kinds, plies = np.array(questions.kinds), questions.plies
     return Exam(
-        all=mark(keeps),
+        all=exam_score(keeps),
         by_kind={
-            kind: mark(keeps[kinds == kind]) for kind in sorted({*kinds.tolist()})
+            kind: exam_score(keeps[kinds == kind]) for kind in sorted({*kinds.tolist()})
         },
-        by_ply={str(n): mark(keeps[plies == n]) for n in np.unique(plies).tolist()},
+        by_ply={
+            str(n): exam_score(keeps[plies == n]) for n in np.unique(plies).tolist()
+        },
     )
 
 
-def mark(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> Mark:
-    """Return the share of value-keeping moves, with its 95 % interval."""
-    count, number = int(np.sum(keeps)), len(keeps)
-    return Mark(
-        num_positions=number,
-        share=count / number,
-        interval=wilson_interval(count, number),
+def exam_score(keeps: Bool[np.ndarray, " N"] | Sequence[bool]) -> ExamScore:
+    """Return the share of moves that keep the value, with its 95 % interval."""
+    num_kept, num_positions = int(np.sum(keeps)), len(keeps)
+    return ExamScore(
+        num_positions=num_positions,
+        share=num_kept / num_positions,
+        interval=wilson_interval(num_kept, num_positions),
     )

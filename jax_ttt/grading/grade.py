@@ -1,9 +1,9 @@
 """The grade of a player: how strong it is, and whether it can be beaten.
 
-A grade is the same record whatever the method: exact over a game's tree, exact over
-all positions that the player reaches, or measured in games. Rates are fractions, 0 to
-1, of the player's games against a random opponent unless another one is named. Imports
-no JAX, so that files, the solver and the page share it.
+A grade is one record for every method: exact over a game's tree, exact over all
+positions that the player reaches, or sampled in games. Rates are fractions, 0 to 1, of
+the player's games against a random opponent unless another one is named. The module
+imports no JAX, so that files, the page and the list of runs can read grades at once.
 """
 
 import dataclasses
@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, SupportsInt
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 
 Interval = tuple[float, float]
 """A lower and an upper bound."""
@@ -44,56 +44,75 @@ class Lines:
     """Numbers of lines of play by their result, over all moves of the opponent."""
 
     won: int
+    """Lines that the player wins."""
     drawn: int
+    """Lines that end in a draw."""
     lost: int
+    """Lines that the player loses."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SeatGrade:
     """What is known of a player in one seat.
 
-    The three rates add up to 1, or with `open_rate` where lines were not followed to
-    their ends. An interval is None where the rate is exact.
+    The win, draw and loss rates add up to 1. Where lines were not followed to their
+    ends, these rates and `open_rate` add up to 1. An interval is None where the rate is
+    exact.
     """
 
     win_rate: float
+    """Games won."""
     draw_rate: float
+    """Games drawn."""
     loss_rate: float
+    """Games lost."""
     win_rate_interval: Interval | None = None
-    """95 % where games were sampled; what is possible where a search was cut."""
+    """Bounds of the rate: 95 % where games were sampled, certain where a search ended
+    early."""
     draw_rate_interval: Interval | None = None
+    """Bounds of the draws, in the same way."""
     loss_rate_interval: Interval | None = None
+    """Bounds of the losses, in the same way."""
     num_games: int = 0
     """Sampled games; 0 where none were."""
     worst_loss_rate: float | None = None
-    """Against the opponent that beats the player most often."""
+    """Games lost against the opponent that beats the player most often."""
     complete: bool | None = None
-    """Whether every line of play was followed to its end; None if none was followed."""
+    """Whether every line of play was followed to its end; None without a search."""
     beaten: bool | None = None
-    """Whether a line of play that beats the player was found; None as above."""
+    """Whether a line that beats the player is known; None without a search."""
     losing_line: tuple[int, ...] | None = None
-    """The actions of a shortest line that beats the player, if it was looked for."""
+    """The actions of a shortest line that beats the player, if one is known."""
     lines: Lines | None = None
+    """Lines of play against any opponent, over a game's tree."""
     optimal_move_rate: float | None = None
-    """How often its move is optimal by minimax, over all positions of the seat."""
+    """How often the move is optimal by minimax, over all positions of the seat."""
     num_positions: int | None = None
-    """Positions that it reaches in which nobody has won."""
+    """Positions that the player reaches and in which nobody has won."""
     positions: tuple[int, ...] | None = None
-    """Of these, those in which games go on, by the moves made."""
+    """Those of them in which the game goes on, by the number of moves made."""
     merged: bool | None = None
     """Whether symmetric boards count as one position."""
     num_moves: int | None = None
-    """Moves that all lines were followed for."""
+    """The number of moves up to which all lines were followed."""
     open_rate: float | None = None
-    """Rate of the games that go on then; 0 where all are decided."""
+    """Games that go on after these moves; 0 where all are decided."""
     losing_ends: int | None = None
-    """Pairs of a position and the move by which the player loses."""
+    """The number of pairs of a position and a move by which the player loses."""
     losing_choices: int | None = None
-    """Positions on losing lines in which the player has a choice."""
+    """The number of positions on losing lines in which the player has a choice."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player; None: not known."""
 
     def __post_init__(self) -> None:
+        # `unbeatable` follows from two other fields:
+        #
+        #   complete        beaten          unbeatable
+        #   any             True            False: one losing line is enough
+        #   True            False           True: all lines were followed, none loses
+        #   False or None   False or None   None: not known
+        #
+        # `proof.can_be_beaten` is exact: it is the `beaten` of a complete record.
         unbeatable = None
         if self.beaten:
             unbeatable = False
@@ -127,7 +146,11 @@ class SeatGrade:
         return self.win_rate_interval is None
 
     def interval(self, rate: float) -> Interval:
-        """Return the bounds of a rate of this record, for instance its `win_rate`."""
+        """Return the bounds of a rate of this record, for instance its `win_rate`.
+
+        The rate is found by its value. Rates of equal values have equal bounds, since
+        the bounds follow from the value.
+        """
         return next((low, high) for value, low, high in self.rates if value == rate)
 
     def reversed(self) -> "SeatGrade":
@@ -149,9 +172,10 @@ def _bounded(value: float, interval: Interval | None) -> Rate:
 
 
 def sampled_seat(counts: Sequence[SupportsInt]) -> SeatGrade:
-    """Return the rates of games that were played; they are 0 without any.
+    """Return the rates of sampled games, with 95 % intervals.
 
-    `counts` are the numbers of games won, drawn and lost.
+    `counts` are the numbers of games won, drawn and lost. Without games the rates are 0
+    and the intervals 0 to 1.
     """
     won, drawn, lost = map(int, counts)
     num_games = won + drawn + lost
@@ -171,9 +195,11 @@ class Match:
     """A player's results against an opponent, by the player's seat."""
 
     first: SeatGrade
+    """Results when it moves first."""
     second: SeatGrade
+    """Results when it moves second."""
     both: SeatGrade = dataclasses.field(init=False)
-    """Of all games; where the seats are exact, their mean."""
+    """Results of all games; where the seats are exact, their mean."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "both", _both(self.first, self.second))
@@ -209,58 +235,69 @@ def _both(first: SeatGrade, second: SeatGrade) -> SeatGrade:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Details:
-    """What is known of a player besides, where a game's whole tree is known."""
+    """What is known only of a policy over a game's whole tree."""
 
     opponents: dict[str, Match]
     """Exact results against other opponents, by their names."""
     exploitability: float
-    """Gain of a best response, mean of both seats: 0 to 1.
+    """The best opponent's rate of wins minus its rate of losses, mean of both seats: 0
+    to 1.
 
-    The gain is the rate of wins minus that of losses. Source: Lanctot et al. 2017,
-    NashConv divided by the number of players.
+    Source: Lanctot et al. 2017, NashConv divided by the number of players.
     """
     optimal_move_rate: float
     """How often the player's move is optimal by minimax, over all positions."""
     reachable_optimal_move_rate: float
-    """The same over the positions that can occur against some opponent."""
+    """How often it is optimal in the positions that occur against some opponent."""
     num_reachable: int
     """The number of these positions."""
     mean_abs_q_error: float | None = None
-    """Mean of |Q - minimax| over all legal moves; of saved agents only."""
+    """Mean of |Q - minimax| over all legal moves; only for saved agents."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Mark:
+class ExamScore:
     """How often a player's move keeps the value of the position."""
 
     num_positions: int
-    share: float  # 0 to 1
-    interval: Interval  # 95 %
+    """Positions of the exam."""
+    share: float
+    """Share of the moves that keep the value, 0 to 1."""
+    interval: Interval
+    """95 % interval of the share."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Exam:
-    """A player's marks in an exam."""
+    """A player's scores in an exam."""
 
-    all: Mark
-    by_kind: dict[str, Mark]
-    by_ply: dict[str, Mark]  # by the number of moves made, as text
+    all: ExamScore
+    """In all positions."""
+    by_kind: dict[str, ExamScore]
+    """In the positions of each kind."""
+    by_ply: dict[str, ExamScore]
+    """By the number of moves made, as text."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Grade:
-    """The grade of a player; a part is None where it is not known or not wanted."""
+    """The grade of a player; a part is None where it is unknown or not requested."""
 
     env_id: EnvId
+    """The game."""
     seats: tuple[Seat, ...] = SEATS
     """The seats that the player learned; both if it does not learn."""
     first: SeatGrade | None = None
-    """From the tree, or from all positions that the player reaches."""
+    """Results moving first, from the tree or from all positions that the player
+    reaches."""
     second: SeatGrade | None = None
+    """Results moving second, in the same way."""
     sampled: Match | None = None
     """A match against random."""
     details: Details | None = None
+    """What is known only over the tree of an enumerable game."""
     exam: Exam | None = None
+    """Scores in an exam, if one was requested."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in the seats that it
     learned; None: not known."""
@@ -268,11 +305,13 @@ class Grade:
     """Wins against random, the mean of the learned seats' best known rates."""
 
     def __post_init__(self) -> None:
-        known = {self.unbeatable_in(seat) for seat in self.seats}
+        if not self.seats:
+            raise ValueError("seats must not be empty")
+        verdicts = {self.unbeatable_in(seat) for seat in self.seats}
         unbeatable = None
-        if False in known:
+        if False in verdicts:
             unbeatable = False
-        elif known == {True}:
+        elif verdicts == {True}:
             unbeatable = True
         object.__setattr__(self, "unbeatable", unbeatable)
         mean = self.mean_rates(self.seats)
@@ -280,8 +319,8 @@ class Grade:
 
     def unbeatable_in(self, seat: Seat) -> bool | None:
         """Return whether no line of play beats the player in a seat; None: unknown."""
-        followed = self.seat(seat)
-        return None if followed is None else followed.unbeatable
+        grade = self.seat(seat)
+        return None if grade is None else grade.unbeatable
 
     def seat(self, seat: Seat) -> SeatGrade | None:
         """Return what is known from following lines of play in one seat."""
@@ -298,7 +337,10 @@ class Grade:
 
     @property
     def searched(self) -> dict[Seat, SeatGrade]:
-        """The seats in which the positions that the player reaches were enumerated."""
+        """The seats in which the positions that the player reaches were enumerated.
+
+        Only such a search counts losing ends.
+        """
         return {
             seat: grade
             for seat, grade in self.followed.items()
@@ -313,9 +355,9 @@ class Grade:
         """
         best: dict[Seat, SeatGrade] = {}
         for seat in SEATS:
-            followed = self.seat(seat)
-            if followed is not None and followed.is_exact:
-                best[seat] = followed
+            grade = self.seat(seat)
+            if grade is not None and grade.is_exact:
+                best[seat] = grade
             elif self.sampled is not None:
                 best[seat] = self.sampled.seat(seat)
         return best
@@ -325,12 +367,14 @@ class Grade:
     ) -> tuple[float, float, float] | None:
         """Return the mean win, draw and loss rate of these seats; None if one has none.
 
-        If both seats are sampled, the rates are those of all games.
+        If both seats are sampled, the rates are the rates of all games, so that each
+        game counts alike: the match may have more games in one seat.
         """
         rates = [self.rates[seat] for seat in seats if seat in self.rates]
         if len(rates) < len(seats):
             return None
-        if len(seats) > 1 and self.sampled is not None and not _any_exact(rates):
+        are_sampled = not any(rate.is_exact for rate in rates)
+        if len(seats) > 1 and self.sampled is not None and are_sampled:
             rates = [self.sampled.both]
         wins = sum(seat.win_rate for seat in rates) / len(rates)
         draws = sum(seat.draw_rate for seat in rates) / len(rates)
@@ -353,5 +397,13 @@ class Grade:
         return shortest
 
 
-def _any_exact(rates: Sequence[SeatGrade]) -> bool:
-    return any(seat.is_exact for seat in rates)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """A player in the ranking of an arena."""
+
+    player: str
+    """Its name."""
+    elo: float
+    """Rating on Elo's scale; the mean of all players is 0."""
+    score: float
+    """Mean score against all others: a win counts 1, a draw 0.5."""

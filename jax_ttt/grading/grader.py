@@ -6,88 +6,93 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import EnvId, Seat
 from jax_ttt.config.errors import GameError
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact, match, search
+from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search import OnBatch
-from jax_ttt.players import network, players
-from jax_ttt.players.registry import Entrant
+from jax_ttt.grading.search_grade import OnBatch
+from jax_ttt.players import network_player, random_players
+from jax_ttt.players.player import Player
+from jax_ttt.players.registry import AgentPlayer
 
-NUM_GAMES = 1024
+DEFAULT_NUM_GAMES = 1024
 """Games of a match against random where the rates are not exact."""
 
 
 def follow_lines(
-    env_id: EnvId,
-    entrant: Entrant,
+    player: Player,
     max_positions: int | None = None,
     sharding: jax.sharding.Sharding | None = None,
-    on_batch: OnBatch = lambda found, level, done: None,
+    on_batch: OnBatch = lambda reach, level, num_done: None,
 ) -> Grade:
-    """Return what following the player's lines of play tells, without any sampling.
+    """Return the exact part of a player's grade: what its lines of play show.
 
     In an enumerable game the whole tree is known. Elsewhere all positions that the
     player reaches are enumerated, at most `max_positions` in a seat; None means as many
-    as memory and disk hold. Nothing is known of a player whose policy is unknown.
+    as memory and disk hold. A random player whose policy is unknown has no such part.
 
     Raises:
         PlayerError: the player plays an illegal move.
     """
+    env_id = player.env_id
     tree = trees.host_tree(env_id)
-    if tree is not None and entrant.probs is not None:
-        return exact.grade_policy(
+    if tree is not None and player.policy is not None:
+        return tree_grade.grade_policy(
             env_id=env_id,
             tree=tree,
-            probs=entrant.probs,
-            seats=entrant.seats,
-            mean_abs_q_error=_q_error(entrant, tree),
+            probs=player.policy,
+            seats=player.seats,
+            mean_abs_q_error=_q_error(player, tree),
         )
     seats: dict[Seat, SeatGrade] = {}
-    if tree is None and not search.why_not(entrant, env_id):
-        searched = search.search_by_seat(
-            entrant, env_id, max_positions, sharding, on_batch
+    if tree is None and not search_grade.reason_not_searchable(player):
+        results = search_grade.search_by_seat(
+            player=player,
+            max_positions=max_positions,
+            sharding=sharding,
+            on_batch=on_batch,
         )
-        seats = {seat: results.grade for seat, results in searched.items()}
+        seats = {seat: result.grade for seat, result in results.items()}
     return Grade(
         env_id=env_id,
-        seats=entrant.seats,
+        seats=player.seats,
         first=seats.get("first"),
         second=seats.get("second"),
     )
 
 
 def with_match(
-    grade: Grade, entrant: Entrant, key: Key[Array, ""], num_games: int | None = None
+    grade: Grade, player: Player, key: Key[Array, ""], num_games: int | None = None
 ) -> Grade:
     """Return the grade with a match of `num_games` against random.
 
-    None means no game if the rates of both seats are exact, else `NUM_GAMES`. `key` is
-    consumed.
+    None means no game if the rates of both seats are exact, else `DEFAULT_NUM_GAMES`.
+    `key` is consumed.
 
     Raises:
-        GameError: nothing is known of the player and `num_games` is 0.
+        GameError: `num_games` is 0, and the grade has no exact part either.
     """
     if num_games is None:
-        num_games = NUM_GAMES if grade.mean_rates() is None else 0
+        num_games = DEFAULT_NUM_GAMES if grade.mean_rates() is None else 0
     if not num_games:
         if not grade.followed:
             rule = "nothing is exact, so a grade needs at least one game against random"
-            raise GameError(f"{entrant.name} in {grade.env_id}: {rule}")
+            raise GameError(f"{player.name} in {grade.env_id}: {rule}")
         return grade
     env = pgx_games.make_env(grade.env_id)
-    counts = match.play_match(
-        env, key, entrant.player, players.random_player, num_games
+    counts = sampled_match.play_match(
+        env, key, player.choose, random_players.random_player, num_games
     )
-    return dataclasses.replace(grade, sampled=match.match_of_counts(counts))
+    return dataclasses.replace(grade, sampled=sampled_match.match_of_counts(counts))
 
 
-def _q_error(entrant: Entrant, tree: Tree[np.ndarray]) -> float | None:
+def _q_error(player: Player, tree: Tree[np.ndarray]) -> float | None:
     """Return the mean error of a saved agent's action values, or None."""
-    if (agent := entrant.agent) is None:
+    if not isinstance(player, AgentPlayer):
         return None
-    q_values = network.decision_values(agent.network, agent.params, tree)
-    return exact.q_error(tree, np.asarray(q_values))
+    agent = player.agent
+    q_values = network_player.decision_values(agent.network, agent.params, tree)
+    return tree_grade.q_error(tree, np.asarray(q_values))

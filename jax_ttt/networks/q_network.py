@@ -1,7 +1,7 @@
 """The network from boards to action values, and its forward pass.
 
-Axes: `B` boards, `H W C` planes, `A` actions, `H` heads (values per action), `V` values
-per board.
+Axes: `B` boards, `A` actions, `H` heads (values per action). The rows, columns and
+planes of a board are written out.
 """
 
 import dataclasses
@@ -15,11 +15,10 @@ from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Key, Shaped
 
-from jax_ttt.config.architecture import Architecture
-from jax_ttt.config.catalogue import EnvId
-from jax_ttt.config.choices import Precision
-from jax_ttt.games import canonical, pgx_games, stones, symmetry
-from jax_ttt.games.stones import Positions
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.settings import Architecture, Precision
+from jax_ttt.games import pgx_games, stone_boards, symmetry
+from jax_ttt.games.stone_boards import Positions
 from jax_ttt.networks.mlp import MLP
 from jax_ttt.networks.table import Table
 from jax_ttt.runtime import devices
@@ -30,7 +29,7 @@ from jax_ttt.runtime import devices
 class Network:
     """A network without its weights: the architecture, and a table's positions.
 
-    It is a pytree, so the positions are data of a compiled program.
+    It is a pytree, so that a compiled program takes the positions as data.
     """
 
     architecture: Architecture = dataclasses.field(metadata={"static": True})
@@ -54,31 +53,32 @@ class Heads(NamedTuple):
     value: Callable[[Float[Array, "H B A"]], Float[Array, "B A"]]
 
 
-def _first(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
+def _first_head(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
     return values[0]
 
 
-def _mean(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
+def _mean_of_heads(values: Float[Array, "H B A"]) -> Float[Array, "B A"]:
     return values.mean(axis=0)
 
 
 HEADS = {
-    "value": Heads(1, _first),
-    "value-and-reply": Heads(2, _first),
-    "two-tables": Heads(2, _mean),
+    "value": Heads(1, _first_head),
+    "value-and-reply": Heads(2, _first_head),
+    "two-tables": Heads(2, _mean_of_heads),
 }
-"""The heads by the word in `Architecture.heads`."""
+"""The heads by `Architecture.head_kind`."""
 
 
 def learning_dtype(precision: Precision) -> DTypeLike:
     """Return the dtype of the learner's matrix products.
 
-    "auto" is bfloat16 only on a CPU with units for it, else float32. On a GPU, products
-    of these sizes take little of the time. A TPU uses bfloat16 for float32 anyway.
+    "auto" is bfloat16 on a CPU with instructions for it, else float32. On a GPU, matrix
+    products of these sizes take little of the time. A TPU rounds the operands of
+    float32 products to bfloat16 anyway.
     """
     if precision != "auto":
         return jnp.dtype(precision)
-    on_cpu = devices.current().platform == "cpu"
+    on_cpu = devices.current_device().platform == "cpu"
     return jnp.dtype(jnp.bfloat16 if on_cpu and devices.has_bfloat16() else jnp.float32)
 
 
@@ -91,7 +91,7 @@ def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> M
         shape=(height, width, channels),
         num_filters=architecture.network.filters,
         hidden_sizes=architecture.network.hidden_sizes,
-        num_values=HEADS[architecture.heads].num * sizes.num_actions,
+        num_values=HEADS[architecture.head_kind].num * sizes.num_actions,
         activation=architecture.network.activation,
         dtype=dtype,
         rngs=rngs,
@@ -102,16 +102,16 @@ def _make_table(architecture: Architecture, positions: Positions) -> Table:
     return Table(
         key=architecture.network.table_key,
         positions=positions,
-        num_heads=HEADS[architecture.heads].num,
+        num_heads=HEADS[architecture.head_kind].num,
         num_actions=pgx_games.sizes(architecture.env_id).num_actions,
         initial_value=architecture.network.initial_value,
     )
 
 
 def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
-    """Return initial weights: random for an MLP, one value for all of a table.
+    """Return the initial weights: random for an MLP, all equal for a table.
 
-    Consumes `key`.
+    `key` is consumed.
 
     Raises:
         ValueError: the network is a table without positions.
@@ -126,7 +126,7 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
     return nnx.state(module, nnx.Param)
 
 
-def q_values(
+def action_values(
     network: Network,
     params: nnx.State,
     obs: Shaped[Array, "B *shape"],
@@ -138,14 +138,14 @@ def q_values(
     Grades, proofs and play use float32 on every machine, whatever precision the agent
     was trained in.
 
-    With canonical boards the network gets the canonical view of each board. Its values
-    are mapped back to the board's own actions.
+    With canonical boards, the network sees the canonical view of each board, and its
+    values are mapped back to the actions on the board itself.
     """
-    values = heads(network, params, obs, dtype)
-    return HEADS[network.architecture.heads].value(values)
+    values = head_values(network, params, obs, dtype)
+    return HEADS[network.architecture.head_kind].value(values)
 
 
-def heads(
+def head_values(
     network: Network,
     params: nnx.State,
     obs: Shaped[Array, "B *shape"],
@@ -159,29 +159,29 @@ def heads(
     views = _canonical_views(network.architecture)
     if views is None:
         return _forward(network, params, obs, dtype)
-    least = canonical.least_views(stones.cells(obs), views)
-    board = canonical.to_canonical(obs, views, least)
+    is_canonical = symmetry.least_views(stone_boards.cells(obs), views)  # (B, views)
+    board = symmetry.to_canonical(obs, views, is_canonical)
     values = _forward(network, params, board, dtype)
-    return canonical.from_canonical(values, views, least)
+    return symmetry.from_canonical(values, views, is_canonical)
 
 
 def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
-    """Return the views among which the canonical one is chosen; None for no choice.
+    """Return the views to choose the canonical one from; None without canonical boards.
 
-    A table of after-states needs none: symmetric after-states share a row.
+    A table of after-states needs no canonical view: symmetric after-states share a row.
     """
     settings = architecture.network
     has_after_states = settings.is_table and settings.table_key == "after-state"
     if not settings.canonical or has_after_states:
         return None
-    return symmetry.views(architecture.env_id)
+    return symmetry.symmetric_views(architecture.env_id)
 
 
 @functools.cache
 def _mlp_graph(architecture: Architecture, dtype: DTypeLike) -> nnx.GraphDef[MLP]:
     """Return the graph of an MLP: the module without its weights.
 
-    It is cached, because tracing one program needs it several times.
+    It is cached, because tracing one program uses it several times.
     """
     return nnx.graphdef(
         nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
@@ -194,7 +194,7 @@ def _forward(
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike,
 ) -> Float[Array, "H B A"]:
-    """Return the values of boards, without a canonical view."""
+    """Return the values of the boards as they are, not of their canonical views."""
     architecture, positions = network.architecture, network.positions
     if positions is None:
         mlp = nnx.merge(_mlp_graph(architecture, jnp.dtype(dtype)), params)
@@ -202,15 +202,15 @@ def _forward(
     else:
         table = nnx.eval_shape(lambda: _make_table(architecture, positions))
         values = nnx.merge(nnx.graphdef(table), params)(obs, positions)
-    return jnp.stack(jnp.split(values, HEADS[architecture.heads].num, axis=-1))
+    return jnp.stack(jnp.split(values, HEADS[architecture.head_kind].num, axis=-1))
 
 
 def _planes(
-    architecture: Architecture, obs: Shaped[Array, "B H W _"]
-) -> Float[Array, "B H W C"]:
+    architecture: Architecture, obs: Shaped[Array, "B rows columns _"]
+) -> Float[Array, "B rows columns planes"]:
     """Return an MLP's input, from the mover's perspective.
 
-    With `two_planes`, it is PGX's planes of stones as they are: the mover's, then the
+    With `two_planes`, these are PGX's planes of stones: the mover's, then the
     opponent's.
     """
     if architecture.network.two_planes:

@@ -8,18 +8,19 @@ import jax.numpy as jnp
 from flax import nnx
 from jaxtyping import Array, Float, Shaped
 
-from jax_ttt.config.choices import TableKey
-from jax_ttt.games import stones
-from jax_ttt.games.stones import Positions
+from jax_ttt.config.settings import TableKey
+from jax_ttt.games import stone_boards
+from jax_ttt.games.stone_boards import Positions
 
 
 class Table(nnx.Module):
-    """A table of values, with these rows by `key`.
+    """A table of values. What a row is for depends on `key`.
 
-    - `position`: a row for each position, with a value for each action and head.
-    - `after-state`: a row for each position, with a value for each head: that of each
-      action that leads to the position.
-    - `hash`: a row for each board number, legal or not, as for `position`.
+    - `position`: each row is for a position, with a value for each action and head.
+    - `after-state`: each row is for a position, with one value for each head: the value
+      of every action that leads to this position.
+    - `hash`: like `position`, but there is a row for each board number, whether a game
+      reaches that board or not.
     """
 
     def __init__(
@@ -38,13 +39,13 @@ class Table(nnx.Module):
     def __call__(
         self, obs: Shaped[Array, "B H W 2"], positions: Positions
     ) -> Float[Array, "B V"]:
-        """Return the values of the boards, those of all actions head by head."""
+        """Return the values of all actions by head 1, then by head 2."""
         values = self.values[...]
-        number = stones.number(stones.cells(obs))
+        number = stone_boards.board_number(stone_boards.cells(obs))
         if self.key == "hash":
             return values[number]
         position = positions.by_number[number]
         if self.key == "position":
             return values[position]
-        after = values[positions.after[position]]  # (B, A, heads)
-        return after.swapaxes(1, 2).reshape(len(after), -1)
+        after_values = values[positions.after[position]]  # (B, A, heads)
+        return after_values.swapaxes(1, 2).reshape(len(after_values), -1)

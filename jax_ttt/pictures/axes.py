@@ -1,4 +1,7 @@
-"""Parts of charts: figures, ticks, legends, bands, heat maps; need the extra `plots`.
+"""Parts of charts: figures, ticks, legends, bands and heat maps.
+
+They need the extra `plots`. matplotlib is imported inside the functions, so that the
+modules that import these can be loaded without it.
 
 Axes: `T` points of a line, `R` rows, `C` columns.
 """
@@ -16,21 +19,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FEW = 12
-"""Points of a line, at most, that are marked: a line of one point is seen too."""
+"""Most points of a line that get markers. Without one, a single point is invisible."""
 
 
 def new_figure(width: float | int, height: float | int) -> "Figure":
-    """Return an empty figure of this size in inches, which arranges its parts."""
+    """Return an empty figure of this size in inches, with an automatic layout."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def shortened(name: str, width: int = 24, most: int = 3) -> str:
-    """Return a name in at most `most` lines of `width` characters, or one more.
+def break_name(name: str, width: int = 24, most: int = 3) -> str:
+    """Break a name into at most `most` lines of about `width` characters.
 
-    Lines end after a space, slash, dash or underscore where they can. Of a name that
-    needs more lines, the middle is left out.
+    Lines break after a space, slash, dash or underscore where possible. If a name needs
+    more lines, its middle is left out.
     """
     lines = [""]
     for part in re.findall(rf"[^ /_-]{{1,{width - 1}}}[ /_-]?|[ /_-]", name):
@@ -43,15 +46,18 @@ def shortened(name: str, width: int = 24, most: int = 3) -> str:
     return "\n".join(line.strip() for line in lines)
 
 
-def marker(points: Sized) -> str:
-    """Return the marker of a line that marks its points where they are few."""
+def point_marker(points: Sized) -> str:
+    """Return the marker for the points of a line: none if there are many."""
     return "o" if len(points) <= FEW else ""
 
 
-def whole_numbers(
+def set_whole_ticks(
     axis: "Axis", largest: int, inches: float | int, text: str = "{x:,.0f}"
 ) -> None:
-    """Let an axis of `inches` have ticks at whole numbers only, written as `text`."""
+    """Put the ticks of an axis at whole numbers, as many as fit.
+
+    The axis is `inches` long; `largest` is its greatest number, and `text` the format.
+    """
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     label = 0.11 * len(text.format(x=largest)) + 0.2  # inches, with the space around it
@@ -63,20 +69,20 @@ def whole_numbers(
     axis.set_major_formatter(StrMethodFormatter(text))
 
 
-def legend_below(figure: "Figure", axes: "Axes") -> None:
-    """Explain the lines and points of axes below all axes of the figure."""
-    drawn, labels = axes.get_legend_handles_labels()
-    labels = [shortened(label, 48, 6) for label in labels]
-    # As many beside each other as fit: some 0.1 inches a letter, and the lines.
+def add_legend_below(figure: "Figure", axes: "Axes") -> None:
+    """Put the legend of one of the axes below all axes of the figure."""
+    handles, labels = axes.get_legend_handles_labels()
+    labels = [break_name(label, 48, 6) for label in labels]
+    # As many columns as fit: a letter takes about 0.1 inches, a line sample 0.7.
     widths = [0.1 * max(map(len, label.split("\n"))) + 0.7 for label in labels]
     space = figure.get_figwidth()
     columns = len(widths) if sum(widths) < space else int(space / max(widths))
-    figure.legend(drawn, labels, loc="outside lower center", ncols=max(columns, 1))
+    figure.legend(handles, labels, loc="outside lower center", ncols=max(columns, 1))
 
 
-def band(
+def draw_band(
     axes: "Axes",
-    across: Shaped[np.ndarray, " T"],
+    x: Shaped[np.ndarray, " T"],
     low: Shaped[np.ndarray, " T"],
     middle: Shaped[np.ndarray, " T"],
     high: Shaped[np.ndarray, " T"],
@@ -87,12 +93,12 @@ def band(
     marker: str,
     markersize: float | int,
 ) -> None:
-    """Draw a line of middle values and the band from the lowest to the highest.
+    """Draw a line through the middle values and a band from the low to the high ones.
 
-    Without a colour, it is the theme's next one.
+    The default colour is the next one of the theme.
     """
     (line,) = axes.plot(
-        across,
+        x,
         middle,
         label=label,
         color=color,
@@ -100,10 +106,10 @@ def band(
         marker=marker,
         markersize=markersize,
     )
-    axes.fill_between(across, low, high, color=line.get_color(), alpha=0.2, lw=0)
+    axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0)
 
 
-def heat_map(
+def draw_heat_map(
     figure: "Figure",
     share: Float[np.ndarray, "R C"],
     texts: Sequence[Sequence[str]],
@@ -111,9 +117,9 @@ def heat_map(
     columns: Sequence[str],
     scale: str,
 ) -> "Axes":
-    """Draw a matrix of shares, 0 to 1, with a text in each field; return the axes.
+    """Draw a matrix of shares, 0 to 1, with a text in each cell; return the axes.
 
-    `scale` is the label of the bar that explains the colours.
+    `scale` is the label of the colour bar.
     """
     axes = figure.subplots()
     image = axes.imshow(share, cmap="cividis", vmin=0, vmax=1, aspect="auto")
@@ -121,7 +127,7 @@ def heat_map(
         for column, text in enumerate(line):
             colour = "white" if share[row, column] < 0.5 else "black"
             axes.text(column, row, text, ha="center", va="center", color=colour)
-    names = [shortened(name) for name in columns]
+    names = [break_name(name) for name in columns]
     if max(map(len, names)) > 8:
         axes.set_xticks(
             range(len(names)),
@@ -134,6 +140,6 @@ def heat_map(
         )
     else:
         axes.set_xticks(range(len(names)), names)
-    axes.set_yticks(range(len(rows)), [shortened(name) for name in rows])
+    axes.set_yticks(range(len(rows)), [break_name(name) for name in rows])
     figure.colorbar(image, label=scale)
     return axes

@@ -1,36 +1,35 @@
 """Learning curves of runs, from the rows of their metrics; need the extra `plots`."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from jax_ttt.config.catalogue import SEATS, Seat, seat_name
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.game_facts import SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import (
+from jax_ttt.files.metrics_rows import (
     Chunk,
     Evaluated,
     Row,
-    evaluations,
-    searches,
+    evaluated_rows,
+    searched_rows,
     source_of_rates,
 )
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
 from jax_ttt.pictures.axes import (
-    band,
-    legend_below,
-    marker,
+    add_legend_below,
+    break_name,
+    draw_band,
     new_figure,
-    shortened,
-    whole_numbers,
+    point_marker,
+    set_whole_ticks,
 )
-from jax_ttt.pictures.picture import Picture
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Picture, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,55 +40,55 @@ Rows = Sequence[Row]
 _ENDS = ("wins", "draws", "losses")
 _SCHEDULES = ("loss", "epsilon", "learning_rate")
 _DASHES = ("-", "--", ":", "-.")
-_USUAL = Config()  # tic-tac-toe, against itself, in both seats
+_DEFAULT_CONFIG = Config()  # tic-tac-toe, self-play, both seats
 
 
-def of_run(
-    rows: Rows, title: str, config: Config = _USUAL, theme: Theme = "light"
+def draw_run(
+    rows: Rows, title: str, config: Config = _DEFAULT_CONFIG, theme: Theme = "light"
 ) -> Picture:
-    """Draw one run: its rounds if it finds counterexamples, else its learning."""
+    """Draw one run: its rounds if it finds counterexamples, else learning curves."""
     draw = round_curves if config.finds_counterexamples else learning_curves
     return draw(rows, title, config, theme)
 
 
 def learning_curves(
-    rows: Rows, title: str, config: Config = _USUAL, theme: Theme = "light"
+    rows: Rows, title: str, config: Config = _DEFAULT_CONFIG, theme: Theme = "light"
 ) -> Picture:
     """Draw one run: its results against random by seat, its loss and its schedules.
 
-    The titles say whether results are exact or sampled; a line marks the update from
-    which on the agent is proven unbeatable. Of `config` count the game, the opponent
-    and the seats that are learned: others are not drawn.
+    The titles say whether results are exact or sampled. A vertical line marks the
+    update from which on the agent is proven unbeatable. Only the game, the opponent and
+    the seats of `config` are used; a seat that the agent does not learn is not drawn.
     """
     chunks = [row for row in rows if isinstance(row, Chunk)]
-    seats = _seats(config)
+    seats = _seat_titles(config)
     above = "AABB" if len(seats) > 1 else "AAAA"
-    with themes.style(theme):
+    with pictures.theme_style(theme):
         figure = new_figure(10, 7)
         panels = figure.subplot_mosaic(";".join((above, above, "CDEF")))
         results = [panels[name] for name in "AB"[: len(seats)]]
         for axes, (seat, name) in zip(results, seats.items(), strict=True):
-            _results(axes, rows, seat, name, theme)
+            _plot_results(axes, rows, seat, name, theme)
         results[0].set_ylabel("% against random")
-        _shares(panels["C"], chunks, theme)
+        _plot_training_games(panels["C"], chunks, theme)
         player = config.opponent.counted_player
         panels["C"].set_title(f"training games, %:\n{player}", fontsize=11)
         for name, field in zip("DEF", _SCHEDULES, strict=True):
-            _schedule(panels[name], chunks, field)
+            _plot_metric(panels[name], chunks, field)
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
             inches = 8.5 / len(seats) if axes in results else 1.8
-            whole_numbers(axes.xaxis, rows[-1].update, inches)
+            set_whole_ticks(axes.xaxis, rows[-1].update, inches)
             last = max(rows[-1].update, 1)
             axes.set_xlim(-0.04 * last, 1.04 * last)
-        legend_below(figure, results[0])
-        figure.suptitle(shortened(title, 80))
+        add_legend_below(figure, results[0])
+        figure.suptitle(break_name(title, 80))
         return pictures.figure_picture(figure, theme)
 
 
-def _seats(config: Config) -> dict[Seat, str]:
-    """Return what the seats that are learned are called."""
+def _seat_titles(config: Config) -> dict[Seat, str]:
+    """Return the title of each seat that the agent learns, for instance `as X`."""
     return {seat: f"as {seat_name(config.env_id, seat)}" for seat in config.seats}
 
 
@@ -105,53 +104,55 @@ def proven_from(rows: Rows) -> int | None:
     return since
 
 
-def _results(axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme) -> None:
-    """Draw a seat's wins, draws and losses by update, and the moment of proof."""
-    graded = evaluations(rows, [seat])
+def _plot_results(
+    axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme
+) -> None:
+    """Plot a seat's wins, draws and losses by update, and mark the proof."""
+    graded = evaluated_rows(rows, [seat])
     updates = [row.update for row in graded]
     rates = zip(*(row.grade.rates[seat].rates for row in graded), strict=True)
-    lines = zip(_ENDS, rates, themes.colours(theme), _DASHES, strict=False)
-    for name, of_end, colour, dashes in lines:
-        shares = [100 * rate.value for rate in of_end]
+    lines = zip(_ENDS, rates, pictures.colours(theme), _DASHES, strict=False)
+    for name, end_rates, colour, dashes in lines:
+        shares = [100 * rate.value for rate in end_rates]
         axes.plot(
             updates, shares, label=name, color=colour, ls=dashes, marker="o", ms=3
         )
     if (since := proven_from(rows)) is not None:
         label = f"proven from update {since:,} on"
-        axes.axvline(since, color=themes.colours(theme)[1], lw=1, label=label)
+        axes.axvline(since, color=pictures.colours(theme)[1], lw=1, label=label)
     axes.set_title(f"{title}, {source_of_rates([row.grade for row in graded], [seat])}")
     axes.set_ylim(-2, 102)
 
 
-def _shares(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) -> None:
-    """Draw the results of the training games, in blocks of games."""
+def _plot_training_games(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) -> None:
+    """Plot the shares of wins, draws and losses in blocks of training games."""
     counts = ([row.update, row.games, row.wins, row.losses] for row in chunks)
-    ends = np.array([[0] * 4, *counts])
-    # In at most 50 blocks, so that a block holds enough games.
-    ends = ends[np.unique(np.linspace(0, len(ends) - 1, 51).astype(int))]
-    played, wins, losses = np.diff(ends[:, 1:], axis=0).T
-    some = played > 0
-    counts = np.stack([wins, played - wins - losses, losses])[:, some]
-    lines = zip(_ENDS, counts, themes.colours(theme), _DASHES, strict=False)
+    totals = np.array([[0] * 4, *counts])
+    # At most 50 blocks: shares of smaller blocks would be too noisy.
+    totals = totals[np.unique(np.linspace(0, len(totals) - 1, 51).astype(int))]
+    played, wins, losses = np.diff(totals[:, 1:], axis=0).T
+    has_games = played > 0
+    counts = np.stack([wins, played - wins - losses, losses])[:, has_games]
+    lines = zip(_ENDS, counts, pictures.colours(theme), _DASHES, strict=False)
     for name, count, colour, dashes in lines:
-        shares = 100 * count / played[some]
+        shares = 100 * count / played[has_games]
         axes.plot(
-            ends[1:, 0][some],
+            totals[1:, 0][has_games],
             shares,
             label=name,
             color=colour,
             ls=dashes,
-            marker=marker(shares),
+            marker=point_marker(shares),
             ms=3,
         )
     axes.set_ylim(-2, 102)
 
 
-def _schedule(axes: "Axes", chunks: Sequence[Chunk], field: str) -> None:
-    """Draw a number of the chunks by update, as it is."""
+def _plot_metric(axes: "Axes", chunks: Sequence[Chunk], field: str) -> None:
+    """Plot a metric of the chunks by update."""
     updates = [chunk.update for chunk in chunks]
     values = [getattr(chunk, field) for chunk in chunks]
-    axes.plot(updates, values, marker=marker(values), ms=3)
+    axes.plot(updates, values, marker=point_marker(values), ms=3)
     axes.set_title(field.replace("_", " "), fontsize=11)
     if field != "loss":
         axes.set_ylim(0, 1.05 * max([*values, 1e-30]))
@@ -163,27 +164,27 @@ def _schedule(axes: "Axes", chunks: Sequence[Chunk], field: str) -> None:
 def round_curves(
     rows: Rows, title: str, config: Config, theme: Theme = "light"
 ) -> Picture:
-    """Draw by round and seat the positions that the agent reaches, and its losing ends.
+    """Draw the positions that the agent reaches and its losing ends, by round and seat.
 
-    A triangle marks a search that was cut: there may be more. A line marks the first
-    round that proves the agent unbeatable.
+    A triangle marks a search that reached its limit: there may be more of them. A
+    vertical line marks the first round that proves the agent unbeatable.
     """
-    grades = [row.grade for row in searches(rows)]
+    grades = [row.grade for row in searched_rows(rows)]
     proofs = [place for place, grade in enumerate(grades) if grade.unbeatable]
-    with themes.style(theme):
+    with pictures.theme_style(theme):
         figure = new_figure(10, 4)
         positions, ends = figure.subplots(1, 2)
-        for number, (seat, name) in enumerate(_seats(config).items()):
+        for number, (seat, name) in enumerate(_seat_titles(config).items()):
             searched = {
                 place: grade.searched[seat]
                 for place, grade in enumerate(grades)
                 if seat in grade.searched
             }
-            colour = themes.colours(theme)[2 * number]
-            _by_round(positions, searched, _num_positions, name, colour)
-            _by_round(ends, searched, _losing_ends, name, colour)
+            colour = pictures.colours(theme)[2 * number]
+            _plot_by_round(positions, searched, _num_positions, name, colour)
+            _plot_by_round(ends, searched, _losing_ends, name, colour)
         if proofs:
-            grey = themes.colours(theme)[1]
+            grey = pictures.colours(theme)[1]
             label = f"proven in round {proofs[0]}"
             ends.axvline(proofs[0], color=grey, lw=1, label=label)
         positions.set(title="positions reached", ylim=(0, None))
@@ -198,20 +199,20 @@ def round_curves(
         for axes in (positions, ends):
             axes.grid(visible=True)
             axes.set_xlabel("round")
-            whole_numbers(axes.xaxis, max(len(grades) - 1, 1), 4.2)
-        legend_below(figure, ends)
-        figure.suptitle(shortened(title, 80))
+            set_whole_ticks(axes.xaxis, max(len(grades) - 1, 1), 4.2)
+        add_legend_below(figure, ends)
+        figure.suptitle(break_name(title, 80))
         return pictures.figure_picture(figure, theme)
 
 
-def _by_round(
+def _plot_by_round(
     axes: "Axes",
     searched: Mapping[int, SeatGrade],
     number: Callable[[SeatGrade], int],
     label: str,
     colour: str,
 ) -> None:
-    """Draw a number by round, with a triangle where the search was cut."""
+    """Plot a number by round, with a triangle where the search reached its limit."""
     numbers = [number(seat) for seat in searched.values()]
     axes.plot([*searched], numbers, label=label, color=colour, marker="o", ms=3)
     cut = {n: number(seat) for n, seat in searched.items() if not seat.complete}
@@ -229,54 +230,62 @@ def _losing_ends(searched: SeatGrade) -> int:
 def mean_curves(
     runs: Mapping[str, Sequence[Rows]],
     title: str,
-    config: Config = _USUAL,
+    config: Config = _DEFAULT_CONFIG,
     theme: Theme = "light",
 ) -> Picture:
-    """Draw the mean of the runs of each label, and a band from least to most.
+    """Draw for each label the mean of its runs, and a band from the least to the most.
 
-    Above are their wins against random by seat; below, where proofs were tried, the
-    share of runs that are proven unbeatable. An update counts where every run of the
-    label has rates. Of `config` count the game and the seats.
+    The upper panels show the wins against random by seat; the lower one the share of
+    runs that are proven unbeatable, if proofs were tried. An update is drawn if every
+    run of the label has rates there. Only the game and the seats of `config` are used.
 
     Raises:
-        Refused: a label has no such update.
+        Refused: there is no such update for a label.
     """
-    common = {label: _common(group, config.seats) for label, group in runs.items()}
+    common = {
+        label: _common_evaluations(group, config.seats) for label, group in runs.items()
+    }
     for label, rows in common.items():
         if not rows:
             raise Refused(f"{label}: no update at which all its runs have win rates")
-    every = [row for group in common.values() for rows in group for row in rows]
-    source = source_of_rates([row.grade for row in every], config.seats)
+    evaluations = [row for group in common.values() for rows in group for row in rows]
+    source = source_of_rates([row.grade for row in evaluations], config.seats)
     note = "" if source == "exact" else f", {source}"
-    searched = any(row.grade.unbeatable is not None for row in every)
-    seats = _seats(config)
+    searched = any(row.grade.unbeatable is not None for row in evaluations)
+    seats = _seat_titles(config)
     above = "AB" if len(seats) > 1 else "AA"
-    with themes.style(theme):
+    with pictures.theme_style(theme):
         figure = new_figure(9, 6.5 if searched else 4)
         panels = figure.subplot_mosaic(f"{above};CC" if searched else above)
         for panel, (seat, name) in zip("AB", seats.items(), strict=False):
             panels[panel].set_title(f"% wins {name}{note}")
             for number, (label, rows) in enumerate(common.items()):
-                of_runs = f"{label}: mean and range of {len(runs[label])}"
+                band_label = f"{label}: mean and range of {len(runs[label])}"
                 updates = np.array([row[0].update for row in rows])
-                _band(panels[panel], updates, _wins(rows, seat), of_runs, number)
+                _plot_range(
+                    panels[panel],
+                    updates,
+                    _win_percents(rows, seat),
+                    band_label,
+                    number,
+                )
         if "B" in panels:
             panels["B"].sharey(panels["A"])
         if searched:
-            _proofs(panels["C"], common)
+            _plot_proofs(panels["C"], common)
         last = max(rows[-1][0].update for rows in common.values())
         for name, axes in panels.items():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
             whole = name == "C" or len(seats) == 1
-            whole_numbers(axes.xaxis, last, 8 if whole else 3.7)
-        legend_below(figure, panels["A"])
-        figure.suptitle(shortened(title, 70))
+            set_whole_ticks(axes.xaxis, last, 8 if whole else 3.7)
+        add_legend_below(figure, panels["A"])
+        figure.suptitle(break_name(title, 70))
         return pictures.figure_picture(figure, theme)
 
 
-def _proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> None:
-    """Draw the share of the runs that are proven, by label."""
+def _plot_proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> None:
+    """Plot the share of the runs that are proven, by label."""
     for number, rows in enumerate(common.values()):
         shares = [
             100 * np.mean([row.grade.unbeatable is True for row in runs])
@@ -288,38 +297,43 @@ def _proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> None:
     axes.set(title="% of the runs proven unbeatable", ylim=(-4, 104))
 
 
-def _common(group: Sequence[Rows], seats: Sequence[Seat]) -> list[list[Evaluated]]:
-    """Return the evaluations of these seats that all runs have, a row of each run."""
-    graded = (evaluations(rows, seats) for rows in group)
+def _common_evaluations(
+    group: Sequence[Rows], seats: Sequence[Seat]
+) -> list[list[Evaluated]]:
+    """Return the evaluations of the updates that all runs have: a list per update.
+
+    A list has the evaluation of each run; only evaluations of all `seats` count.
+    """
+    graded = (evaluated_rows(rows, seats) for rows in group)
     by_update = [{row.update: row for row in rows} for rows in graded]
     updates = sorted(set.intersection(*map(set, by_update)))
     return [[rows[update] for rows in by_update] for update in updates]
 
 
-def _wins(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
+def _win_percents(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
     """Return a seat's wins in %, by evaluation and run."""
     shares = [[row.grade.rates[seat].win_rate for row in rows] for rows in common]
     return 100 * np.array(shares)
 
 
-def _band(
+def _plot_range(
     axes: "Axes",
-    across: Shaped[np.ndarray, " T"],
+    x: Shaped[np.ndarray, " T"],
     shares: Float[np.ndarray, "T N"],
     label: str,
     number: int,
 ) -> None:
-    """Draw the mean of several runs, and the range of them all."""
-    band(
+    """Plot the mean of several runs, and their whole range."""
+    draw_band(
         axes,
-        across,
+        x,
         low=shares.min(axis=1),
         middle=shares.mean(axis=1),
         high=shares.max(axis=1),
         label=label,
         color=f"C{number}",
         linestyle=_DASHES[number % len(_DASHES)],
-        marker=marker(shares),
+        marker=point_marker(shares),
         markersize=3,
     )
 
@@ -329,19 +343,19 @@ def growth_curves(
 ) -> Picture:
     """Draw how the published systems' wins against random grow with the games played.
 
-    Each system has a panel: the exact wins of our agents by seat, mean and range of the
-    runs, and as points what its authors published or its original code printed.
+    Each system has a panel with the exact wins of our agents by seat, as mean and range
+    of the runs. Points show what its authors published or its original code printed.
     """
-    with themes.style(theme):
-        across = 4
-        down = -(-len(runs) // across)
-        figure = new_figure(3 * across, 2.4 * down + 0.5)
-        every = np.ravel(figure.subplots(down, across, sharex=True, sharey=True))
-        for axes, (preset, group) in zip(every, runs.items(), strict=False):
-            _grown(axes, preset, group, themes.colours(theme)[1])
-        for axes in every[len(runs) :]:
+    with pictures.theme_style(theme):
+        columns = 4
+        rows = math.ceil(len(runs) / columns)
+        figure = new_figure(3 * columns, 2.4 * rows + 0.5)
+        all_axes = np.ravel(figure.subplots(rows, columns, sharex=True, sharey=True))
+        for axes, (preset, group) in zip(all_axes, runs.items(), strict=False):
+            _plot_growth(axes, preset, group, pictures.colours(theme)[1])
+        for axes in all_axes[len(runs) :]:
             axes.set_axis_off()
-        labels = {str(x.get_label()): x for axes in every for x in axes.lines}
+        labels = {str(x.get_label()): x for axes in all_axes for x in axes.lines}
         figure.legend(
             labels.values(),
             labels.keys(),
@@ -353,15 +367,17 @@ def growth_curves(
         return pictures.figure_picture(figure, theme)
 
 
-def _grown(axes: "Axes", preset: Preset, group: Sequence[Rows], grey: str) -> None:
+def _plot_growth(
+    axes: "Axes", preset: Preset, group: Sequence[Rows], grey: str
+) -> None:
     """Draw one system's panel."""
-    # Not where no game has ended yet: the axis is logarithmic.
-    common = _common(group, PRESETS[preset].seats)
+    common = _common_evaluations(group, PRESETS[preset].seats)
+    # The axis is logarithmic, so it has no place for 0 games.
     common = [rows for rows in common if all(row.games for row in rows)]
     played = np.array([[row.games for row in rows] for rows in common]).mean(axis=1)
-    for seat, name in _seats(PRESETS[preset]).items():
-        wins, number = _wins(common, seat), SEATS.index(seat)
-        _band(axes, played, wins, f"jax_ttt {name}", number)
+    for seat, name in _seat_titles(PRESETS[preset]).items():
+        wins, number = _win_percents(common, seat), SEATS.index(seat)
+        _plot_range(axes, played, wins, f"jax_ttt {name}", number)
     if points := SYSTEMS[preset].curve:
         axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="original")
     axes.set(title=preset, xscale="log", ylim=(20, 102))

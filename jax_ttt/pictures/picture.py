@@ -1,46 +1,113 @@
-"""Pictures and their files.
-
-Charts need the extra `plots` (matplotlib), boards as PNG and PDF `png` (cairosvg).
-"""
+"""SVG pictures and their files, and the colours of a light and a dark theme."""
 
 import dataclasses
 import functools
 import io
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config.errors import Refused, UsageError
-from jax_ttt.pictures import themes
-from jax_ttt.pictures.themes import Theme
-from jax_ttt.runtime import files
+from jax_ttt.runtime import atomic_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
+Theme = Literal["light", "dark"]
+
+# Colours that Okabe and Ito (2008) chose for colour-blind readers; these have enough
+# contrast on white or on black. Blue, grey and orange come first.
+_COLOURS = {
+    "light": ("#0072b2", "#595959", "#d55e00", "#009e73", "#cc79a7", "#000000"),
+    "dark": ("#56b4e9", "#b0b0b0", "#e69f00", "#009e73", "#cc79a7", "#f0e442"),
+}
+_BACKGROUND = {"light": "white", "dark": "#0d1117"}
+_TILES = {"light": "#eef1f4", "dark": "#1f2630"}
+
+
+def colours(theme: Theme) -> tuple[str, ...]:
+    """Return blue, grey and orange: the colours of wins, draws and losses."""
+    return _COLOURS[theme][:3]
+
+
+def tile_colour(theme: Theme) -> str:
+    """Return the colour of a board's cells."""
+    return _TILES[theme]
+
+
+def background_colour(theme: Theme) -> str:
+    """Return the colour behind a picture."""
+    return _BACKGROUND[theme]
+
+
+def mix_colours(one: str, other: str, share: float) -> str:
+    """Return a mixture of two colours, `#rrggbb`; `share` is the part of `other`."""
+    pairs = zip(_rgb(one), _rgb(other), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
+
+
+def text_colour(behind: str) -> str:
+    """Return black or white, whichever is easier to read on `behind`, `#rrggbb`."""
+    red, green, blue = _rgb(behind)
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "white"
+
+
+def _rgb(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
+
+
+def theme_style(theme: Theme) -> AbstractContextManager[None]:
+    """Return the context in which a figure is drawn and written.
+
+    In it, the same data give the same SVG file: matplotlib names elements by a hash.
+    """
+    import matplotlib as mpl
+    from cycler import cycler  # matplotlib's own
+    from matplotlib import style
+
+    # Lines have no grey: it marks draws, proofs and published results.
+    line_colours = [_COLOURS[theme][i] for i in (0, 2, 3, 4, 5)]
+    base = dict(style.library["dark_background"]) if theme == "dark" else {}
+    return mpl.rc_context(
+        {
+            **base,
+            "axes.prop_cycle": cycler(color=line_colours),
+            "axes.facecolor": _BACKGROUND[theme],
+            "figure.facecolor": _BACKGROUND[theme],
+            "savefig.facecolor": _BACKGROUND[theme],
+            "grid.alpha": 0.3,
+            "font.size": 11,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "jax_ttt",
+        }
+    )
+
+
 FORMATS = (".svg", ".png", ".pdf")
 """The endings of a picture's file."""
-_DOTS_PER_INCH = 200  # of a PNG; an inch of a board has 100 pixels
+_DOTS_PER_INCH = 200  # in a PNG; a board has 100 pixels per inch in its SVG
 
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
     """An SVG image; a notebook shows it."""
 
-    svg: str = dataclasses.field(repr=False)  # else a notebook would hold it twice
-    rendered: Callable[[str], bytes] | None = dataclasses.field(
+    svg: str = dataclasses.field(repr=False)  # a notebook stores the repr as well
+    render: Callable[[str], bytes] | None = dataclasses.field(
         default=None, repr=False, compare=False
     )
-    """Return the image as a file of another format, `png` or `pdf`; by default the SVG
-    is converted."""
+    """Returns the bytes of a `png` or `pdf` file; by default cairosvg converts the
+    SVG."""
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def save(self, path: Path) -> None:
-        """Write the file, as SVG, PNG or PDF by its ending.
+        """Write the file; its ending selects SVG, PNG or PDF.
 
-        Of a game that moves, PNG and PDF show the last board.
+        An animated game is shown by its last board in PNG and PDF.
 
         Raises:
             Refused: the file has another ending, or cairosvg is needed and not
@@ -49,24 +116,24 @@ class Picture:
         """
         ending = file_ending(path)
         if ending == ".svg":
-            files.write_output(path, self.svg.encode())
+            atomic_files.write_output(path, self.svg.encode())
         else:
-            rendered = self.rendered or functools.partial(_converted, self.svg)
-            files.write_output(path, rendered(ending[1:]))
+            render = self.render or functools.partial(_convert_svg, self.svg)
+            atomic_files.write_output(path, render(ending[1:]))
 
 
 def file_ending(path: Path) -> str:
     """Return a picture's ending, one of `FORMATS`.
 
     Raises:
-        Refused: it is another one.
+        Refused: the path has another ending.
     """
     if (ending := path.suffix.lower()) not in FORMATS:
         raise Refused(f"{path}: a picture's file ends in .svg, .png or .pdf")
     return ending
 
 
-def check_file(flag: str, path: Path | None) -> None:
+def check_picture_file(flag: str, path: Path | None) -> None:
     """Raise `UsageError`, before any work, if a picture's file has another ending."""
     try:
         if path is not None:
@@ -75,7 +142,7 @@ def check_file(flag: str, path: Path | None) -> None:
         raise UsageError(f"{flag} {error}") from None
 
 
-def _converted(svg: str, file_format: str) -> bytes:
+def _convert_svg(svg: str, file_format: str) -> bytes:
     """Return an SVG file as PNG or PDF."""
     try:
         import cairosvg  # type: ignore[import-not-found]
@@ -91,22 +158,22 @@ def _converted(svg: str, file_format: str) -> bytes:
 
 
 def figure_picture(figure: "Figure", theme: Theme) -> Picture:
-    """Return a figure as a picture; call it inside its theme's `style`."""
+    """Return a figure as a picture; call it inside `theme_style`."""
     svg = _file_bytes(figure, "svg").decode()
     return Picture(svg, functools.partial(_figure_file, figure, theme))
 
 
 def _figure_file(figure: "Figure", theme: Theme, file_format: str) -> bytes:
-    with themes.style(theme):
+    with theme_style(theme):
         return _file_bytes(figure, file_format)
 
 
 def _file_bytes(figure: "Figure", file_format: str) -> bytes:
-    """Return a figure as svg, png or pdf, without a date: the same each time."""
+    """Return a figure as svg, png or pdf, without a date, so that files are equal."""
     undated = {"svg": "Date", "pdf": "CreationDate"}
     metadata = {name: None for key, name in undated.items() if key == file_format}
-    written = io.BytesIO()
+    buffer = io.BytesIO()
     figure.savefig(
-        written, format=file_format, dpi=_DOTS_PER_INCH, metadata=metadata or None
+        buffer, format=file_format, dpi=_DOTS_PER_INCH, metadata=metadata or None
     )
-    return written.getvalue()
+    return buffer.getvalue()

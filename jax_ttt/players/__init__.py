@@ -1,1 +1,1 @@
-"""Players, by name or from a file, and game sessions against a player."""
+"""Players: named, saved and users' own; the analysis of their moves."""

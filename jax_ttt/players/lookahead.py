@@ -17,10 +17,10 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
-from jax_ttt.players.network import greedy_actions
+from jax_ttt.players.network_player import greedy_actions
 
 MAX_BOARDS = 2**13
-"""Most boards of a level in memory at once; what is more is searched in parts."""
+"""Most boards of the deepest level at once: it bounds the memory of a search."""
 
 QFunction = Callable[[pgx.State], jax.Array]
 """A function from states to action values `(B, A)` for the player to move."""
@@ -31,25 +31,25 @@ def negamax(
     q_fn: QFunction,
     env_state: pgx.State,
     depth: int,
-    gamma: equations.Scalar = 1.0,
+    gamma: equations.ScalarLike = 1.0,
 ) -> Float[Array, "B A"]:
-    """Return action values from `depth` moves of best play, then `q_fn`.
+    """Return action values after `depth` moves of best play, which ends in `q_fn`.
 
-    With depth 0 they are those of `q_fn`. Each level computes one TD target with
-    discount `gamma`, for A times as many boards as the level above. Boards whose
-    deepest level is larger than `MAX_BOARDS` are searched one after another.
+    With depth 0, they are the values of `q_fn`. Each level computes one TD target with
+    discount `gamma`, for A times as many boards as the level above. Games whose deepest
+    level has more than `MAX_BOARDS` boards are searched in groups.
     """
     if not depth:
         return q_fn(env_state)
     num_games, num_actions = env_state.legal_action_mask.shape
-    at_once = max(MAX_BOARDS // num_actions**depth, 1)
-    if num_games > at_once:
+    group_size = max(MAX_BOARDS // num_actions**depth, 1)
+    if num_games > group_size:
 
-        def of_one(board: pgx.State) -> jax.Array:
-            one = jax.tree.map(lambda x: x[None], board)
-            return negamax(env, q_fn, one, depth, gamma)[0]
+        def values_of_game(game_state: pgx.State) -> jax.Array:
+            batch = jax.tree.map(lambda x: x[None], game_state)
+            return negamax(env, q_fn, batch, depth, gamma)[0]
 
-        return jax.lax.map(of_one, env_state, batch_size=at_once)
+        return jax.lax.map(values_of_game, env_state, batch_size=group_size)
     action = jnp.tile(jnp.arange(num_actions), num_games)
     boards = jax.tree.map(lambda x: jnp.repeat(x, num_actions, axis=0), env_state)
     after, move = pgx_games.step(env, boards, action, gamma)
@@ -65,10 +65,10 @@ def lookahead_player(
 ) -> Partial:
     """Return the player that searches `depth` moves deep, then uses the network.
 
-    `gamma` is the discount per move that the network was trained with. Of equal
-    moves, it plays that of `network.greedy_actions`.
+    `gamma` is the discount per move that the network was trained with. Between equal
+    moves, `network_player.greedy_actions` decides.
     """
-    return Partial(_played, Depth(depth), network, params, jnp.float32(gamma))
+    return Partial(_searched_actions, Depth(depth), network, params, jnp.float32(gamma))
 
 
 @jax.tree_util.register_static
@@ -79,7 +79,7 @@ class Depth:
     moves: int
 
 
-def _played(
+def _searched_actions(
     depth: Depth,
     network: Network,
     params: nnx.State,
@@ -91,7 +91,7 @@ def _played(
     env = pgx_games.make_env(network.env_id)
 
     def q_fn(env_state: pgx.State) -> jax.Array:
-        return q_network.q_values(network, params, env_state.observation)
+        return q_network.action_values(network, params, env_state.observation)
 
     values = negamax(env, q_fn, env_state, depth.moves, gamma)
     return greedy_actions(network, env_state, values)

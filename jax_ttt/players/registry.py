@@ -1,94 +1,115 @@
-"""Player registry: a name gives a function and, in enumerable games, a policy.
+"""Player registry: from a name to a player and, in enumerable games, its policy.
 
 Axes: `P` positions, `A` actions.
 """
 
+import dataclasses
 import math
 import zlib
-from typing import NamedTuple
 
 import jax
 import numpy as np
-from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.catalogue import SEATS, EnvId, Seat
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.games import pgx_games, positions
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.networks import q_network
-from jax_ttt.players import agents, lookahead, mcts, network, online_search, players
-from jax_ttt.players.agents import Agent, AgentError
-from jax_ttt.players.names import Spec
+from jax_ttt.players import (
+    lookahead,
+    mcts_by_steps,
+    mcts_on_tree,
+    network_player,
+    random_players,
+    saved_agents,
+)
+from jax_ttt.players.player import Player
+from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.players.saved_agents import AgentError, SavedAgent
 from jax_ttt.solver import minimax, policies
 
-_MAX_BOARDS = 2**17  # per move of a lookahead; a core searches about 10 a second
+_MAX_BOARDS = 2**17
+"""Most boards at the deepest level of a lookahead, for each move.
+
+A processor core searches about ten such moves a second; with one level more, a match of
+1,024 games would last for hours.
+"""
 
 
-class Entrant(NamedTuple):
-    """A player that takes part in matches."""
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AgentPlayer(Player):
+    """A saved agent as a player.
 
-    name: str
-    player: Partial  # (key, env_state of B games) -> actions
-    probs: np.ndarray | None  # (P, A) float64 policy; None if unknown
-    agent: Agent | None = None  # the saved agent, if the player is one
-    seats: tuple[Seat, ...] = SEATS  # the seats that it learned
-    is_fixed: bool = False  # it plays one move in each position, whatever the key
-    is_symmetric: bool = False  # mirrored moves on mirror images, by construction
+    Attributes:
+        agent: The agent, with its network and its history.
+    """
+
+    agent: SavedAgent
 
 
-def enter(spec: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
-    """Return the player of this name; `key` is for searches in advance.
+def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
+    """Return the player of this name; `key` is for a search before the games.
 
     Raises:
-        AgentError: the file is no usable agent for this game.
+        AgentError: the file does not hold a usable agent for this game.
         PlayerError: a lookahead is too deep for this game.
     """
-    # The name makes a player independent of the other players of a command.
+    # A player's key depends on its name, not on its place among the players.
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
-        probs = policies.uniform(tree) if tree is not None else None
-        return Entrant(spec.name, players.random_player, probs)
+        probs = policies.uniform_policy(tree) if tree is not None else None
+        return Player(
+            env_id=env_id,
+            name=spec.name,
+            choose=random_players.random_player,
+            policy=probs,
+        )
     if spec.kind == "agent":
-        return enter_agent(spec.name, agents.load_agent(spec.path, env_id))
+        return agent_player(spec.name, saved_agents.load_agent(spec.path, env_id))
     if spec.kind == "blend" and spec.inner:
-        return _blend(spec, enter(spec.inner, env_id, key), tree)
+        return _blend(spec, make_player(spec.inner, env_id, key), tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
-    if spec.kind == "mcts-online" and tree is None:
-        player = online_search.searching_player(env_id, int(spec.number))
-        return Entrant(spec.name, player, None)
     if spec.kind == "mcts-online":
-        index, graph = positions.index(env_id), mcts.graph(env_id)
-        player = mcts.online_player(graph, index, int(spec.number))
-        return Entrant(spec.name, player, None)
+        num_playouts = int(spec.number)
+        if tree is None:
+            choose = mcts_by_steps.searching_player(env_id, num_playouts)
+        else:
+            graph, index = (
+                mcts_on_tree.game_graph(env_id),
+                position_lookup.position_index(env_id),
+            )
+            choose = mcts_on_tree.online_player(graph, index, num_playouts)
+        return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
-    player = players.policy_player(positions.index(env_id), probs)
-    return Entrant(spec.name, player, probs)
+    choose = random_players.policy_player(position_lookup.position_index(env_id), probs)
+    return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
-def enter_agent(name: str, agent: Agent) -> Entrant:
+def agent_player(name: str, agent: SavedAgent) -> AgentPlayer:
     """Return an agent as a player, with its greedy policy in an enumerable game.
 
     Raises:
         AgentError: an action value is not finite.
     """
-    probs = _policy(name, agent)
-    return Entrant(
+    return AgentPlayer(
+        env_id=agent.config.env_id,
         name=name,
-        player=agent.player,
-        probs=probs,
+        choose=agent.player,
+        policy=_checked_policy(name, agent),
         agent=agent,
         seats=agent.config.seats,
-        is_fixed=True,
-        is_symmetric=network.is_symmetric(agent.network),
+        is_deterministic=True,
+        is_symmetric=network_player.is_symmetric(agent.network),
     )
 
 
-def _policy(name: str, agent: Agent) -> np.ndarray | None:
+def _checked_policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     """Return an agent's greedy policy; None if the game is not enumerable.
+
+    In such a game, its values are computed on boards of random games, as a check.
 
     Raises:
         AgentError: an action value is not finite.
@@ -96,52 +117,73 @@ def _policy(name: str, agent: Agent) -> np.ndarray | None:
     env_id = agent.config.env_id
     tree = trees.game_tree(env_id)
     if tree is not None:
-        values = network.greedy_policy(agent.network, agent.params, tree)
+        values = network_player.greedy_policy(agent.network, agent.params, tree)
     else:
-        env, seen_key = pgx_games.make_env(env_id), jax.random.key(0)
-        seen = players.boards_of_random_games(env, seen_key, 64, num_moves=16)
-        q_values = jax.jit(q_network.q_values)
-        values = q_values(agent.network, agent.params, seen.observation)
+        boards = random_players.boards_of_random_games(
+            env=pgx_games.make_env(env_id),
+            key=jax.random.key(0),
+            num_games=64,
+            num_moves=16,
+        )
+        values = network_player.board_values(
+            agent.network, agent.params, boards.observation
+        )
     # With NaN values, the greedy move would be any legal one.
     if not np.isfinite(values).all():
         raise AgentError(f"{name}: its action values are not finite")
     return None if tree is None else np.asarray(values, float)
 
 
-def _blend(spec: Spec, inner: Entrant, tree: Tree | None) -> Entrant:
+def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
     probs = None
-    if tree is not None and inner.probs is not None:
-        probs = policies.mixed(tree, spec.number, inner.probs)
-    player = players.blended(spec.number, inner.player)
-    return Entrant(spec.name, player, probs, seats=inner.seats)
+    if tree is not None and inner.policy is not None:
+        probs = policies.mix_with_random(tree, spec.number, inner.policy)
+    return Player(
+        env_id=inner.env_id,
+        name=spec.name,
+        choose=random_players.blended_player(spec.number, inner.choose),
+        policy=probs,
+        seats=inner.seats,
+    )
 
 
-def _lookahead(spec: Spec, inner: Spec, env_id: EnvId, key: Key[Array, ""]) -> Entrant:
+def _lookahead(
+    spec: PlayerSpec, inner: PlayerSpec, env_id: EnvId, key: Key[Array, ""]
+) -> Player:
     depth = int(spec.number)
-    most = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
-    if depth > most:
-        raise PlayerError(f"{spec.name}: the depth is at most {most} in {env_id}")
-    agent = agents.load_agent(inner.path, env_id)
-    _policy(inner.name, agent)
-    player = lookahead.lookahead_player(
+    max_depth = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
+    if depth > max_depth:
+        raise PlayerError(f"{spec.name}: the depth is at most {max_depth} in {env_id}")
+    agent = saved_agents.load_agent(inner.path, env_id)
+    _checked_policy(inner.name, agent)
+    choose = lookahead.lookahead_player(
         agent.network, agent.params, agent.config.target.gamma, depth
     )
-    tree, probs = trees.game_tree(env_id), None
+    tree = trees.game_tree(env_id)
+    probs = None
     if tree is not None:
-        deciding = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
-        probs = np.asarray(
-            policies.deterministic(tree, jax.jit(player)(key, deciding)), float
-        )
-    seats = agent.config.seats
-    return Entrant(spec.name, player, probs, seats=seats, is_fixed=True)
+        boards = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+        actions = jax.jit(choose)(key, boards)
+        probs = np.asarray(policies.deterministic_policy(tree, actions), float)
+    return Player(
+        env_id=env_id,
+        name=spec.name,
+        choose=choose,
+        policy=probs,
+        seats=agent.config.seats,
+        is_deterministic=True,
+    )
 
 
 def _tree_policy(
-    spec: Spec, env_id: EnvId, key: Key[Array, ""]
+    spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
-        return mcts.offline_policy(tree, mcts.graph(env_id), key, int(spec.number))
+        graph = mcts_on_tree.game_graph(env_id)
+        return mcts_on_tree.offline_policy(
+            tree, graph, key, num_playouts=int(spec.number)
+        )
     quick = minimax.QUICK if spec.kind == "minimax-quick" else 1.0
     return minimax.policy(tree, quick, first_best=spec.kind != "minimax")

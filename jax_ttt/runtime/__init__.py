@@ -1,1 +1,1 @@
-"""Access to the machine: devices, the cache of compiled programs, files, signals."""
+"""The machine: devices, compiling, processes, files, streams and signals."""

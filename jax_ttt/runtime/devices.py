@@ -9,25 +9,26 @@ from typing import Protocol, runtime_checkable
 
 import jax
 
-_GROUP = pathlib.Path("/sys/fs/cgroup")
-_GROUP_FILES = ("memory.max", "memory.current", "memory.stat")
-_CACHED = re.compile(r"(?m)^(?:in)?active_file (\d+)$")  # bytes that can be given back
+_CGROUP_FOLDER = pathlib.Path("/sys/fs/cgroup")
+_CGROUP_FILES = ("memory.max", "memory.current", "memory.stat")
+_FILE_CACHE_ROWS = re.compile(r"(?m)^(?:in)?active_file (\d+)$")
+"""Rows of `memory.stat` with the bytes of cached files, which Linux frees if needed."""
 
 
 @runtime_checkable
 class Device(Protocol):
-    """What is used of a `jax.Device`, which type checkers don't know."""
+    """The part of `jax.Device` that we use; type checkers don't know the class."""
 
     platform: str
     device_kind: str
 
     def memory_stats(self) -> dict[str, int] | None:
-        """Return the numbers of bytes by name, if they are known."""
+        """Return sizes in bytes by name; None if the device does not report them."""
         ...
 
 
 class DeviceError(Exception):
-    """The device is not available; the message says which one, and what to do."""
+    """A device is not available; the message says which one, and what to do."""
 
 
 def choose_device(device: str) -> str:
@@ -44,25 +45,25 @@ def choose_device(device: str) -> str:
     if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
         raise DeviceError("training needs compiled programs: unset JAX_DISABLE_JIT")
     platforms = jax.config.jax_platforms  # type: ignore[attr-defined]
-    first = _first(platforms)
-    name, allowed = "--device", "auto or a kind of device"
+    first_device = _first_device(platforms)
+    name, rule = "--device", "auto or a kind of device"
     if device == "auto":
         device = os.environ.get("JAX_DEFAULT_DEVICE", "")
-        name, allowed = "JAX_DEFAULT_DEVICE", "a kind of device"
+        name, rule = "JAX_DEFAULT_DEVICE", "a kind of device"
     try:
-        chosen = jax.local_devices(backend=device)[0] if device else first
+        chosen = jax.local_devices(backend=device)[0] if device else first_device
     except RuntimeError as error:
-        only = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
+        setting = f" (JAX_PLATFORMS is '{platforms}')" if platforms else ""
         raise DeviceError(
-            f"{name} must be {allowed} that this machine has "
-            f"({', '.join(_present())}), got '{device}'{only}{_reason(error)}"
+            f"{name} must be {rule} that this machine has "
+            f"({', '.join(_device_kinds())}), got '{device}'{setting}{_reason(error)}"
         ) from None
     jax.config.update("jax_default_device", chosen)
     return f"{chosen.platform} ({chosen.device_kind})"
 
 
-def _first(platforms: str | None) -> Device:
-    """Return the device that JAX chooses; `platforms` is $JAX_PLATFORMS."""
+def _first_device(platforms: str | None) -> Device:
+    """Return the device that JAX chooses; `platforms` is the value of JAX_PLATFORMS."""
     try:
         return jax.local_devices()[0]
     except (RuntimeError, AssertionError) as error:  # AssertionError: CUDA is missing
@@ -74,23 +75,23 @@ def _first(platforms: str | None) -> Device:
         ) from None
 
 
-def _present() -> list[str]:
-    """Return the kinds of devices that JAX can use here."""
-    found = []
+def _device_kinds() -> list[str]:
+    """Return the kinds of devices that JAX can use on this machine."""
+    kinds = []
     for kind in ("cpu", "gpu", "tpu"):
         with contextlib.suppress(RuntimeError):
-            found += [kind] * bool(jax.local_devices(backend=kind))
-    return found
+            kinds += [kind] * bool(jax.local_devices(backend=kind))
+    return kinds
 
 
 def _reason(error: Exception) -> str:
-    """Return JAX's message on one line; empty if JAX gives none."""
+    """Return JAX's message on one line, after a colon; empty if there is none."""
     text = " ".join(str(error).split())
     return f": {text}" if text else ""
 
 
-def current() -> Device:
-    """Return the device in use: the chosen one, or JAX's first.
+def current_device() -> Device:
+    """Return the device in use: the chosen one, or the first one of JAX.
 
     JAX's setting `jax_default_device` may also be the name of a platform.
     """
@@ -101,8 +102,8 @@ def current() -> Device:
 
 
 def free_bytes() -> int | None:
-    """Return the free memory of the device in use; None if that is unknown."""
-    device = current()
+    """Return the free memory in bytes of the device in use; None if it is unknown."""
+    device = current_device()
     if device.platform == "cpu":
         return free_host_bytes()
     stats = device.memory_stats() or {}
@@ -112,32 +113,41 @@ def free_bytes() -> int | None:
 
 
 def free_host_bytes() -> int | None:
-    """Return the least of what the machine, its container and `ulimit -v` leave."""
-    found = []
+    """Return the bytes that the machine, its container and `ulimit -v` leave.
+
+    The least of the three; None if all are unknown, which is so outside Linux.
+    """
+    free_sizes = []
     with contextlib.suppress(OSError, KeyError, ValueError):
-        found.append(_listed("/proc/meminfo", "MemAvailable"))
-    with contextlib.suppress(OSError, ValueError):  # "max": no limit
-        limit, used, rows = (_GROUP.joinpath(f).read_text() for f in _GROUP_FILES)
-        found.append(int(limit) - int(used) + sum(map(int, _CACHED.findall(rows))))
+        free_sizes.append(_listed_bytes("/proc/meminfo", "MemAvailable"))
+    with contextlib.suppress(OSError, ValueError):  # the limit is "max": there is none
+        limit, used, stat_rows = (
+            _CGROUP_FOLDER.joinpath(name).read_text() for name in _CGROUP_FILES
+        )
+        cached = sum(map(int, _FILE_CACHE_ROWS.findall(stat_rows)))
+        free_sizes.append(int(limit) - int(used) + cached)
     with contextlib.suppress(ImportError, OSError, KeyError):
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
-            found.append(limit - _listed("/proc/self/status", "VmSize"))
-    return max(min(found), 0) if found else None
+            free_sizes.append(limit - _listed_bytes("/proc/self/status", "VmSize"))
+    return max(min(free_sizes), 0) if free_sizes else None
 
 
-def _listed(path: str, name: str) -> int:
-    """Return a size of one of Linux's lists in bytes; raises `KeyError`."""
+def _listed_bytes(path: str, name: str) -> int:
+    """Return a size in a file of `/proc`, which has KiB; raises `KeyError`."""
     text = pathlib.Path(path).read_text("utf-8", errors="replace")
-    fields = dict(line.split(":", 1) for line in text.splitlines())
-    return int(fields[name].split()[0]) * 1024
+    sizes = dict(line.split(":", 1) for line in text.splitlines())
+    return int(sizes[name].split()[0]) * 1024
 
 
 @functools.cache
 def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
-    """Return whether the CPU has AMX or AVX-512 BF16; False outside Linux."""
+    """Return whether the CPU multiplies bfloat16 numbers: by AMX or AVX-512 BF16.
+
+    False outside Linux, where this is unknown.
+    """
     try:
         flags = cpuinfo.read_text(encoding="utf-8").split()
     except OSError:
@@ -145,16 +155,45 @@ def has_bfloat16(cpuinfo: pathlib.Path = pathlib.Path("/proc/cpuinfo")) -> bool:
     return "amx_bf16" in flags or "avx512_bf16" in flags
 
 
-def described() -> dict[str, str | int | None]:
-    """Return the device in use and the number of threads, as plain data."""
-    device = current()
+def device_description() -> dict[str, str | int | None]:
+    """Return the device and the threads on which the results of a run depend."""
+    device = current_device()
     return {
         "platform": device.platform,
         "kind": device.device_kind,
         "count": jax.device_count(),
-        # Results on a CPU depend on the number of threads.
+        # The number of threads decides how a CPU splits sums, which rounds them.
         "cpu_count": len(os.sched_getaffinity(0))
         if hasattr(os, "sched_getaffinity")
         else os.cpu_count(),
         "NPROC": os.environ.get("NPROC"),
     }
+
+
+def compile_and_measure(program: jax.stages.Lowered) -> int:
+    """Compile a program, and return about how many bytes of device memory it needs.
+
+    0 if XLA does not say.
+    """
+    memory = program.compile().memory_analysis()
+    if memory is None:
+        return 0
+    arguments_and_results = (
+        memory.argument_size_in_bytes
+        + memory.output_size_in_bytes
+        - memory.alias_size_in_bytes  # donated arguments, which become results
+    )
+    return arguments_and_results + memory.temp_size_in_bytes
+
+
+def check_fits(needed: int, remedy: str) -> None:
+    """Raise `MemoryError` if the device has fewer than `needed` bytes free.
+
+    `remedy` ends the message and says what to do.
+    """
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"out of memory: this needs about {needed / 1e9:,.1f} GB, and "
+            f"{free / 1e9:,.1f} GB are free: {remedy}"
+        )

@@ -1,4 +1,7 @@
-"""Pytrees as arrays by name, for files: `params.layers.layers.0.kernel`."""
+"""Pytrees as dictionaries of arrays by name, for files.
+
+A name is the path of a leaf, for instance `params.layers.layers.0.kernel`.
+"""
 
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
@@ -7,45 +10,50 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-Tree = TypeVar("Tree")
+PyTreeT = TypeVar("PyTreeT")
 Leaf: TypeAlias = jax.Array | np.ndarray
 """An array, or only its shape and dtype, `jax.ShapeDtypeStruct`."""
 
 
 def leaves_by_name(tree: object) -> dict[str, Leaf]:
-    """Return the leaves of a pytree by their paths; keys of JAX as uint32 data.
+    """Return the leaves of a pytree by their names.
+
+    Files have no type for keys of JAX, so that these become their uint32 data.
 
     Raises:
         ValueError: two leaves have the same name.
     """
-    leaves = jax.tree_util.tree_leaves_with_path(tree)
-    named = {_name(path): _without_type(leaf) for path, leaf in leaves}
-    if len(named) < len(leaves):
+    paths = jax.tree_util.tree_leaves_with_path(tree)
+    leaves = {_name(path): _key_data(leaf) for path, leaf in paths}
+    if len(leaves) < len(paths):
         raise ValueError("two leaves have the same name")
-    return named
+    return leaves
 
 
-def with_leaves(like: Tree, named: Mapping[str, Leaf]) -> Tree:
-    """Return a pytree like another one, which may hold only shapes, of these leaves.
+def with_leaves(like: PyTreeT, leaves: Mapping[str, Leaf]) -> PyTreeT:
+    """Return a pytree of the structure of `like` with these leaves.
+
+    The leaves of `like` may be shapes; they say which leaves are keys of JAX.
 
     Raises:
         KeyError: a leaf is missing.
     """
     paths = jax.tree_util.tree_leaves_with_path(like)
-    leaves = [_with_type(named[_name(path)], shape) for path, shape in paths]
-    return jax.tree.unflatten(jax.tree.structure(like), leaves)
+    ordered = [_as_key(leaves[_name(path)], like=leaf) for path, leaf in paths]
+    return jax.tree.unflatten(jax.tree.structure(like), ordered)
 
 
 def _name(path: tuple) -> str:
     name = jax.tree_util.keystr(path, simple=True, separator=".")
-    return name.removesuffix(".value")  # of a Flax variable
+    return name.removesuffix(".value")  # which a Flax variable adds
 
 
 def _is_key(leaf: Leaf) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
-def _without_type(leaf: Leaf) -> Leaf:
+def _key_data(leaf: Leaf) -> Leaf:
+    """Return the data of a key, and any other leaf as it is."""
     if not _is_key(leaf):
         return leaf
     if isinstance(leaf, jax.ShapeDtypeStruct):
@@ -53,5 +61,6 @@ def _without_type(leaf: Leaf) -> Leaf:
     return jax.random.key_data(jnp.asarray(leaf))
 
 
-def _with_type(leaf: Leaf, like: Leaf) -> Leaf:
+def _as_key(leaf: Leaf, like: Leaf) -> Leaf:
+    """Return the leaf, as a key if `like` is one."""
     return jax.random.wrap_key_data(jnp.asarray(leaf)) if _is_key(like) else leaf

@@ -1,4 +1,4 @@
-"""The best response to a policy. Results are float64.
+"""The best response to a policy. NumPy, float64.
 
 Axes: `P` positions, `A` actions.
 """
@@ -6,9 +6,10 @@ Axes: `P` positions, `A` actions.
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.games.tree import Seat, Tree
+from jax_ttt.config.game_facts import Seat
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver import minimax, policies
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 
 def best_response(
@@ -20,23 +21,26 @@ def best_response(
     as often as possible. Among equal moves it plays the first. Each row is the best
     response of the seat to move there.
     """
-    drawn = tree.terminal & (tree.outcome == 0)
+    is_draw = tree.terminal & (tree.outcome == 0)
 
-    def values_of(seat: Seat) -> np.ndarray:
-        own, sign = tree.moves_of(seat), 1 if seat == "first" else -1
+    def response_values(seat: Seat) -> np.ndarray:
+        """Return each position's value, to the first player, if this seat responds."""
+        responds = tree.turns_of(seat)
+        sign = 1 if seat == "first" else -1
 
         def node_value(here: slice, after: np.ndarray) -> np.ndarray:
-            worth = sign * after[..., 0]
-            best = np.where(tree.legal_action_mask[here], worth, -np.inf).max(axis=1)
+            to_mover = sign * after[..., 0]
+            legal = tree.legal_action_mask[here]
+            best = np.where(legal, to_mover, -np.inf).max(axis=1)
             mean = (probs[here] * after[..., 0]).sum(axis=1)
-            return np.where(own[here], sign * best, mean)[:, None]
+            return np.where(responds[here], sign * best, mean)[:, None]
 
-        leaves = np.where(drawn, sign * draw, tree.outcome)[:, None]
+        leaves = np.where(is_draw, sign * draw, tree.outcome)[:, None]
         return backward(tree, leaves, node_value)[:, 0]
 
     best = np.where(
         tree.first_to_move[:, None],
-        minimax.best_moves(tree, values_of("first")),
-        minimax.best_moves(tree, values_of("second")),
+        minimax.best_moves(tree, response_values("first")),
+        minimax.best_moves(tree, response_values("second")),
     )
-    return policies.shared(minimax.first_marked(best))
+    return policies.share_equally(minimax.first_marked(best))

@@ -1,8 +1,8 @@
 """The lines of play that beat a player, among the positions that it reaches.
 
-`levels` are the keys of the positions of each level, ascending, as `reach` finds them.
-Where they are too many, a random sample has some of the lines, which prove nothing but
-can be learned from.
+`levels` are the keys of each level's positions, ascending, as `Reach` holds them. Where
+they are too many, a random sample of them holds some of the losing lines. A sample
+proves nothing, but an agent can learn from it.
 
 Axes: `P` positions of a level.
 """
@@ -12,126 +12,128 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Bool, UInt64
 
-from jax_ttt.games import packing
-from jax_ttt.games.game import Game
-from jax_ttt.solver import expansion
-from jax_ttt.solver.expansion import Subject
-from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON
+from jax_ttt.games import position_keys
+from jax_ttt.games.played_game import Game
+from jax_ttt.solver import successors
+from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, SearchedPlayer
 
-Keys = UInt64[np.ndarray, "_"]
-OnBatch = Callable[[int, int], None]
-"""A function of a level and of how many of its positions are searched."""
+PositionKeys = UInt64[np.ndarray, "_"]
+OnLevel = Callable[[int, int], None]
+"""A function of a level and of how many of its positions are done."""
 
 
-def line_to(
-    subject: Subject,
-    levels: Sequence[Keys],
+def losing_line_to(
+    player: SearchedPlayer,
+    levels: Sequence[PositionKeys],
     parents: Sequence[np.ndarray],
-    losing: int,
+    place: int,
 ) -> tuple[int, ...]:
-    """Return the actions of a line that ends with a lost move in position `losing`.
+    """Return the actions of a game whose last move loses in a position.
 
-    It is a position of the last level; `parents` leads from each level to the one
-    before. With merged images a key stands for several boards, so the line is played.
+    `place` is the position's place in the last level; `parents` leads from each level
+    to the one before. The line is played, since with merged images a key stands for
+    several boards, whose actions differ.
     """
-    places = [losing]
+    places = [place]
     for parent in reversed(parents[1:]):
         places.append(int(parent[places[-1]]))
-    wanted = [levels[number][place] for number, place in enumerate(places[::-1])]
-    game = Game.start(subject.env_id)
-    for number in range(len(wanted)):
-        keys = packing.keys_of(subject.env_id, game.state)
-        here = packing.as_numbers(np.asarray(keys))
-        size = len(levels[number])
-        ((_, after),) = expansion.expanded(subject, number, here, size)
-        if number + 1 < len(wanted):
-            there = packing.as_numbers(after.keys) == wanted[number + 1]
-            fits = there & (after.result == OPEN)
+    path = [keys[at] for keys, at in zip(levels, places[::-1], strict=True)]
+    game = Game.start(player.env_id)
+    for level, keys in enumerate(levels):
+        words = np.asarray(position_keys.keys_of(player.env_id, game.state))
+        here = position_keys.keys_to_numbers(words)
+        ((_, after),) = successors.expand_level(player, level, here, len(keys))
+        if level + 1 < len(levels):
+            is_next = position_keys.keys_to_numbers(after.keys) == path[level + 1]
+            on_path = is_next & (after.result == OPEN)
         else:
-            fits = after.result == _lost(subject, number)
-        game = game.play(int(after.action[fits][0]))
+            on_path = after.result == _losing_result(player, level)
+        game = game.play(int(after.action[on_path][0]))
     return game.moves
 
 
-def marked(
-    subject: Subject,
-    levels: Sequence[Keys],
-    on_batch: OnBatch = lambda level, done: None,
+def _losing_result(player: SearchedPlayer, level: int) -> int:
+    """Return the mover's result, at a level, with which the player loses."""
+    return LOST if player.moves_at(level) else WON
+
+
+def mark_losing_lines(
+    player: SearchedPlayer,
+    levels: Sequence[PositionKeys],
+    on_batch: OnLevel = lambda level, num_done: None,
 ) -> list[Bool[np.ndarray, "_"]]:
-    """Return for each level which positions are on a line of play that loses."""
+    """Return for each level which positions are on a line of play that loses.
+
+    From the last level back: a move there loses, or leads to a marked position.
+    """
     marks: list[np.ndarray] = []
-    losing = np.zeros(0, np.uint64)  # of the level after
-    for number, keys in reversed(list(enumerate(levels))):
+    marked_after = np.zeros(0, np.uint64)
+    for level, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
-        for rows, after in expansion.expanded(subject, number, keys):
-            there = _among(losing, packing.as_numbers(after.keys))
-            lost = after.result == _lost(subject, number)
-            leads = lost | (there & (after.result == OPEN))
-            marks[-1][rows] = leads.any(axis=1)
-            on_batch(number, rows.stop)
-        losing = keys[marks[-1]]
+        for places, after in successors.expand_level(player, level, keys):
+            to_marked = _among(marked_after, position_keys.keys_to_numbers(after.keys))
+            loses = after.result == _losing_result(player, level)
+            is_on_line = loses | (to_marked & (after.result == OPEN))
+            marks[-1][places] = is_on_line.any(axis=1)
+            on_batch(level, places.stop)
+        marked_after = keys[marks[-1]]
     return marks[::-1]
 
 
-def choices(
-    subject: Subject,
-    levels: Sequence[Keys],
-    on_batch: OnBatch = lambda level, done: None,
-) -> list[Keys]:
-    """Return for each level the positions on losing lines where the player can choose.
-
-    It is to move there, and has more than one legal move.
-    """
-    found = []
-    marks = marked(subject, levels, on_batch)
-    for number, (keys, lost) in enumerate(zip(levels, marks, strict=True)):
-        own, keys = subject.is_own(number), keys[lost]
-        found.append(keys[_has_choice(subject, keys)] if own else keys[:0])
-    return found
-
-
-def follow_sample(
-    subject: Subject,
-    number: int,
-    keys: Keys,
-    num_positions: int,
-    rng: np.random.Generator,
-    on_batch: OnBatch = lambda level, done: None,
-) -> list[Keys]:
-    """Return samples of a level and of all after it, `num_positions` in each at most.
-
-    The first sample is drawn from `keys`, the positions of level `number`. Each later
-    one is drawn from the positions that moves in the sample before lead to. Keys
-    ascend. `on_batch` gets a level and how many of its positions are done.
-    """
-    levels: list[np.ndarray] = []
-    while len(keys):
-        if len(keys) > num_positions:
-            keys = np.sort(rng.choice(keys, num_positions, replace=False))
-        levels.append(keys)
-        led_to = []
-        for rows, after in expansion.expanded(subject, number, keys):
-            led_to.append(packing.as_numbers(after.keys[after.result == OPEN]))
-            on_batch(number, rows.stop)
-        number, keys = number + 1, np.unique(np.concatenate(led_to))
-    return levels
-
-
-def _has_choice(subject: Subject, keys: Keys) -> Bool[np.ndarray, " P"]:
-    has = np.zeros(len(keys), bool)
-    for rows, after in expansion.all_moves(subject, keys):
-        has[rows] = (after.result != ILLEGAL).sum(axis=1) > 1
-    return has
-
-
-def _lost(subject: Subject, number: int) -> int:
-    """Return the result, for who moves at a level, of a move that the player loses."""
-    return LOST if subject.is_own(number) else WON
-
-
 def _among(ascending: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return which numbers are among others, in ascending order."""
+    """Return which `numbers` are in `ascending`, whose numbers ascend."""
     if not len(ascending):
         return np.zeros(numbers.shape, bool)
     place = np.searchsorted(ascending, numbers).clip(max=len(ascending) - 1)
     return ascending[place] == numbers
+
+
+def losing_choices(
+    player: SearchedPlayer,
+    levels: Sequence[PositionKeys],
+    on_batch: OnLevel = lambda level, num_done: None,
+) -> list[PositionKeys]:
+    """Return for each level the positions on losing lines where the player can choose.
+
+    It is to move there, and has more than one legal move.
+    """
+    choices = []
+    marks = mark_losing_lines(player, levels, on_batch)
+    for level, (keys, is_marked) in enumerate(zip(levels, marks, strict=True)):
+        marked = keys[is_marked] if player.moves_at(level) else keys[:0]
+        choices.append(marked[_has_choice(player, marked)])
+    return choices
+
+
+def _has_choice(player: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, " P"]:
+    has_choice = np.zeros(len(keys), bool)
+    for places, after in successors.expand_all_moves(player, keys):
+        has_choice[places] = (after.result != ILLEGAL).sum(axis=1) > 1
+    return has_choice
+
+
+def sample_levels(
+    player: SearchedPlayer,
+    level: int,
+    keys: PositionKeys,
+    num_positions: int,
+    rng: np.random.Generator,
+    on_batch: OnLevel = lambda level, num_done: None,
+) -> list[PositionKeys]:
+    """Return samples of a level and of all after it, `num_positions` in each at most.
+
+    The first sample is drawn from `keys`, the positions of `level`. Each later one is
+    drawn from the positions that moves in the sample before lead to. Keys ascend.
+    """
+    samples: list[np.ndarray] = []
+    while len(keys):
+        if len(keys) > num_positions:
+            keys = np.sort(rng.choice(keys, num_positions, replace=False))
+        samples.append(keys)
+        next_keys = []
+        for places, after in successors.expand_level(player, level, keys):
+            is_open = after.result == OPEN
+            next_keys.append(position_keys.keys_to_numbers(after.keys[is_open]))
+            on_batch(level, places.stop)
+        level, keys = level + 1, np.unique(np.concatenate(next_keys))
+    return samples

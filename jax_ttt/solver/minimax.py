@@ -8,17 +8,17 @@ from jaxtyping import Bool, Float
 
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 QUICK = 0.9
-"""Discount of a move that separates quick wins from slow ones."""
+"""Discount for each move, by which a quick win is better than a slow one."""
 
 
 def values(tree: Tree[np.ndarray], discount: float = 1.0) -> Float[np.ndarray, " P"]:
     """Return the value of each position to the first player under best play, -1 to 1.
 
-    Each move before the result multiplies its value by `discount`. Below 1, a quick win
-    is better than a slow one, and a slow loss is better than a quick one.
+    A result that is n moves away counts `discount**n`. Below 1, a quick win is better
+    than a slow one, and a slow loss is better than a quick one.
     """
     legal, first = tree.legal_action_mask, tree.first_to_move
 
@@ -53,7 +53,7 @@ def policy(
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy that plays a random best move, or the first one."""
     best = best_moves(tree, values(tree, discount))
-    return policies.shared(first_marked(best) if first_best else best)
+    return policies.share_equally(first_marked(best) if first_best else best)
 
 
 def optimal_moves(

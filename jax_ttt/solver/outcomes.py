@@ -15,10 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree, array_module
+from jax_ttt.grading.grade import Lines
 from jax_ttt.solver import policies, proof
-from jax_ttt.solver.backward import backward
+from jax_ttt.solver.backward_pass import backward
 
 
 class Outcome(NamedTuple):
@@ -34,7 +36,7 @@ class SeatResults(NamedTuple):
 
     random: Outcome  # against an opponent that plays at random
     worst_loss_rate: jax.Array  # against the opponent that beats it most often
-    beaten: jax.Array  # () bool: some line of play beats it
+    can_be_beaten: jax.Array  # () bool: it loses in some line of play
 
 
 class Report(NamedTuple):
@@ -58,10 +60,10 @@ def pairwise_outcomes(
 
     def node_value(here: slice, after: ArrayT) -> ArrayT:
         after = after.reshape(*after.shape[:2], *pairs, 3)
-        moved = tree.first_to_move[here, None, None, None]
+        first_moves = tree.first_to_move[here, None, None, None]
         by_first = xp.einsum("nwa,wanmc->wnmc", first[:, here], after)
         by_second = xp.einsum("mwa,wanmc->wnmc", second[:, here], after)
-        return xp.where(moved, by_first, by_second).reshape(len(after), -1)
+        return xp.where(first_moves, by_first, by_second).reshape(len(after), -1)
 
     results = xp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
     leaves = xp.tile(results.astype(first.dtype), (1, pairs[0] * pairs[1]))
@@ -79,26 +81,25 @@ def outcome(
     return jax.tree.map(lambda rate: rate[0, 0], table)
 
 
-def report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
+def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     """Return the policy's results in both seats, against random and in the worst case.
 
-    One pass computes both seats (S). Each position has four values: the policy's rates
-    of wins, draws and losses against random, and its worst loss rate, against the
-    opponent that beats it most often. For a deterministic policy the worst loss rate
-    is 0 exactly if no line of play beats it. A small probability may round to 0, so
-    the proof is `proof.beaten`.
+    One pass computes both seats. Each position has four values for each seat: the
+    policy's rates of wins, draws and losses against random, and its worst loss rate,
+    against the opponent that beats it most often. A small probability may round to 0
+    there, so a worst loss rate of 0 proves nothing; `proof.can_be_beaten` does.
     """
-    own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
+    is_own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
     legal = tree.legal_action_mask
-    random = policies.uniform(tree)
-    chances = jnp.where(own[:, None], probs[..., None], random[..., None])
+    random = policies.uniform_policy(tree)
+    chances = jnp.where(is_own[:, None], probs[..., None], random[..., None])
 
     def node_value(here: slice, after: jax.Array) -> jax.Array:
         after = after.reshape(*after.shape[:2], 2, 4)
         mean = jnp.einsum("was,wasc->wsc", chances[here], after)
         worst = jnp.where(legal[here, :, None], after[..., 3], 0.0).max(axis=1)
-        worst = jnp.where(own[here], mean[..., 3], worst)
+        worst = jnp.where(is_own[here], mean[..., 3], worst)
         return jnp.concatenate([mean[..., :3], worst[..., None]], axis=-1).reshape(
             -1, 8
         )
@@ -106,8 +107,25 @@ def report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
     first, second = values[0].reshape(2, 4)
-    beaten = proof.beaten(tree, probs)
+    can_be_beaten = proof.can_be_beaten(tree, probs)
     return Report(
-        first=SeatResults(Outcome(*first[:3]), first[3], beaten[0]),
-        second=SeatResults(Outcome(*second[:3]), second[3], beaten[1]),
+        first=SeatResults(Outcome(*first[:3]), first[3], can_be_beaten[0]),
+        second=SeatResults(Outcome(*second[:3]), second[3], can_be_beaten[1]),
     )
+
+
+def count_lines(
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
+) -> Lines:
+    """Count the lines of play of the policy in this seat against any opponent.
+
+    A line is a whole game; a position's number is the sum over its playable moves.
+    """
+    moves = proof.playable(tree, probs, seat)
+    result = tree.outcome if seat == "first" else -tree.outcome
+    leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
+    counts = backward(
+        tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
+    )
+    won, drawn, lost = (int(count) for count in counts[0])
+    return Lines(won=won, drawn=drawn, lost=lost)

@@ -14,25 +14,25 @@ from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree, array_module
 
 
-def uniform(tree: Tree[ArrayT]) -> Float[ArrayT, "P A"]:
+def uniform_policy(tree: Tree[ArrayT]) -> Float[ArrayT, "P A"]:
     """Return the policy that plays all legal moves with equal probability."""
-    return shared(tree.legal_action_mask)
+    return share_equally(tree.legal_action_mask)
 
 
-def shared(marked: ArrayT) -> Float[ArrayT, "P A"]:
-    """Return the policy that plays marked moves, `(P, A)`, with equal probability."""
+def share_equally(marked: ArrayT) -> Float[ArrayT, "P A"]:
+    """Return the policy that plays the marked moves, `(P, A)` bool, equally often."""
     num_marked = marked.sum(axis=1, keepdims=True).clip(1)
     return array_module(marked).divide(marked, num_marked)
 
 
-def mixed(
+def mix_with_random(
     tree: Tree[ArrayT], chance: float, probs: Float[ArrayT, "P A"]
 ) -> Float[ArrayT, "P A"]:
     """Return the policy of a random move with probability `chance`, else `probs`."""
-    return chance * uniform(tree) + (1 - chance) * probs
+    return chance * uniform_policy(tree) + (1 - chance) * probs
 
 
-def deterministic(
+def deterministic_policy(
     tree: Tree[ArrayT], action: Int[ArrayT, " D"]
 ) -> Float[ArrayT, "P A"]:
     """Return the policy that plays the given legal action in each decision."""

@@ -1,6 +1,11 @@
 """The proof that a policy never loses, and the lines of play that can occur.
 
-Axes: `P` positions, `A` actions, `S` seats.
+In an enumerated game a policy is a matrix of move probabilities, `probs[P, A]`. It is
+unbeatable in a seat if no line of play loses: a line in which it plays moves whose
+probability is not 0, and its opponent any legal moves. Where the tree is too large,
+`reached_positions.follow_all_lines` searches the positions that the player reaches.
+
+Axes: `P` positions, `A` actions, `S` seats, `W` positions of a level.
 """
 
 import itertools
@@ -10,37 +15,46 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.config.catalogue import SEATS
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.games.symmetry import ArrayT
-from jax_ttt.games.tree import Seat, Tree, array_module
-from jax_ttt.grading.grade import Lines
-from jax_ttt.solver.backward import backward
+from jax_ttt.games.tree import Tree, array_module
+from jax_ttt.solver.backward_pass import backward
 
 Line = tuple[int, ...]
 """The actions of a game from its first position."""
 
 
-def beaten(tree: Tree[ArrayT], probs: Float[ArrayT, "P A"]) -> Bool[ArrayT, " S"]:
-    """Return for both seats whether some line of play by an opponent beats the policy.
+def can_be_beaten(
+    tree: Tree[ArrayT], probs: Float[ArrayT, "P A"]
+) -> Bool[ArrayT, " S"]:
+    """Return for both seats whether the policy loses in some line of play.
 
-    The function follows every move that the policy plays with a probability above 0,
-    and every legal move of the opponent. In games that are not enumerable,
-    `reach.follow` searches what the player reaches.
+    The pass goes from the last level to the first. A seat can lose from a position if
+    it has lost there, or if a playable move leads to a position from which it can lose.
+    The result is the value of the first position.
     """
     xp = array_module(probs)
-    every = [playable(tree, probs, seat) for seat in SEATS]
-    lost = [tree.lost_by(seat) for seat in SEATS]
-    moves = xp.stack(every, axis=-1).astype(np.float32)  # (P, A, S)
+    # float32, since the pass below adds them: (P, A, S) and (P, S), all 0 or 1.
+    moves = xp.stack(
+        [playable(tree, probs, seat).astype(np.float32) for seat in SEATS], axis=-1
+    )
+    lost = xp.stack([tree.lost_by(seat).astype(np.float32) for seat in SEATS], axis=-1)
 
     def can_lose(here: slice, after: ArrayT) -> ArrayT:
-        # Each seat's number is on the diagonal of a matrix product. On a CPU, XLA
-        # computes it faster than `any` of bools, and with JAX 0.7 than a maximum. It
-        # is cut to 1, since numbers that grow from level to level could overflow.
+        """Return whether each seat can lose from a level's positions, `(W, S)`: 0, 1.
+
+        `after` has the same for the successors, `(W, A, S)`.
+        """
+        # The number of losing moves by seat, `einsum("was,was->ws", moves, after)`. As
+        # a matrix product, with the seats' numbers on its diagonal, XLA computes it
+        # faster on a CPU. (`t` is the seat axis too.)
         num_losing = xp.einsum("was,wat->wst", moves[here], after)
+        # 1 at most, since the numbers of losing lines grow from level to level and
+        # could overflow.
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
 
-    values = backward(tree, xp.stack(lost, axis=-1).astype(np.float32), can_lose)
-    return xp.asarray(values[0] != 0)
+    values = backward(tree, lost, can_lose)
+    return xp.not_equal(values[0], 0)
 
 
 def playable(
@@ -48,17 +62,18 @@ def playable(
 ) -> Bool[ArrayT, "P A"]:
     """Return the moves that the policy in this seat, or any opponent, may play.
 
-    A probability that is NaN counts as above 0.
+    The policy may play a move whose probability is not 0; NaN is not 0.
     """
-    others = ~tree.moves_of(seat)[:, None]
-    return tree.legal_action_mask & (others | _not_zero(probs))
+    is_opponents_turn = ~tree.turns_of(seat)[:, None]
+    return tree.legal_action_mask & (is_opponents_turn | _is_not_zero(probs))
 
 
-def _not_zero(x: Float[ArrayT, "P A"]) -> Bool[ArrayT, "P A"]:
+def _is_not_zero(x: Float[ArrayT, "P A"]) -> Bool[ArrayT, "P A"]:
     if isinstance(x, np.ndarray):
         return x != 0
     # XLA treats subnormal float32 numbers as 0, so compare all bits except the sign.
-    return jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32) << 1 != 0
+    bits = jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.int32)
+    return (bits << 1) != 0
 
 
 def reachable(
@@ -69,51 +84,49 @@ def reachable(
     reached = np.zeros(tree.num_positions, bool)
     reached[0] = True
     for begin, end in itertools.pairwise(tree.level_start):
-        here = reached[begin:end, None] & moves[begin:end]
-        reached[tree.successor[begin:end][here]] = True
+        is_played = reached[begin:end, None] & moves[begin:end]
+        reached[tree.successor[begin:end][is_played]] = True
     return reached
 
 
-def decided(
+def own_decisions(
     tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
     """Return the reachable positions in which the policy in this seat has to move."""
-    return reachable(tree, probs, seat) & tree.moves_of(seat) & ~tree.terminal
-
-
-def lines(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat) -> Lines:
-    """Count the lines of play of the policy in this seat against any opponent."""
-    moves = playable(tree, probs, seat)
-    result = tree.outcome if seat == "first" else -tree.outcome
-    leaves = np.stack([result == end for end in (1, 0, -1)], axis=1).astype(float)
-    counts = backward(
-        tree, leaves, lambda here, after: (moves[here][..., None] * after).sum(axis=1)
-    )
-    won, drawn, lost = (int(count) for count in counts[0])
-    return Lines(won=won, drawn=drawn, lost=lost)
+    return reachable(tree, probs, seat) & tree.turns_of(seat) & ~tree.terminal
 
 
 def losing_line(
     tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Line | None:
-    """Return the shortest game that the policy can lose, or None if there is none.
+    """Return a shortest game that the policy can lose, or None if there is none.
 
-    The search goes forward, level by level, over the playable moves. The line ends
-    with the opponent's winning move.
+    The search goes forward, level by level, over the playable moves, so the first lost
+    position that it finds ends a shortest game. The line's last move is the opponent's
+    winning move.
     """
     moves = playable(tree, probs, seat)
     lost = tree.lost_by(seat)
-    came_from = {0: (-1, -1)}
+    came_from = {0: (-1, -1)}  # for each reached position, the one before and the move
     for begin, end in itertools.pairwise(tree.level_start):
-        here = [p for p in range(begin, end) if p in came_from]
-        for position in here:
+        reached = [position for position in range(begin, end) if position in came_from]
+        for position in reached:
             if lost[position]:
                 return _line_to(position, came_from)
-        for position in here:
+        for position in reached:
             for action in np.flatnonzero(moves[position]):
                 after = int(tree.successor[position, action])
                 came_from.setdefault(after, (position, int(action)))
     return None
+
+
+def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
+    """Return the actions that lead from the first position to this one."""
+    line = []
+    while position:
+        position, action = came_from[position]
+        line.append(action)
+    return tuple(line[::-1])
 
 
 def self_play_line(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> Line:
@@ -123,11 +136,3 @@ def self_play_line(tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]) -> L
         line.append(int(probs[position].argmax()))
         position = int(tree.successor[position, line[-1]])
     return tuple(line)
-
-
-def _line_to(position: int, came_from: dict[int, tuple[int, int]]) -> Line:
-    line = []
-    while position:
-        position, action = came_from[position]
-        line.append(action)
-    return tuple(line[::-1])

@@ -1,17 +1,20 @@
-"""The words that a person types: a move, or a command. No JAX."""
+"""The words that a person types in a game: a move or a command.
+
+This module imports no JAX, since the flags of `play` use it.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-Name = Literal["undo", "hint", "values", "review", "new", "quit", "help"]
+CommandName = Literal["undo", "hint", "values", "review", "new", "quit", "help"]
 SideName = Literal["x", "o", "random"]
-SIDES: tuple[SideName, ...] = get_args(SideName)
-"""A person's side: the first player's, the second's, or drawn for each game."""
+SIDE_NAMES: tuple[SideName, ...] = get_args(SideName)
+"""The side of a person: first, second, or drawn for each game."""
 
 PROMPT = "(? for help): "
 """The end of each prompt."""
 
-ABOUT: dict[Name, str] = {
+COMMAND_TEXTS: dict[CommandName, str] = {
     "undo": "take back your last move",
     "hint": "a best move for you",
     "values": "what each move is worth: under best play, and to the agent",
@@ -20,36 +23,41 @@ ABOUT: dict[Name, str] = {
     "quit": "leave",
     "help": "this list, or ?",
 }
-"""The commands in the order in which first letters choose one: h is hint."""
+"""What each command does; of two that begin with the typed letters, the first."""
 
 
-class Command(NamedTuple):
-    """A command, with the side of a new game if it is named."""
+class TypedCommand(NamedTuple):
+    """A command, and the side of a new game if the person named one."""
 
-    name: Name
+    name: CommandName
     side: SideName | None = None
 
 
-def read_words(text: str, legal: Sequence[int]) -> int | Command | None:
-    """Return the legal move or the command that a line means; None if it means neither.
+def read_command(text: str, legal: Sequence[int]) -> int | TypedCommand | None:
+    """Return the legal move or the command that a person typed; None if it is neither.
 
     The first letters of a word suffice.
     """
-    word, *rest = text.lower().split() or [""]
-    if not rest and word in map(str, legal):
+    word, *other_words = text.lower().split() or [""]
+    if not other_words and word in map(str, legal):
         return int(word)
-    if word == "?" and not rest:
-        return Command("help")
-    names: list[Name] = [name for name in ABOUT if word and name.startswith(word)]
-    if not names or not rest:
-        return Command(names[0]) if names else None
-    asked = " ".join(rest)
-    sides: list[SideName] = [side for side in SIDES if side.startswith(asked)]
-    return Command("new", sides[0]) if sides and names[0] == "new" else None
+    if word == "?" and not other_words:
+        return TypedCommand("help")
+    names: list[CommandName] = [
+        name for name in COMMAND_TEXTS if word and name.startswith(word)
+    ]
+    if not names or not other_words:
+        return TypedCommand(names[0]) if names else None
+    side_word = " ".join(other_words)
+    sides: list[SideName] = [side for side in SIDE_NAMES if side.startswith(side_word)]
+    return TypedCommand("new", sides[0]) if sides and names[0] == "new" else None
 
 
 def help_text(place: str) -> str:
-    """Return the list of the commands; `place` is what a number names: a square."""
-    rows = {"a number": f"that {place}", **ABOUT}
+    """Return the list of the commands.
+
+    `place` is what the number of a move names, for instance a square.
+    """
+    rows = {"a number": f"that {place}", **COMMAND_TEXTS}
     lines = [f"  {name:<10}{text}" for name, text in rows.items()]
     return "\n".join(["", *lines, "", "First letters suffice; h is hint.", ""])

@@ -1,4 +1,7 @@
-"""Games of a person against a player, one after another: moves, commands, the score."""
+"""The dialogue of a person who plays games in a terminal: moves, commands, the score.
+
+Each function takes a `Round` and returns the next one.
+"""
 
 import collections
 import dataclasses
@@ -9,16 +12,15 @@ from dataclasses import replace
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.config.catalogue import GAMES, LETTERS, SEAT_OF, SEATS, EnvId, Seat
-from jax_ttt.games.game import Game, Result
-from jax_ttt.players.agents import Agent
-from jax_ttt.players.move_values import move_values
-from jax_ttt.players.registry import Entrant
-from jax_ttt.runtime import streams
-from jax_ttt.runtime.words import counted
-from jax_ttt.text import board, hints, review_text, values_text
-from jax_ttt.text import commands as words
-from jax_ttt.text.commands import Command, Name, SideName
+from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF_SIDE, SEATS, EnvId, Seat
+from jax_ttt.games.played_game import Game, Result
+from jax_ttt.players.analysis import move_values
+from jax_ttt.players.player import Player
+from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.text import board_text, commands, dialogue_advice
+from jax_ttt.text.commands import CommandName, SideName, TypedCommand
 from jax_ttt.text.screen import Screen
 
 _WIDTH = 79  # of a list of moves
@@ -30,66 +32,67 @@ _RESULTS: dict[Result, tuple[str, str]] = {
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Match:
-    """Who plays what on which screen: the same in all games."""
+class Session:
+    """The game, the opponent and the screen: the same in all rounds."""
 
     env_id: EnvId
-    opponent: Entrant
+    opponent: Player
     key: Key[Array, ""]
     screen: Screen
-    agent: Agent | None = None  # whose values are shown; None: nobody's
+    agent: SavedAgent | None = None  # whose values are shown; None: no agent's
 
     @property
     def place(self) -> str:
-        """What the number of a move names."""
+        """What the number of a move names: a square, a column or just a move."""
         names = {"cells": "square", "columns": "column", None: "move"}
         return names[GAMES[self.env_id].moves_on]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Round:
-    """A game, and the results of those before it."""
+    """A game, and the results of the finished games."""
 
     game: Game
     seat: Seat  # the person's
     key: Key[Array, ""]  # for the opponent's next moves
-    side: SideName  # as asked for, which may be random
+    side: SideName  # the person's choice, which may be random
     number: int = 1
     results: tuple[Result, ...] = ()  # of finished games, to the person
-    is_counted: bool = False  # whether `results` has this game: once, whatever follows
+    is_counted: bool = False  # whether `results` has this game, also after undo
 
 
-def play_games(match: Match, side: SideName) -> None:
+def play_games(session: Session, side: SideName) -> None:
     """Play games until the person quits or the input ends.
 
     Raises:
         KeyboardInterrupt: Ctrl-C at a prompt, after the score is shown.
     """
-    current: Round | None = _answered(match, _started(match, side))
+    current: Round | None = _reply(session, _start_game(session, side))
     while current is not None:
         try:
-            text = match.screen.ask(_prompt(current))
+            text = session.screen.ask(_prompt(current))
         except EOFError:
-            match.screen.say("")
+            session.screen.say("")
             text = "quit"
         except KeyboardInterrupt:
-            match.screen.say("")
-            _quit(match, current)
+            session.screen.say("")
+            _quit(session, current)
             raise
-        current = _obeyed(match, current, text)
+        current = _follow_input(session, current, text)
 
 
-def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
-    """Return a new game; who you are is shown if it is the first, or another one."""
+def _start_game(session: Session, side: SideName, last: Round | None = None) -> Round:
+    """Return a new game after the `last` one, and show the person's letter."""
     number = 1 if last is None else last.number + 1
-    key, side_key = jax.random.split(jax.random.fold_in(match.key, number))
-    drawn: Seat = SEATS[int(jax.random.bernoulli(side_key))]
-    seat = drawn if side == "random" else SEAT_OF[side]
-    title = f"{match.env_id} against {match.opponent.name}"
-    title = title if last is None else f"game {number}"
-    match.screen.say(f"{title}: you are {_letters(match.env_id, seat)[0]}")
+    key, side_key = jax.random.split(jax.random.fold_in(session.key, number))
+    random_seat: Seat = SEATS[int(jax.random.bernoulli(side_key))]
+    seat = random_seat if side == "random" else SEAT_OF_SIDE[side]
+    title = f"game {number}"
+    if last is None:
+        title = f"{session.env_id} against {session.opponent.name}"
+    session.screen.say(f"{title}: you are {_letters(seat)[0]}")
     return Round(
-        game=Game.start(match.env_id),
+        game=Game.start(session.env_id),
         seat=seat,
         key=key,
         side=side,
@@ -98,7 +101,7 @@ def _started(match: Match, side: SideName, last: Round | None = None) -> Round:
     )
 
 
-def _letters(env_id: EnvId, seat: Seat) -> tuple[str, str]:
+def _letters(seat: Seat) -> tuple[str, str]:
     """Return the letters of the person's stones and of the opponent's."""
     first, second = LETTERS
     return (first, second) if seat == SEATS[0] else (second, first)
@@ -106,126 +109,134 @@ def _letters(env_id: EnvId, seat: Seat) -> tuple[str, str]:
 
 def _prompt(current: Round) -> str:
     if current.game.is_over:
-        return f"new, review, undo or quit {words.PROMPT}"
-    letter, _ = _letters(current.game.env_id, current.seat)
-    return f"your move, {letter} {words.PROMPT}"
+        return f"new, review, undo or quit {commands.PROMPT}"
+    letter, _ = _letters(current.seat)
+    return f"your move, {letter} {commands.PROMPT}"
 
 
-def _answered(match: Match, current: Round) -> Round:
-    """Return the game after the opponent's replies, and show it."""
-    game, key, name = current.game, current.key, match.opponent.name
-    _, letter = _letters(match.env_id, current.seat)
+def _reply(session: Session, current: Round) -> Round:
+    """Return the game after the opponent's moves, and show its board."""
+    game, key, name = current.game, current.key, session.opponent.name
+    _, letter = _letters(current.seat)
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
-        with streams.status(f"{name} is thinking"):
-            game = game.play(game.chosen(match.opponent.player, move_key))
-        match.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
+        with standard_streams.status_line(f"{name} is thinking"):
+            game = game.play(game.move_of(session.opponent.choose, move_key))
+        session.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
     current = replace(current, game=game, key=key)
-    _show_board(match, game)
+    _show_board(session, game)
     result = game.result(current.seat)
-    return current if result is None else _ended(match, current, result)
+    return current if result is None else _count_result(session, current, result)
 
 
-def _show_board(match: Match, game: Game) -> None:
-    """Show the board, and the legal moves if its numbers are not just these."""
+def _show_board(session: Session, game: Game) -> None:
+    """Show the board, and a list of the legal moves if the board does not show them."""
     legal = game.legal_moves
-    match.screen.say(f"\n{board.board_text(game, match.screen)}\n")
-    if legal and not board.shows_all_moves(game):
-        listed = f"legal moves: {' '.join(map(str, legal))}"
-        match.screen.say(textwrap.fill(listed, _WIDTH))
+    session.screen.say(f"\n{board_text.board_text(game, session.screen)}\n")
+    if legal and not board_text.shows_all_moves(game):
+        moves_text = f"legal moves: {' '.join(map(str, legal))}"
+        session.screen.say(textwrap.fill(moves_text, _WIDTH))
 
 
-def _ended(match: Match, current: Round, result: Result) -> Round:
-    """Return the game with its result counted, and show result and score."""
+def _count_result(session: Session, current: Round, result: Result) -> Round:
+    """Return the finished game with its result counted, and show result and score."""
     text, style = _RESULTS[result]
-    after = f"after {counted(len(current.game.moves), 'move')}"
-    match.screen.say(f"{match.screen.paint(text, style)} {after}")
+    after = f"after {count_phrase(len(current.game.moves), 'move')}"
+    session.screen.say(f"{session.screen.paint(text, style)} {after}")
     if not current.is_counted:
         results = (*current.results, result)
         current = replace(current, results=results, is_counted=True)
-    match.screen.say(_score(match, current))
+    session.screen.say(_score_line(session, current))
     return current
 
 
-def _score(match: Match, current: Round) -> str:
+def _score_line(session: Session, current: Round) -> str:
     counts = collections.Counter(current.results)
     return (
         f"score: you {counts['won']}, draws {counts['drawn']}, "
-        f"{match.opponent.name} {counts['lost']}"
+        f"{session.opponent.name} {counts['lost']}"
     )
 
 
-def _obeyed(match: Match, current: Round, text: str) -> Round | None:
-    """Return what follows a line of input; None if the person quits."""
+def _follow_input(session: Session, current: Round, text: str) -> Round | None:
+    """Return the game after a line of input; None if the person quits."""
     legal = current.game.legal_moves
-    meant = words.read_words(text, legal)
-    if meant is None:
-        wanted = f"type a free {match.place}" if legal else "the game is over: type new"
-        match.screen.say(f"{text.strip()[:20]!r}? {wanted}, or ? for the commands")
+    command = commands.read_command(text, legal)
+    if command is None:
+        advice_text = "the game is over: type new"
+        if legal:
+            advice_text = f"type a free {session.place}"
+        session.screen.say(
+            f"{text.strip()[:20]!r}? {advice_text}, or ? for the commands"
+        )
         return current
-    if isinstance(meant, Command):
-        current = replace(current, side=meant.side or current.side)
-        return _COMMANDS[meant.name](match, current)
-    return _answered(match, replace(current, game=current.game.play(meant)))
+    if isinstance(command, TypedCommand):
+        current = replace(current, side=command.side or current.side)
+        return _COMMANDS[command.name](session, current)
+    return _reply(session, replace(current, game=current.game.play(command)))
 
 
-def _undo(match: Match, current: Round) -> Round:
+def _undo(session: Session, current: Round) -> Round:
     game = current.game.before_move_of(current.seat)
     if game == current.game:
-        match.screen.say("nothing to undo: you have not moved")
+        session.screen.say("nothing to undo: you have not moved")
         return current
-    match.screen.say("your last move is taken back")
-    return _answered(match, replace(current, game=game))
+    session.screen.say("your last move is taken back")
+    return _reply(session, replace(current, game=game))
 
 
-def _hint(match: Match, current: Round) -> Round:
+def _hint(session: Session, current: Round) -> Round:
     game = current.game
     if game.is_over:
-        match.screen.say("no hint: the game is over")
+        session.screen.say("no hint: the game is over")
         return current
-    hint = hints.suggest_move(game, match.agent)
+    hint = dialogue_advice.suggest_move(game, session.agent)
     num_legal = len(game.legal_moves)
-    match.screen.say(hints.hint_line(hint, num_legal, match.opponent.name))
+    session.screen.say(
+        dialogue_advice.hint_line(hint, num_legal, session.opponent.name)
+    )
     return current
 
 
-def _values(match: Match, current: Round) -> Round:
+def _values(session: Session, current: Round) -> Round:
     game = current.game
     if game.is_over:
-        match.screen.say("no values: the game is over")
+        session.screen.say("no values: the game is over")
         return current
-    worth = move_values(game, match.agent)
-    text = values_text.shown_values(game, worth, match.opponent.name, match.screen)
-    match.screen.say(f"\n{text}\n")
-    return current
-
-
-def _review(match: Match, current: Round) -> Round:
-    text = review_text.review_text(
-        current.game, current.seat, match.opponent.name, match.screen
+    rows = move_values(game, session.agent)
+    text = dialogue_advice.values_text(
+        game, rows, session.opponent.name, session.screen
     )
-    match.screen.say(f"\n{text}\n")
+    session.screen.say(f"\n{text}\n")
     return current
 
 
-def _new(match: Match, current: Round) -> Round:
-    return _answered(match, _started(match, current.side, current))
-
-
-def _help(match: Match, current: Round) -> Round:
-    match.screen.say(words.help_text(match.place))
+def _review(session: Session, current: Round) -> Round:
+    text = dialogue_advice.review_text(
+        current.game, current.seat, session.opponent.name, session.screen
+    )
+    session.screen.say(f"\n{text}\n")
     return current
 
 
-def _quit(match: Match, current: Round) -> None:
+def _new(session: Session, current: Round) -> Round:
+    return _reply(session, _start_game(session, current.side, last=current))
+
+
+def _help(session: Session, current: Round) -> Round:
+    session.screen.say(commands.help_text(session.place))
+    return current
+
+
+def _quit(session: Session, current: Round) -> None:
     if not current.game.is_over:
-        moves = counted(len(current.game.moves), "move")
-        match.screen.say(f"left after {moves}: nobody wins")
+        moves = count_phrase(len(current.game.moves), "move")
+        session.screen.say(f"left after {moves}: nobody wins")
     if current.results:
-        match.screen.say(_score(match, current))
+        session.screen.say(_score_line(session, current))
 
 
-_COMMANDS: dict[Name, Callable[[Match, Round], Round | None]] = {
+_COMMANDS: dict[CommandName, Callable[[Session, Round], Round | None]] = {
     "undo": _undo,
     "hint": _hint,
     "values": _values,

@@ -1,32 +1,39 @@
-"""A grade as text: one line, tables, the verdict, the whole report."""
+"""A grade as text: one line, the verdict, tables, the whole report."""
 
 import time
 from collections.abc import Callable, Sequence
 
-from jax_ttt.config.catalogue import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import tree as trees
-from jax_ttt.games.game import Game
-from jax_ttt.grading.grade import Details, Exam, Grade, Mark, Match, Rate, SeatGrade
-from jax_ttt.grading.search import OnBatch
-from jax_ttt.runtime.words import counted
-from jax_ttt.solver.reach import Reach
-from jax_ttt.text.board import game_boards
-from jax_ttt.text.tables import aligned
+from jax_ttt.games.played_game import Game
+from jax_ttt.grading.grade import (
+    Details,
+    Exam,
+    ExamScore,
+    Grade,
+    Match,
+    Rate,
+    SeatGrade,
+)
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.text.board_text import game_boards
+from jax_ttt.text.tables import aligned_lines
 
 _PLIES = 4
 """Numbers of moves in a row of the exam's table."""
-_RATES = ("win_rate", "draw_rate", "loss_rate")
+_RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
 
 
 def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
-    """Return the only seat that a player learned, in words; empty if both."""
+    """Return the only seat that a player learned, in words; empty for both."""
     if len(seats) != 1:
         return ""
     (seat,) = seats
     return f"learned to move {seat} only, as {seat_name(env_id, seat)}"
 
 
-def as_seat(env_id: EnvId, seat: Seat) -> str:
+def seat_phrase(env_id: EnvId, seat: Seat) -> str:
     """Return a seat's name in words, for instance `as X`."""
     return f"as {seat_name(env_id, seat)}"
 
@@ -36,16 +43,16 @@ def step_line(update: int, grade: Grade) -> str:
 
     For instance `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X
     97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. A seat's results are exact if
-    available, else sampled and marked as sampled. A search of what the agent reaches
-    adds its losing ends.
+    available, else sampled and marked as sampled. If the positions that the agent
+    reaches were searched, the number of losing ends is added.
     """
-    marks = []
+    parts = []
     if (mean := grade.mean_rates()) is not None:
         wins, draws, losses = (f"{rate:.2%}" for rate in mean)
-        marks.append(f"Wins: {wins}  Ties: {draws}  Losses: {losses}")
-        marks.append(
+        parts.append(f"Wins: {wins}  Ties: {draws}  Losses: {losses}")
+        parts.append(
             "  ".join(
-                f"{as_seat(grade.env_id, seat)} "
+                f"{seat_phrase(grade.env_id, seat)} "
                 + "/".join(f"{100 * rate.value:.1f}" for rate in rates.rates)
                 for seat, rates in grade.rates.items()
             )
@@ -55,48 +62,47 @@ def step_line(update: int, grade: Grade) -> str:
     ]
     if mean is not None and sampled:
         games = sum(grade.rates[seat].num_games for seat in sampled)
-        where = _only(grade.env_id, sampled)
-        marks.append(f"{counted(games, 'game')} sampled{where}")
+        seat_text = _only_seat(grade.env_id, sampled)
+        parts.append(f"{count_phrase(games, 'game')} sampled{seat_text}")
     if grade.searched:
         ends = ", ".join(
-            f"{searched.losing_ends:,} {as_seat(grade.env_id, seat)}"
+            f"{searched.losing_ends:,} {seat_phrase(grade.env_id, seat)}"
             for seat, searched in grade.searched.items()
         )
-        marks.append(f"losing ends: {ends}")
+        parts.append(f"losing ends: {ends}")
     if grade.followed:
-        marks.append(verdict_word(grade) + _only(grade.env_id, grade.seats))
-    return f"Step {update}: {'  | '.join(marks) or 'not evaluated'}"
+        parts.append(verdict_word(grade) + _only_seat(grade.env_id, grade.seats))
+    return f"Step {update}: {'  | '.join(parts) or 'not evaluated'}"
 
 
-def _only(env_id: EnvId, seats: Sequence[Seat]) -> str:
-    """Return ` as X` if that is the only seat, else nothing."""
-    return f" {as_seat(env_id, seats[0])}" if len(seats) == 1 else ""
+def _only_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
+    """Return for instance ` as X` if there is one seat, else an empty string."""
+    return f" {seat_phrase(env_id, seats[0])}" if len(seats) == 1 else ""
 
 
 def verdict_word(grade: Grade) -> str:
     """Return in a word or two whether the player can be beaten."""
-    return {True: "unbeatable", False: "beatable", None: "not decided"}[
-        grade.unbeatable
-    ]
+    words = {True: "unbeatable", False: "beatable", None: "not decided"}
+    return words[grade.unbeatable]
 
 
 def verdict(grade: Grade) -> str:
-    """Return whether a player is unbeatable, or a shortest line that beats it.
+    """Return the claim that a player is unbeatable, or a shortest line that beats it.
 
-    Where that is not decided, nothing is claimed.
+    If neither is known, the verdict says how far the proof or the sample goes.
     """
     if grade.unbeatable:
-        where = " or ".join(as_seat(grade.env_id, seat) for seat in grade.seats)
+        seats = " or ".join(seat_phrase(grade.env_id, seat) for seat in grade.seats)
         return (
-            f"unbeatable: no line of play by any opponent wins against it, {where} "
+            f"unbeatable: no line of play by any opponent wins against it, {seats} "
             f"({_num_positions(grade)} positions)"
         )
     if grade.unbeatable is False:
-        return _beatable(grade)
+        return _beatable_verdict(grade)
     if grade.searched:
         return "; ".join(
-            f"not decided {_how_far(grade.seat(seat))} {as_seat(grade.env_id, seat)}: "
-            "no shorter line beats it"
+            f"not decided {_search_depth(grade.seat(seat))} "
+            f"{seat_phrase(grade.env_id, seat)}: no shorter line beats it"
             for seat in grade.seats
             if not _is_decided(grade.seat(seat))
         )
@@ -104,7 +110,7 @@ def verdict(grade: Grade) -> str:
         games, loss = grade.sampled.num_games, grade.sampled.both.loss
         return (
             f"nothing is proven: it lost {round(loss.value * games):,} of "
-            f"{counted(games, 'sampled game')} against random, a loss rate of "
+            f"{count_phrase(games, 'sampled game')} against random, a loss rate of "
             f"{loss.low:.2%} to {loss.high:.2%} (95 % interval)"
         )
     if grade.exam is not None:
@@ -116,38 +122,39 @@ def _is_decided(followed: SeatGrade | None) -> bool:
     return followed is not None and followed.unbeatable is not None
 
 
-def _how_far(followed: SeatGrade | None) -> str:
+def _search_depth(followed: SeatGrade | None) -> str:
     return f"beyond move {0 if followed is None else followed.num_moves}"
 
 
 def _num_positions(grade: Grade) -> str:
-    """Return the number of positions that a proof has followed, by seat or in all."""
+    """Return the number of positions in a proof: of each seat, or of the whole tree."""
     if grade.searched:
         sizes = [grade.searched[seat].num_positions for seat in grade.seats]
         return " and ".join(f"{size:,}" for size in sizes)
     return f"{trees.enumerated(grade.env_id).num_positions:,}"
 
 
-def _beatable(grade: Grade) -> str:
+def _beatable_verdict(grade: Grade) -> str:
     if grade.shortest_loss is None:
         return "beatable: a line of play by an opponent wins against it"
     seat, line = grade.shortest_loss
     rows, columns = GAMES[grade.env_id].shape
-    places = {
+    numbering = {
         "cells": f"cells 0 to {rows * columns - 1}, row by row",
         "columns": f"columns 0 to {columns - 1}",
     }[GAMES[grade.env_id].moves_on or "cells"]
     return (
         "beatable: a shortest line that beats it, playing "
-        f"{as_seat(grade.env_id, seat)} ({len(line)} moves; {places})\n"
+        f"{seat_phrase(grade.env_id, seat)} ({len(line)} moves; {numbering})\n"
         f"{game_boards(Game.start(grade.env_id, line))}"
     )
 
 
-def report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> str:
-    """Return the full report of a player, with its `verdict` as it is shown.
+def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> str:
+    """Return the full report of a player.
 
-    `likeliest_game` are the moves of a game against itself.
+    `verdict` may have colours. `likeliest_game` has the moves of a game in which the
+    player plays both sides.
     """
     parts = []
     if grade.followed:
@@ -157,10 +164,10 @@ def report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> st
             parts.append(opponents_table(grade.env_id, grade.details))
     if grade.exam is not None:
         parts.append(exam_table(grade.exam))
-    parts += [measures(grade), verdict]
+    parts += [measures_table(grade), verdict]
     if likeliest_game:
-        drawn = game_boards(Game.start(grade.env_id, likeliest_game))
-        parts.append(f"its likeliest moves against itself\n{drawn}")
+        boards = game_boards(Game.start(grade.env_id, likeliest_game))
+        parts.append(f"its likeliest moves against itself\n{boards}")
     if grade.sampled is not None:
         parts.append(match_table(grade, grade.sampled))
     return "\n\n".join(part for part in parts if part)
@@ -169,9 +176,10 @@ def report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> st
 def rates_table(grade: Grade) -> str:
     """Return the results against random by seat, as percentages.
 
-    They are exact where lines of play were followed, up to the games that are open,
-    else sampled. Where games are open, sampled rates are left out. The last column is
-    the rate of open games, the worst case of exact results, or the number of games.
+    A seat's rates are exact if all lines of play were followed, else sampled. If some
+    games are open, since a search ended early, the rates are lower bounds, and sampled
+    rates are left out. The last column has the rate of open games, the number
+    of sampled games, or the worst case against any opponent.
     """
     rows: dict[Seat, SeatGrade] = {}
     is_open = any(followed.open_rate for followed in grade.followed.values())
@@ -194,7 +202,7 @@ def rates_table(grade: Grade) -> str:
     lines = [[f"vs. random{source}", "wins", "draws", "losses", name]]
     for (seat, rates), cell in zip(rows.items(), last, strict=True):
         cells = _percentages(rates.rates, digits)
-        lines.append([as_seat(grade.env_id, seat), *cells, cell])
+        lines.append([seat_phrase(grade.env_id, seat), *cells, cell])
     mean = grade.mean_rates()
     if source == ", sampled" and grade.sampled is not None:
         both = grade.sampled.both
@@ -202,19 +210,19 @@ def rates_table(grade: Grade) -> str:
         lines.append(["all", *cells, f"{both.num_games:,}"])
     elif mean is not None and name != "open":
         lines.append(["mean", *(f"{rate:.{digits}%}" for rate in mean), ""])
-    return "\n".join(aligned(lines))
+    return "\n".join(aligned_lines(lines))
 
 
 def _last_column(rows: Sequence[SeatGrade], digits: int) -> tuple[str, list[str]]:
-    """Return what says how well the rates of the rows are known, or the worst case."""
+    """Return the head and the cells of the last column; see `rates_table`."""
     if any(rates.open_rate for rates in rows):
         return "open", [f"{rates.open_rate or 0:.{digits}%}" for rates in rows]
     if any(rates.num_games for rates in rows):
         games = [rates.num_games for rates in rows]
         return "games", [f"{number:,}" if number else "exact" for number in games]
-    lost = [rates.worst_loss_rate for rates in rows]
+    loss_rates = [rates.worst_loss_rate for rates in rows]
     return "worst case", [
-        "never loses" if rate == 0 else f"loses {rate:.0%}" for rate in lost
+        "never loses" if rate == 0 else f"loses {rate:.0%}" for rate in loss_rates
     ]
 
 
@@ -226,7 +234,7 @@ def opponents_table(env_id: EnvId, details: Details) -> str:
     """Return the exact results against each opponent as a table of percentages."""
     head = ["exact"]
     for seat in SEATS:
-        head += [f"{as_seat(env_id, seat)}: wins", "draws", "losses"]
+        head += [f"{seat_phrase(env_id, seat)}: wins", "draws", "losses"]
     lines = [
         [
             f"vs. {opponent}",
@@ -238,14 +246,14 @@ def opponents_table(env_id: EnvId, details: Details) -> str:
         ]
         for opponent, match in details.opponents.items()
     ]
-    return "\n".join(aligned([head, *lines]))
+    return "\n".join(aligned_lines([head, *lines]))
 
 
-def measures(grade: Grade) -> str:
-    """Return the other measures of a player, one per line; empty if there are none."""
+def measures_table(grade: Grade) -> str:
+    """Return the measures of a player that are not rates, a line each; may be empty."""
     rows: list[list[str]] = []
     for seat, followed in grade.followed.items():
-        rows += _seat_measures(as_seat(grade.env_id, seat), followed)
+        rows += _seat_measures(seat_phrase(grade.env_id, seat), followed)
     if (details := grade.details) is not None:
         tree = trees.enumerated(grade.env_id)
         rows.append(
@@ -256,13 +264,13 @@ def measures(grade: Grade) -> str:
                 f"{details.num_reachable:,} it can reach",
             ]
         )
-        gain = f"{details.exploitability:.6f} (0: optimal, 1: always beaten)"
-        rows.append(["exploitability", gain])
+        text = f"{details.exploitability:.6f} (0: optimal, 1: always beaten)"
+        rows.append(["exploitability", text])
         if (error := details.mean_abs_q_error) is not None:
             moves = int(tree.legal_action_mask.sum())
             text = f"{error:.4f} on average over {moves:,} legal moves"
             rows.append(["|Q - minimax|", text])
-    return "\n".join(aligned(rows, left=(0, 1))) if rows else ""
+    return "\n".join(aligned_lines(rows, left=(0, 1))) if rows else ""
 
 
 def _seat_measures(name: str, followed: SeatGrade) -> list[list[str]]:
@@ -288,8 +296,8 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[list[str]]:
 
 
 def match_table(grade: Grade, match: Match) -> str:
-    """Return a sampled match with its intervals, compared with the exact results."""
-    seats = {as_seat(grade.env_id, seat): match.seat(seat) for seat in SEATS}
+    """Return a sampled match with its intervals, and whether exact rates are inside."""
+    seats = {seat_phrase(grade.env_id, seat): match.seat(seat) for seat in SEATS}
     rows = [["vs. random, sampled", "wins", "draws", "losses", "games"]]
     for name, rates in (seats | {"all": match.both}).items():
         cells = [
@@ -297,19 +305,19 @@ def match_table(grade: Grade, match: Match) -> str:
             for rate in rates.rates
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
-    lines = [*aligned(rows), "(in brackets: 95 % intervals)"]
+    lines = [*aligned_lines(rows), "(in brackets: 95 % intervals)"]
     exact: dict[Seat, SeatGrade] = {
         seat: rates for seat, rates in grade.rates.items() if rates.is_exact
     }
     if exact:
         differences = [
-            f"{as_seat(grade.env_id, seat)}, the exact {name} of {known.value:.3%} is "
-            "outside the interval of the sample"
+            f"{seat_phrase(grade.env_id, seat)}, the exact {name} of {rate.value:.3%} "
+            "is outside the interval of the sample"
             for seat, rates in exact.items()
-            for name, known, measured in zip(
-                _RATES, rates.rates, match.seat(seat).rates, strict=True
+            for name, rate, sampled in zip(
+                _RATE_NAMES, rates.rates, match.seat(seat).rates, strict=True
             )
-            if not measured.low <= known.value <= measured.high
+            if not sampled.low <= rate.value <= sampled.high
         ]
         lines += differences or ["the sample agrees with the exact values"]
         if differences:
@@ -321,41 +329,48 @@ def match_table(grade: Grade, match: Match) -> str:
 
 
 def exam_table(exam: Exam) -> str:
-    """Return the share of value-keeping moves: all, by kind, and by moves made."""
+    """Return the share of moves that keep the value: of all, by kind, by moves made."""
     rows = [["moves that keep the value", "share", "95 % interval"]]
-    for name, mark in {"all": exam.all, **exam.by_kind}.items():
-        low, high = mark.interval
-        label = f"{name} ({mark.num_positions:,} positions)"
-        rows.append([label, f"{mark.share:.1%}", f"{low:.1%} to {high:.1%}"])
-    return "\n".join([*aligned(rows), *_by_ply(exam.by_ply)])
+    for name, score in {"all": exam.all, **exam.by_kind}.items():
+        low, high = score.interval
+        label = f"{name} ({score.num_positions:,} positions)"
+        rows.append([label, f"{score.share:.1%}", f"{low:.1%} to {high:.1%}"])
+    return "\n".join([*aligned_lines(rows), *_by_ply_lines(exam.by_ply)])
 
 
-def _by_ply(marks: dict[str, Mark]) -> list[str]:
-    plies = list(marks.items())
+def _by_ply_lines(scores: dict[str, ExamScore]) -> list[str]:
+    """Return the shares after each number of moves, several numbers in a line."""
+    plies = list(scores)
     rows = []
     for begin in range(0, len(plies), _PLIES):
         part = plies[begin : begin + _PLIES]
-        first, last = part[0][0], part[-1][0]
-        name = f"after {first} to {last} moves" if len(part) > 1 else f"after {first}"
-        shares = [f"{mark.share:.1%}" for _, mark in part]
+        name = f"after {part[0]}"
+        if len(part) > 1:
+            name = f"after {part[0]} to {part[-1]} moves"
+        shares = [f"{scores[ply].share:.1%}" for ply in part]
         rows.append([name, *shares, *[""] * (_PLIES - len(part))])
-    return aligned(rows) if rows else []
+    return aligned_lines(rows) if rows else []
 
 
-def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
-    """Return a function that shows how far each level is, a few times a second."""
-    shown = 0.0
+def search_progress(
+    env_id: EnvId, name: str, say: Callable[[str], None]
+) -> Callable[[Reach, int, int], None]:
+    """Return a function that shows the progress of a search, a few times a second.
 
-    def on_batch(reached: Reach, level: int, done: int) -> None:
-        nonlocal shown
-        if (now := time.monotonic()) - shown < 0.2:
+    The search calls it with the level and the number of positions that are done there.
+    """
+    last_time = 0.0
+
+    def on_batch(reach: Reach, level: int, num_done: int) -> None:
+        nonlocal last_time
+        if (now := time.monotonic()) - last_time < 0.2:
             return
-        shown = now
-        bar = "#" * round(20 * done / len(reached.keys[level]))
-        doing = "grading" if level == reached.num_expanded else "losing lines of"
+        last_time = now
+        bar = "#" * round(20 * num_done / len(reach.keys[level]))
+        doing = "grading" if level == reach.num_expanded else "losing lines of"
         say(
-            f"{doing} {name} {as_seat(env_id, reached.subject.seat)}: "
-            f"move {level + 1} |{bar:<20}| {reached.num_positions:,} positions"
+            f"{doing} {name} {seat_phrase(env_id, reach.player.seat)}: "
+            f"move {level + 1} |{bar:<20}| {reach.num_positions:,} positions"
         )
 
     return on_batch

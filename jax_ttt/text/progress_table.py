@@ -1,24 +1,29 @@
-"""A run's evaluations as the rows of one table, narrower than 80 columns."""
+"""The tables of a run's evaluations, narrower than 80 columns."""
 
-from jax_ttt.config.catalogue import GAMES, SEATS, seat_name
+from jax_ttt.config.game_facts import GAMES, SEATS, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.grading.grade import Grade
-from jax_ttt.text import grade_text, painting
+from jax_ttt.text import grade_text, screen
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
 
 
 class ProgressTable:
-    """Returns a row for each evaluation of a run."""
+    """The head and the rows of the table of a run, a row for each evaluation."""
 
     def __init__(self, config: Config, coloured: bool) -> None:
-        """Begin; with `coloured`, what repeats is dim and the proof has a colour."""
-        self._config, self._coloured = config, coloured
+        """Begin the table.
+
+        With `coloured`, the proof has a colour, and a cell that is equal to the cell
+        above it is dim.
+        """
+        self._config = config
+        self._coloured = coloured
         self._width = max(len("update"), len(f"{config.run.num_updates:,}"))
         self._before: list[str] = []  # the cells of the last row
 
     def head(self) -> str:
-        """Return what the numbers are, and the columns' names."""
+        """Return a caption and the columns' names."""
         env_id, seats = self._config.env_id, self._config.seats
         exact = GAMES[env_id].enumerable
         last = "proof" if exact else "games"
@@ -33,14 +38,14 @@ class ProgressTable:
         )
 
     def row(self, update: int, grade: Grade) -> str:
-        """Return an evaluation as a line."""
+        """Return the row of an evaluation."""
         mean = grade.mean_rates()
         if mean is None:
             return self._line([f"{update:,}", *"-" * 6])
         rates = [f"{100 * rate:.2f}" for rate in mean]
         seats = [
-            "/".join(f"{100 * rate.value:.1f}" for rate in of_seat.rates)
-            for of_seat in grade.rates.values()
+            "/".join(f"{100 * rate.value:.1f}" for rate in seat_grade.rates)
+            for seat_grade in grade.rates.values()
         ]
         last = grade_text.verdict_word(grade)
         if grade.unbeatable is None and grade.sampled is not None:
@@ -51,34 +56,38 @@ class ProgressTable:
         return self._line(cells, styles)
 
     def _styles(self, cells: list[str]) -> list[str]:
-        """Return rich's style of each cell."""
-        before = self._before or [""] * len(cells)
-        repeats = ["dim " * (a == b) for a, b in zip(cells, before, strict=True)]
-        colours = [_COLOURS.get(cell, "") for cell in cells]
-        return [f"{a}{b}".strip() for a, b in zip(repeats, colours, strict=True)]
+        """Return the style of each cell, as of `screen.styled_text`."""
+        above = self._before or [""] * len(cells)
+        styles = []
+        for cell, cell_above in zip(cells, above, strict=True):
+            dim = "dim" if cell == cell_above else ""
+            styles.append(f"{dim} {_COLOURS.get(cell, '')}".strip())
+        return styles
 
     def _line(self, cells: list[str], styles: list[str] | None = None) -> str:
-        """Return aligned cells: numbers on the right, the rest on the left."""
+        """Return cells as a line: numbers aligned on the right, words on the left."""
+        # A negative width is of a column of words.
         widths = (self._width, 7, 7, 7, -16, -16, -12)
         parts = []
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
             text = cell if width > 0 else f"  {cell}"
             if styles and styles[place] and self._coloured:
-                text = text.replace(cell, painting.painted(cell, styles[place]))
+                text = text.replace(cell, screen.styled_text(cell, styles[place]))
             spaces = " " * (abs(width) - len(cell) - 2 * (width < 0))
             parts.append(spaces + text if width > 0 else text + spaces)
         return "".join(parts).rstrip()
 
 
 class RoundTable:
-    """Returns a row for each evaluation of a run that looks for counterexamples."""
+    """The table of a run that trains on counterexamples, a row for each evaluation."""
 
     def __init__(self, config: Config, coloured: bool) -> None:
-        """Begin; with `coloured`, the verdict has a colour."""
-        self._config, self._coloured = config, coloured
+        """Begin the table; with `coloured`, the verdict has a colour."""
+        self._config = config
+        self._coloured = coloured
 
     def head(self) -> str:
-        """Return what the numbers are, and the columns' names."""
+        """Return a caption and the columns' names."""
         env_id = self._config.env_id
         seats = "".join(f"  {f'as {seat_name(env_id, seat)}':<24}" for seat in SEATS)
         names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
@@ -89,27 +98,28 @@ class RoundTable:
         )
 
     def row(self, update: int, grade: Grade) -> str:
-        """Return an evaluation as a line."""
+        """Return the row of an evaluation."""
         number = update // self._config.evaluation.eval_every
         line = f"{number:>5}{update:>12,}"
         for seat in SEATS:
-            if seat not in grade.searched:  # not learned, or a signal ended the search
+            if seat not in grade.searched:  # not learned, or Ctrl-C ended the search
                 line += f"  {'-':>11}{'-':>13}"
                 continue
             searched = grade.searched[seat]
-            more = "" if searched.complete else "+"
-            positions = f"{searched.num_positions:,}{more}"
-            line += f"  {positions:>11}{f'{searched.losing_ends:,}{more}':>13}"
+            at_least = "" if searched.complete else "+"
+            positions = f"{searched.num_positions:,}{at_least}"
+            losing_ends = f"{searched.losing_ends:,}{at_least}"
+            line += f"  {positions:>11}{losing_ends:>13}"
         verdict = grade_text.verdict_word(grade)
         text = f"{verdict:>12}"
         if self._coloured and verdict in _COLOURS:
-            text = text.replace(verdict, painting.painted(verdict, _COLOURS[verdict]))
+            text = text.replace(verdict, screen.styled_text(verdict, _COLOURS[verdict]))
         return line + text
 
 
 def coloured_verdict(verdict: str) -> str:
-    """Return a verdict whose first word has a colour, for a terminal."""
-    word, colon, rest = verdict.partition(":")
+    """Return a verdict with a colour for `unbeatable` or `beatable`, for a terminal."""
+    word, colon, explanation = verdict.partition(":")
     if word in _COLOURS:
-        word = painting.painted(word, f"bold {_COLOURS[word]}")
-    return word + colon + rest
+        word = screen.styled_text(word, f"bold {_COLOURS[word]}")
+    return word + colon + explanation

@@ -1,45 +1,73 @@
-"""What a dialogue reads from and writes to: lines, with colours where possible."""
+"""The terminal in which a person plays: input, output, colours and lines."""
 
 import dataclasses
+import io
+import os
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
-from jax_ttt.text import painting
+from rich.color import ColorSystem
+from rich.style import Style
+
+
+def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
+    """Return whether to colour a stream: it is a terminal, and NO_COLOR is not set."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not is_plain
+
+
+def styled_text(text: str, style: str) -> str:
+    """Return text with the codes of a style, for a terminal.
+
+    `style` is one of the package rich, for instance `bold green`.
+    """
+    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
+
 
 LINES, PLAIN_LINES = "│─┼", "|-+"
-"""A board's vertical and horizontal lines and crossings; those of ASCII."""
+"""A board's vertical line, horizontal line and crossing; the same in ASCII."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Screen:
-    """A terminal, or what stands for it."""
+    """A terminal as two functions, so that a test or a notebook can replace it."""
 
     ask: Callable[[str], str]  # shows a prompt, returns a line; may raise EOFError
-    say: Callable[[str], None]  # shows one line or several
+    say: Callable[[str], None]  # shows one or more lines
     coloured: bool = False
     lines: str = PLAIN_LINES
 
     def paint(self, text: str, style: str) -> str:
-        """Return text in a style of rich where there are colours; "" is no style."""
-        return painting.painted(text, style) if self.coloured and style else text
+        """Return text in a style of `styled_text`, if the screen has colours.
+
+        The style "" changes nothing.
+        """
+        return styled_text(text, style) if self.coloured and style else text
 
 
-def of_streams() -> Screen:
+def standard_screen() -> Screen:
     """Return the screen of stdin and stdout."""
-    coloured = painting.is_coloured(sys.stdout)
+    lines = LINES
     try:
-        LINES.encode(sys.stdout.encoding or "ascii")
+        lines.encode(sys.stdout.encoding or "ascii")
     except UnicodeError:
-        return Screen(_asked, _said, coloured)
-    return Screen(_asked, _said, coloured, LINES)
+        lines = PLAIN_LINES
+    return Screen(
+        ask=_read_line,
+        say=_print_text,
+        coloured=is_coloured(sys.stdout),
+        lines=lines,
+    )
 
 
-def _asked(prompt: str) -> str:
+def _read_line(prompt: str) -> str:
+    """Return a line of stdin; bytes that are not text become a wrong command."""
     try:
         return input(prompt)
     except UnicodeDecodeError:
         return "\N{REPLACEMENT CHARACTER}"
 
 
-def _said(text: str) -> None:
+def _print_text(text: str) -> None:
     print(text, flush=True)

@@ -1,15 +1,15 @@
-"""Text for a terminal of 100 columns: tables, wrapped sentences. Needs no JAX."""
+"""Text for a terminal of 100 columns: tables and wrapped sentences."""
 
 import textwrap
 from collections.abc import Collection, Sequence
 
 WIDTH = 100
-"""Columns of a terminal that tables and sentences fit."""
+"""The width of tables and sentences at most, in columns of the terminal."""
 GAP = "  "
-"""Between two columns of a table."""
+"""The space between two columns of a table."""
 
 
-def aligned(
+def aligned_lines(
     rows: Sequence[Sequence[str]],
     left: Collection[int] = (0,),
     *,
@@ -17,17 +17,20 @@ def aligned(
 ) -> list[str]:
     """Return the lines of a table; the first row may be its head.
 
-    A column is as wide as its longest cell. The columns numbered in `left` are aligned
-    on the left, as words are, all others on the right, as numbers are. All rows have
-    the same number of cells. With `labels_above`, a table that is wider than the
-    terminal has the cells of its first column in lines of their own, each above the
-    rest of its row.
+    All rows have the same number of cells, and a column is as wide as its longest cell.
+    The columns with numbers in `left` are aligned on the left, for words; all others on
+    the right, for numbers. With `labels_above`, a table that is wider than the terminal
+    has each cell of its first column on a line above the other cells of its row.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if labels_above and sum(widths) + len(GAP) * (len(widths) - 1) > WIDTH:
-        rest = aligned([("", *cells) for _, *cells in rows], left)
-        pairs = zip(rows, rest, strict=True)
-        return [line for row, text in pairs for line in (*wrapped(row[0]), text)]
+        labels = [row[0] for row in rows]
+        lines = aligned_lines([("", *cells) for _, *cells in rows], left)
+        return [
+            text
+            for label, line in zip(labels, lines, strict=True)
+            for text in (*wrapped_lines(label), line)
+        ]
     return [
         GAP.join(
             f"{cell:<{width}}" if place in left else f"{cell:>{width}}"
@@ -37,6 +40,6 @@ def aligned(
     ]
 
 
-def wrapped(text: str) -> list[str]:
+def wrapped_lines(text: str) -> list[str]:
     """Return a text's lines; all but the first are indented."""
     return textwrap.wrap(text, WIDTH, subsequent_indent="    ")

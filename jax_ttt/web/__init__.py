@@ -1,1 +1,1 @@
-"""A page to play on and to watch agents learn: its data, its addresses, its command."""
+"""The page to play on and to watch agents learn: its server, its data, its command."""

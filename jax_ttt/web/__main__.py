@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import webbrowser
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,8 +23,9 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.ranges import Range
+from jax_ttt.config.settings import Config
 from jax_ttt.files.run_folder import RUNS
-from jax_ttt.runtime import streams
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
     import uvicorn
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
 
 PORTS = Range(int, 0, 2**16 - 1)
 MOST_PORTS = 100
-"""How many ports are tried, from the one that is asked for."""
+"""Most ports that are tried, from --port on."""
 MOST_CONNECTIONS = 800
-"""Fewer than the 1,024 files that a process may usually open."""
+"""Fewer than the 1,024 files that a process may open on most systems."""
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 _EVERYWHERE = ("0.0.0.0", "::")
 
@@ -59,7 +61,7 @@ class Args:
     data_dir: Path | None = None
     """The folder where the agent in training is kept at the end; by default one in the
     user's data folder."""
-    machine: cli.Machine = field(default_factory=cli.Machine)
+    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -67,19 +69,26 @@ def main(args: Args) -> int:
     if args.export is not None:
         return _export(args.export)
     for module in ("starlette", "uvicorn"):
-        cli.require(module, "web", "the page")
-    with _bound(args.host, args.port) as bound:
-        return _serve(args, _data_folder(args.data_dir), bound)
+        cli.require_package(module, "web", "the page")
+    with open_socket(args.host, args.port) as listener:
+        return _serve(args, _data_folder(args.data_dir), listener)
 
 
-def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
+def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
-    from jax_ttt.web.agents import AgentFiles
+    from jax_ttt.web.agent_files import AgentCollection
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.training import Training
+    from jax_ttt.web.training_thread import RunInterface, Training
 
-    files = AgentFiles(args.runs, data)
-    training = Training(files, lambda: _make_ready(args.machine))
+    files = AgentCollection(args.runs, data)
+
+    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> RunInterface:
+        _load_jax(args.machine)
+        from jax_ttt.web.live_run import LiveRun
+
+        return LiveRun(config, seed, stop)
+
+    training = Training(files, open_run)
     server = make_server(make_app(files, training, _host_names(args.host)))
     signals: list[int] = []
 
@@ -88,30 +97,30 @@ def _serve(args: Args, data: Path | None, bound: socket.socket) -> int:
         signals.append(number)
         server.should_exit = True
 
-    # uvicorn handles the first two while it serves, and then raises them again.
+    # While uvicorn serves, it handles the first two; then it raises them again.
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows lacks the last one
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
-    address = _address(args.host, bound.getsockname()[1])
+    address = _address(args.host, listener.getsockname()[1])
     _announce(args.host, address)
     if args.open:
         webbrowser.open(address)
     try:
-        server.run([bound])
+        server.run([listener])
     finally:
-        # A second signal ends the server without the end of the application.
+        # After a second signal, uvicorn does not call the application's end.
         has_ended = training.close()
-    code = cli.interrupted(signals[0]) if signals else 0
+    code = cli.report_interrupt(signals[0]) if signals else 0
     if not has_ended:
         _end_at_once(signals[0] if signals else signal.SIGTERM)
     return code
 
 
 def _end_at_once(number: int) -> None:
-    """End the process by a signal, for which a shell has the same exit code.
+    """End the process by the signal itself, for which shells report the same code.
 
-    Python's own end fails while JAX compiles or computes in a thread.
+    Python's normal exit fails while a thread of JAX compiles or computes.
     """
     sys.stdout.flush()
     signal.signal(number, signal.SIG_DFL)
@@ -119,7 +128,7 @@ def _end_at_once(number: int) -> None:
 
 
 def make_server(app: "ASGIApp") -> "uvicorn.Server":
-    """Return a server of an application, with uvicorn's limits."""
+    """Return a server of an application, with limits against slow or many clients."""
     import uvicorn
 
     config = uvicorn.Config(
@@ -129,7 +138,7 @@ def make_server(app: "ASGIApp") -> "uvicorn.Server":
         ws="none",
         lifespan="on",
         log_config=None,
-        log_level="critical",  # the application reports its own faults
+        log_level="critical",  # the application prints its errors itself
         access_log=False,
         server_header=False,
         proxy_headers=False,
@@ -141,25 +150,29 @@ def make_server(app: "ASGIApp") -> "uvicorn.Server":
     return uvicorn.Server(config)
 
 
-def _make_ready(machine: cli.Machine) -> None:
-    """Import JAX, and choose its device.
+def _load_jax(machine: cli.MachineFlags) -> None:
+    """Import JAX, choose its device, and use the folder of compiled programs.
 
     Raises:
         UsageError: the device is not available.
     """
-    from jax_ttt.runtime import compile_cache, devices
+    from jax_ttt.runtime import compiling, devices
 
     try:
         devices.choose_device(machine.device)
     except devices.DeviceError as error:
         raise UsageError(str(error)) from None
-    compile_cache.use(not machine.no_compile_cache)
+    compiling.use_program_cache(not machine.no_compile_cache)
 
 
-def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; if the port is taken, at one of the next ports."""
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a listening socket at a port, or at one of the next if it is taken.
+
+    Raises:
+        UsageError: no port is free, or the host is not of this machine.
+    """
     try:
-        return _listening(host, port)
+        return _listen_at_free_port(host, port)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(
@@ -168,21 +181,21 @@ def _bound(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen_at_free_port(host: str, port: int) -> socket.socket:
     family, _, _, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     refused = OSError(errno.EADDRINUSE, "address in use")
     for number in range(port, min(port + MOST_PORTS, 2**16)):
-        bound = socket.socket(family, socket.SOCK_STREAM)
-        if sys.platform != "win32":  # there, it would share the port
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        if sys.platform != "win32":  # there, two servers would share the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            bound.bind((address[0], number, *address[2:]))
-            bound.listen()  # a browser that is opened now waits a moment
-            return bound
+            listener.bind((address[0], number, *address[2:]))
+            listener.listen()  # now a browser can connect, and waits for the server
+            return listener
         except OSError as error:
-            bound.close()
+            listener.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise
             refused = error
@@ -190,7 +203,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _host_names(host: str) -> list[str]:
-    """Return the names that the header Host may have, without the port."""
+    """Return the names that the header Host may have, without ports."""
     addresses = _own_addresses() if host in _EVERYWHERE else {host}
     names = {f"[{name}]" if ":" in name else name for name in addresses}
     return sorted({"127.0.0.1", "localhost", "[::1]", *names})
@@ -199,11 +212,11 @@ def _host_names(host: str) -> list[str]:
 def _own_addresses() -> set[str]:
     """Return this machine's name and addresses, as far as they can be found."""
     name = socket.gethostname()
-    own = {name}
+    addresses = {name}
     with contextlib.suppress(OSError):
-        own |= {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
-    # The name may stand for this machine alone. An address for documentation, to which
-    # nothing is sent, chooses the one that the network knows.
+        addresses |= {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
+    # The name may resolve to 127.0.0.1 only. A datagram socket that is connected to an
+    # address for documentation has the network's address; connecting it sends nothing.
     for family, far in (
         (socket.AF_INET, "192.0.2.1"),
         (socket.AF_INET6, "2001:db8::1"),
@@ -213,18 +226,18 @@ def _own_addresses() -> set[str]:
             socket.socket(family, socket.SOCK_DGRAM) as s,
         ):
             s.connect((far, 9))
-            own.add(s.getsockname()[0])
-    return own
+            addresses.add(s.getsockname()[0])
+    return addresses
 
 
 def _address(host: str, port: int) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
 def _announce(host: str, address: str) -> None:
     if host not in _LOCAL:
-        streams.tell(
+        standard_streams.print_stderr(
             f"warning: --host {host} lets everyone who can reach this machine play, "
             "train, and delete agents that were kept"
         )
@@ -232,7 +245,13 @@ def _announce(host: str, address: str) -> None:
 
 
 def _data_folder(folder: Path | None) -> Path | None:
-    """Return the user's folder, which is made if need be; None if that fails."""
+    """Return the folder where agents are kept, made if it is missing.
+
+    Return None, after a warning, if the default folder can't be used.
+
+    Raises:
+        UsageError: --data-dir can't be used.
+    """
     import platformdirs
 
     path = folder or platformdirs.user_data_path("jax_ttt", appauthor=False)
@@ -243,20 +262,22 @@ def _data_folder(folder: Path | None) -> Path | None:
     except OSError as error:
         if folder is not None:
             raise UsageError(f"--data-dir {folder}: {error.strerror}") from None
-        streams.tell(f"warning: no agent is kept: {path}: {error.strerror}")
+        standard_streams.print_stderr(
+            f"warning: no agent is kept: {path}: {error.strerror}"
+        )
         return None
     return path
 
 
 def _export(folder: Path) -> int:
     """Write the page with the shipped agents as one file."""
-    from jax_ttt.web import export
+    from jax_ttt.web import one_file
 
     try:
-        path = export.write_page(folder)
+        path = one_file.write_page(folder)
     except OSError as error:
         raise UsageError(f"--export {folder}: {error.strerror}") from None
-    streams.tell_written(path)
+    standard_streams.print_written(path)
     return 0
 
 

@@ -1,6 +1,7 @@
-"""The server's addresses: the page, the agents' files, live training. Imports no JAX.
+"""The server's addresses: the page, the agents' files, live training.
 
-Each refusal is a status and `{"error": REASON}`.
+An error is answered with its status and `{"error": REASON}`. Nothing here imports JAX,
+which is slow to load, so the page opens at once; only a training loads it.
 """
 
 import asyncio
@@ -15,38 +16,41 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.files import records
-from jax_ttt.files.records import JsonObject
-from jax_ttt.web.agents import AgentFiles
-from jax_ttt.web.export import STATIC
+from jax_ttt.files import json_records
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.web.agent_files import AgentCollection
+from jax_ttt.web.one_file import STATIC
 from jax_ttt.web.security import SecurityMiddleware
-from jax_ttt.web.training import LIVE, Training
+from jax_ttt.web.training_thread import LIVE, Training
 
 MOST_BODY_BYTES = 64 * 2**10
 MOST_MOVES = 100
-"""Most moves of a game that is sent."""
+"""Most moves in a request; no game of the page is longer."""
 LARGEST_MOVE = 99
-"""The largest number of a move that is sent; the rules of its game allow fewer."""
+"""Largest number of a move in a request; the rules of its game are checked later."""
 _COMMENT_SECONDS = 15.0
+"""Time without a change after which a stream sends a comment."""
 _PAUSE_SECONDS = 0.05
-"""Between two messages of a stream: what changes meanwhile is in the second one."""
+"""Time between two messages of a stream; changes in between are sent together."""
 
-# Of the registry of Windows a script may get another type, which `nosniff` forbids.
+# The registry of Windows may have another type for scripts, which `nosniff` forbids.
 mimetypes.add_type("text/javascript", ".js")
 
 
-def make_app(files: AgentFiles, training: Training, hosts: Sequence[str]) -> Starlette:
-    """Return the application; `hosts` are its names in the header Host, without ports.
+def make_app(
+    files: AgentCollection, training: Training, hosts: Sequence[str]
+) -> Starlette:
+    """Return the application, which closes the training at its end.
 
-    The training is closed at the application's end.
+    `hosts` are the names that the header Host may have, without ports.
     """
-    answers = _Answers(files, training)
+    handlers = _Handlers(files, training)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -57,98 +61,101 @@ def make_app(files: AgentFiles, training: Training, hosts: Sequence[str]) -> Sta
     return Starlette(
         lifespan=lifespan,
         routes=[
-            Route("/", _page),
+            Route("/", _send_page),
             Mount("/static", StaticFiles(directory=STATIC)),
-            Route("/api/agents", answers.agents),
-            Route("/api/agents", answers.remove, methods=["DELETE"]),
-            Route("/api/agents/file", answers.file),
-            Route("/api/agents/history", answers.history),
-            Route("/api/training", answers.status),
-            Route("/api/training", answers.command, methods=["POST"]),
-            Route("/api/training/settings", answers.change, methods=["PATCH"]),
-            Route("/api/training/games", answers.learn, methods=["POST"]),
-            Route("/api/training/events", answers.events),
+            Route("/api/agents", handlers.list_agents),
+            Route("/api/agents", handlers.remove_agent, methods=["DELETE"]),
+            Route("/api/agents/file", handlers.send_agent),
+            Route("/api/agents/history", handlers.send_history),
+            Route("/api/training", handlers.send_status),
+            Route("/api/training", handlers.run_command, methods=["POST"]),
+            Route("/api/training/settings", handlers.change, methods=["PATCH"]),
+            Route("/api/training/games", handlers.learn_game, methods=["POST"]),
+            Route("/api/training/events", handlers.stream_events),
         ],
         middleware=[
             Middleware(SecurityMiddleware),
             Middleware(TrustedHostMiddleware, allowed_hosts=hosts),
         ],
         exception_handlers={
-            HTTPException: _refuse_http,
-            Refused: _refuse_ours,
-            Exception: _fail,
+            HTTPException: _http_error_response,
+            Refused: _refused_response,
+            Exception: _fault_response,
         },
     )
 
 
-async def _page(request: Request) -> Response:
+async def _send_page(request: Request) -> Response:
     return FileResponse(STATIC / "index.html")
 
 
-class _Answers:
-    """The functions that answer; those that read files run in threads."""
+class _Handlers:
+    """The functions that answer requests.
 
-    def __init__(self, files: AgentFiles, training: Training) -> None:
+    Starlette runs those that are not `async` in threads: they read files.
+    """
+
+    def __init__(self, files: AgentCollection, training: Training) -> None:
         self.agent_files, self.training = files, training
 
-    def agents(self, request: Request) -> Response:
-        """Return all agents, and the files that can't be used."""
-        listed, refused = self.agent_files.as_json()
-        if (live := self.training.as_agent()) is not None:
-            listed.append(live)
-        return JSONResponse({"agents": listed, "refused": refused})
+    def list_agents(self, request: Request) -> Response:
+        """List all agents, and the files that can't be used with the reasons."""
+        agents, refused = self.agent_files.list_agents()
+        if (live := self.training.agent_entry()) is not None:
+            agents.append(live)
+        return JSONResponse({"agents": agents, "refused": refused})
 
-    def file(self, request: Request) -> Response:
-        """Return the file of an agent."""
-        agent_id, update = _agent_of(request)
+    def send_agent(self, request: Request) -> Response:
+        """Send the file of an agent."""
+        agent_id, update = _agent_and_update(request)
         is_live = agent_id.startswith(LIVE)
         source = self.training if is_live else self.agent_files
         with _refusing_unknown_agents():
             content = source.content(agent_id, update)
         return Response(content, media_type="application/octet-stream")
 
-    def history(self, request: Request) -> Response:
-        """Return the evaluations of a run."""
-        agent_id = _latest_agent_of(request)
+    def send_history(self, request: Request) -> Response:
+        """Send the evaluations of a run."""
+        agent_id = _agent_id(request)
         with _refusing_unknown_agents():
             return JSONResponse({"rows": self.agent_files.history(agent_id)})
 
-    def remove(self, request: Request) -> Response:
-        """Delete an agent that was kept."""
-        agent_id = _latest_agent_of(request)
+    def remove_agent(self, request: Request) -> Response:
+        """Delete a kept agent."""
+        agent_id = _agent_id(request)
         with _refusing_unknown_agents():
             self.agent_files.remove(agent_id)
         return JSONResponse({"removed": agent_id})
 
-    async def status(self, request: Request) -> Response:
-        """Return everything about the training."""
+    async def send_status(self, request: Request) -> Response:
+        """Send the training's status with the rows of all evaluations."""
         status, rows = self.training.status_with_rows()
         return JSONResponse({**status, "rows": rows})
 
-    async def command(self, request: Request) -> Response:
+    async def run_command(self, request: Request) -> Response:
         """Start, pause, continue or reset the training."""
-        body = await _body(request)
+        body = await _json_body(request)
         if not {"command"} <= body.keys() <= {"command", "learner"}:
-            raise HTTPException(400, "a command is needed, and at most a learner")
+            raise HTTPException(400, "the body needs `command`, and may have `learner`")
         self.training.command(body["command"], body.get("learner"))
-        return await self.status(request)
+        return await self.send_status(request)
 
     async def change(self, request: Request) -> Response:
         """Move sliders, or switch learning from people on or off."""
-        self.training.change(await _body(request))
-        return await self.status(request)
+        self.training.change(await _json_body(request))
+        return await self.send_status(request)
 
-    async def learn(self, request: Request) -> Response:
-        """Let the agent in training learn from a game."""
-        body = await _body(request)
+    async def learn_game(self, request: Request) -> Response:
+        """Pass a finished game to the agent in training, which learns from it."""
+        body = await _json_body(request)
         if body.keys() != {"moves"}:
-            raise HTTPException(400, "the moves of a game are needed")
-        await run_in_threadpool(self.training.learn, _moves(body["moves"]))
-        return await self.status(request)
+            raise HTTPException(400, "the body needs `moves` and nothing else")
+        await run_in_threadpool(self.training.learn, _checked_moves(body["moves"]))
+        return await self.send_status(request)
 
-    async def events(self, request: Request) -> Response:
-        """Return a stream of the training's changes."""
-        stream = () if request.method == "HEAD" else _events(self.training)
+    async def stream_events(self, request: Request) -> Response:
+        """Send a stream of the training's changes."""
+        stream = () if request.method == "HEAD" else _event_stream(self.training)
         return StreamingResponse(stream, media_type="text/event-stream")
 
 
@@ -164,8 +171,8 @@ def _refusing_unknown_agents() -> Iterator[None]:
         raise HTTPException(404, str(error)) from None
 
 
-def _agent_of(request: Request) -> tuple[str, int | None]:
-    """Return the agent's id and the update that a query names."""
+def _agent_and_update(request: Request) -> tuple[str, int | None]:
+    """Return the agent's id and the update in a query; None is the latest."""
     query = request.query_params
     pairs = query.multi_items()
     if len(pairs) > len(query) or not {"agent"} <= query.keys() <= {"agent", "update"}:
@@ -176,41 +183,46 @@ def _agent_of(request: Request) -> tuple[str, int | None]:
     return query["agent"], None if text is None else int(text)
 
 
-def _latest_agent_of(request: Request) -> str:
-    """Return the agent's id that a query names, without an update."""
-    agent_id, update = _agent_of(request)
+def _agent_id(request: Request) -> str:
+    """Return the agent's id in a query, which may not have an update."""
+    agent_id, update = _agent_and_update(request)
     if update is not None:
         raise HTTPException(400, "one agent is needed, and no update")
     return agent_id
 
 
-async def _body(request: Request) -> JsonObject:
-    """Return the JSON object that is a request's body."""
+async def _json_body(request: Request) -> JsonObject:
+    """Return a request's body, which must be a JSON object."""
     content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BODY_BYTES:
-            raise HTTPException(413, f"the body is longer than {MOST_BODY_BYTES} bytes")
     try:
-        return records.from_json(dict[str, object], content)
+        async for part in request.stream():
+            content += part
+            if len(content) > MOST_BODY_BYTES:
+                raise HTTPException(
+                    413, f"the body is longer than {MOST_BODY_BYTES} bytes"
+                )
+    except ClientDisconnect:
+        raise HTTPException(400, "the connection ended before the body") from None
+    try:
+        return json_records.from_json(dict[str, object], content)
     except ValueError as error:
         raise HTTPException(400, f"the body must be a JSON object: {error}") from None
 
 
-def _moves(value: object) -> list[int]:
-    """Return the moves of a request; whether they are legal is not checked."""
+def _checked_moves(value: object) -> list[int]:
+    """Check that the moves of a request are whole numbers, legal or not."""
     if not isinstance(value, list) or len(value) > MOST_MOVES:
-        raise HTTPException(400, "moves must be a list, of a game")
+        raise HTTPException(400, "`moves` must be the list of a game's moves")
     moves = [move for move in value if type(move) is int and 0 <= move <= LARGEST_MOVE]
     if len(moves) < len(value):
         raise HTTPException(400, "each move must be a whole number")
     return moves
 
 
-async def _events(training: Training) -> AsyncIterator[bytes]:
+async def _event_stream(training: Training) -> AsyncIterator[bytes]:
     """Yield the training's status after each change, with the rows not yet sent.
 
-    A reader that is slow gets fewer messages, but every row.
+    A slow reader gets fewer messages, but every row.
     """
     run, num_rows = None, 0
     with training.listener() as changes:
@@ -228,23 +240,23 @@ async def _events(training: Training) -> AsyncIterator[bytes]:
                     await asyncio.wait_for(changes.get(), _COMMENT_SECONDS)
                     is_changed = True
                 except TimeoutError:
-                    yield b": still here\n\n"  # finds out whether the reader is, too
+                    yield b": still here\n\n"  # fails if the reader has gone
 
 
-async def _refuse_http(request: Request, error: Exception) -> Response:
+async def _http_error_response(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     reason = {"error": error.detail}
     return JSONResponse(reason, error.status_code, headers=error.headers)
 
 
-async def _refuse_ours(request: Request, error: Exception) -> Response:
+async def _refused_response(request: Request, error: Exception) -> Response:
     status = 400 if isinstance(error, SettingError) else 409
     return JSONResponse({"error": str(error)}, status)
 
 
-async def _fail(request: Request, error: Exception) -> Response:
-    """Show a fault of ours in the terminal; the server goes on."""
+async def _fault_response(request: Request, error: Exception) -> Response:
+    """Print an unexpected error in the terminal, and answer without its details."""
     traceback.print_exception(error, file=sys.stderr)
     reason = "internal error: the server's terminal shows it"
     return JSONResponse({"error": reason}, 500)

@@ -1,7 +1,8 @@
 """One live run: the training loop, a step at a time, with settings that change.
 
-Only the training thread uses it. A change of settings closes the loop and continues
-from its state, so there is one loop, and nothing is compiled again.
+Only the training thread uses it. A change of settings starts the loop of `train` again
+from the last state. Settings that change are arguments of the compiled programs, so
+nothing is compiled again.
 """
 
 import dataclasses
@@ -9,27 +10,29 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jax_ttt.config.catalogue import SEAT_OF, SIDES
+from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.records import JsonObject
-from jax_ttt.files.rows import Chunk, Evaluated
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import exact
-from jax_ttt.grading.evaluation import Evaluation
+from jax_ttt.grading import tree_grade
 from jax_ttt.grading.grade import Grade
+from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.pictures import curves
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.solver import policies
-from jax_ttt.training import graded_steps, loop
-from jax_ttt.training.run_state import Progress, RunState, run_key
-from jax_ttt.web.agents import history_row
-from jax_ttt.web.training import NOTHING
+from jax_ttt.training import loop, run_state
+from jax_ttt.training.layout import run_key
+from jax_ttt.training.run_state import RunState, RunStep
+from jax_ttt.web.agent_files import history_row
+from jax_ttt.web.training_thread import INITIAL_FIGURES
 
 _learn_from_game = Program(learn_from_game)
-# Its final tanh keeps the loss finite, whatever the weights are.
+# The network's final tanh keeps the loss finite even with huge weights, so training
+# that diverged shows in its gradient.
 _SATURATED = (
     "training diverged: the network's outputs are saturated and its gradient is 0 by "
     "update {:,}; try a lower learning rate"
@@ -37,28 +40,28 @@ _SATURATED = (
 
 
 class LiveRun:
-    """A run of one agent, and what is shown of it after each step."""
+    """A run of one agent, and what the page shows after each step."""
 
     agent: AgentFile
     """The agent after the last step; its weights are copies."""
     row: JsonObject | None = None
-    """The row of the last step if it was an evaluation; see `agents.history_row`."""
+    """The last step's row if it was an evaluation; see `agent_files.history_row`."""
 
     def __init__(
         self, config: Config, seed: int, stop: Callable[[], bool] = lambda: False
     ) -> None:
         """Prepare the run; nothing is compiled before the first step.
 
-        Once `stop()` is true, a search for counterexamples ends early.
+        A search for counterexamples ends early once `stop()` is true.
         """
         self._config, self._seed, self._stop = config, seed, stop
         self._key = run_key(seed)
-        self._grade = graded_steps.ungraded(config)
+        self._grade = run_state.initial_grade(config)
         self._shown_grade = self._grade
         self._state: RunState | None = None
         self._chunk: Chunk | None = None
         self._evaluated: list[Evaluated] = []
-        self._num_games = 0  # of people
+        self._num_games = 0  # that people played and the agent learned from
         self._open(config, None, stop)
 
     @property
@@ -68,7 +71,7 @@ class LiveRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether all updates are done and graded, or counterexamples have run out."""
+        """Whether all updates are done and graded, or no counterexample is left."""
         state = self._state
         if state is None or state.evaluated < state.update:
             return False
@@ -83,27 +86,32 @@ class LiveRun:
         """
         if self._state is not None and config != self._config:
             self._open(config, self._state, self._stop)
-        self._take(*next(self._steps))
+        step, grade = next(self._steps)
+        self._record_step(step, grade)
 
     def learn(self, games: Sequence[Sequence[int]], config: Config) -> None:
-        """Learn from finished games of both players' moves, and evaluate the agent.
+        """Learn from finished games, each the moves of both players, and evaluate.
 
-        The run goes on at the same update. Before the first step it can't learn.
+        The number of updates stays the same.
+
+        Raises:
+            ValueError: the run has not made its first step.
         """
         if self._state is None:
             raise ValueError("the run has not begun")
         learner = loop.make_learner(config, self._seed)
-        learned = self._state.train_state
+        train_state = self._state.train_state
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
             game = finished_game(config.env_id, moves, number)
-            learned = _learn_from_game(learner, learned, game)
+            train_state = _learn_from_game(learner, train_state, game)
         state = dataclasses.replace(
-            self._state, train_state=learned, evaluated=self._state.update - 1
+            self._state, train_state=train_state, evaluated=self._state.update - 1
         )
         # The loop evaluates what is not evaluated yet, and stops.
         self._open(config, state, lambda: True)
-        self._take(*next(self._steps))
+        step, grade = next(self._steps)
+        self._record_step(step, grade)
         self._open(config, self._state, self._stop)
 
     def _open(
@@ -112,20 +120,24 @@ class LiveRun:
         """Begin the loop, or continue from a state."""
         self._config = config
         learner = loop.make_learner(config, self._seed)
-        steps = loop.train(learner, self._key, state, stop=stop)
-        self._steps = graded_steps.with_grades(config, steps, self._grade)
+        steps = loop.training_steps(learner, self._key, state, stop=stop)
+        self._steps = run_state.with_grades(config, steps, self._grade)
 
-    def _take(self, progress: Progress, grade: Grade) -> None:
-        """Note a step's state, row and agent."""
-        self._state, self._grade, self.row = progress.state, grade, None
-        row = graded_steps.row(progress, grade)
+    def _record_step(self, step: RunStep, grade: Grade) -> None:
+        """Keep a step's state, and make its row and its agent.
+
+        Raises:
+            FloatingPointError: training diverged.
+        """
+        self._state, self._grade, self.row = step.state, grade, None
+        row = run_state.metrics_row(step, grade)
         if isinstance(row, Chunk):
             if row.grad_norm == 0 and not row.rows:
                 raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
         else:
-            assert progress.evaluation is not None  # of a row that is no chunk's
-            self._shown_grade = self._detailed(progress.evaluation, grade)
+            assert step.evaluation is not None  # only a chunk has none
+            self._shown_grade = self._detailed_grade(step.evaluation, grade)
             self._evaluated.append(row)
             self.row = history_row(
                 row.update,
@@ -134,25 +146,27 @@ class LiveRun:
                 loss=None if self._chunk is None else self._chunk.loss,
                 seconds=row.seconds,
             )
-        tensors = agents.tensors_of(progress.params)
+        tensors = saved_agents.params_as_tensors(step.params)
         self.agent = AgentFile(
             config=self._config,
             seed=self._seed,
-            num_updates=progress.update,
+            num_updates=step.update,
             score=self._shown_grade,
             # Copies, because the next chunk donates these arrays.
             tensors={name: np.array(tensor) for name, tensor in tensors.items()},
         )
 
-    def _detailed(self, evaluation: Evaluation, grade: Grade) -> Grade:
-        """Return the grade with all that the game's tree tells, if it has one."""
+    def _detailed_grade(self, evaluation: Evaluation, grade: Grade) -> Grade:
+        """Return the grade with exact figures of each seat, if the game has a tree."""
         if evaluation.exact is None:
             return grade
         tree = trees.enumerated(self._config.env_id)
-        return exact.grade_seats(
+        return tree_grade.grade_seats(
             env_id=self._config.env_id,
             tree=tree,
-            probs=policies.deterministic(tree, np.asarray(evaluation.exact.moves)),
+            probs=policies.deterministic_policy(
+                tree, np.asarray(evaluation.exact.moves)
+            ),
             seats=self._config.seats,
         )
 
@@ -166,14 +180,14 @@ class LiveRun:
 
     @property
     def figures(self) -> JsonObject:
-        """What is shown of the run; the keys are those of `training.NOTHING`."""
+        """The figures that the page shows, with the keys of `INITIAL_FIGURES`."""
         state = self._state
         if state is None:
-            return NOTHING
+            return INITIAL_FIGURES
         games, wins, losses = map(int, (state.games, state.wins, state.losses))
         visited = state.train_state.visited
         unbeatable = {
-            side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF.items()
+            side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF_SIDE.items()
         }
         return {
             "update": self.update,

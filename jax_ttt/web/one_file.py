@@ -8,30 +8,73 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.runtime import atomic_files
+from jax_ttt.web import agent_files
+from jax_ttt.web.agent_files import ListedAgent
 from jax_ttt.web.security import POLICY
 
+STATIC = Path(__file__).parent / "static"
+"""The page's files."""
 _IMPORT = re.compile(r'(?m)^(import |.* from )"(\./[\w./-]+)";$')
-"""An import of a module of the page: what stands before its path, and the path."""
+"""An import of a module of the page: the code before its path, and the path."""
 _MAIN, _WORKER = "main.js", "worker.js"
 
 
-def inlined(static: Path, data: Mapping[str, object]) -> str:
-    """Return the page of a folder as one HTML text with its styles, modules and data.
+def write_page(folder: Path, agents: Sequence[ListedAgent] | None = None) -> Path:
+    """Write the page to a folder, made if it is missing, and return its file.
+
+    The page has these agents, by default those that come with the package.
 
     Raises:
-        ValueError: the page lacks a part that is replaced.
+        AgentError: the page can't use an agent.
+        OSError: the folder can't be written.
+    """
+    data = page_data(agent_files.shipped_agents() if agents is None else agents)
+    path = folder / "index.html"
+    folder.mkdir(parents=True, exist_ok=True)
+    atomic_files.write_atomic(path, inline_page(STATIC, data).encode())
+    return path
+
+
+def page_data(agents: Sequence[ListedAgent]) -> JsonObject:
+    """Return everything that the page requests from a server, as JSON data.
+
+    Raises:
+        AgentError: the page can't use an agent.
+    """
+    contents = {}
+    for agent in agents:
+        latest = agent_files.read_without_weights(agent.path).num_updates
+        for update, path in {**agent.snapshots, latest: agent.path}.items():
+            content = atomic_files.read_bounded(path, agent_files.MOST_AGENT_BYTES)
+            contents[f"{agent.id}@{update}"] = base64.b64encode(content).decode()
+    return {
+        "agents": [agent_files.agent_entry(agent) for agent in agents],
+        "files": contents,
+        "tree": json.loads((STATIC / "tic_tac_toe.json").read_text("utf-8")),
+    }
+
+
+def inline_page(static: Path, data: Mapping[str, object]) -> str:
+    """Return a folder's page as one HTML text with its styles, modules and data.
+
+    Raises:
+        ValueError: index.html lacks a part that this replaces.
     """
     imports = {
-        _name(static, path): data_url(_with_imports(path, lambda x: _name(static, x)))
-        for path in _modules(static / _MAIN)
+        _module_name(static, path): data_url(
+            _code_with_imports(path, lambda module: _module_name(static, module))
+        )
+        for path in _imported_modules(static / _MAIN)
     }
-    worker = _nested(static / _WORKER)
+    worker = _nested_url(static / _WORKER)
     import_map = json.dumps({"imports": imports})
-    start = f'import "{_name(static, static / _MAIN)}";'
-    # "</script>" in a name would end the element.
+    start = f'import "{_module_name(static, static / _MAIN)}";'
+    # "</script>" in a name of the data would end the element.
     data_text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     text = (static / "index.html").read_text("utf-8")
     sheets = re.findall(r'<link rel="stylesheet" href="/static/([\w.-]+)"', text)
@@ -64,7 +107,7 @@ def inlined(static: Path, data: Mapping[str, object]) -> str:
 
 
 def hash_source(text: str) -> str:
-    """Return what a policy calls an inline script or style."""
+    """Return the name of an inline script or style in a policy: its SHA-256."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -75,31 +118,31 @@ def data_url(code: str) -> str:
     return f"data:text/javascript;charset=utf-8;base64,{encoded}"
 
 
-def _modules(main: Path) -> list[Path]:
-    """Return a module and all that it needs, sorted."""
-    needed, modules = [main], set()
-    while needed:
-        path = needed.pop()
+def _imported_modules(main: Path) -> list[Path]:
+    """Return a module and all modules that it imports, sorted."""
+    paths, modules = [main], set()
+    while paths:
+        path = paths.pop()
         if path not in modules:
             modules.add(path)
             names = [name for _, name in _IMPORT.findall(path.read_text("utf-8"))]
-            needed += [path.parent / name for name in names]
+            paths += [path.parent / name for name in names]
     return sorted(modules)
 
 
-def _name(static: Path, path: Path) -> str:
+def _module_name(static: Path, path: Path) -> str:
     """Return a module's name in the import map."""
     return f"page/{path.relative_to(static).with_suffix('').as_posix()}"
 
 
-def _nested(path: Path) -> str:
-    """Return a module as a `data:` URL that has its imports as such URLs."""
-    return data_url(_with_imports(path, _nested))
+def _nested_url(path: Path) -> str:
+    """Return a module as a `data:` URL, in which its imports are such URLs too."""
+    return data_url(_code_with_imports(path, _nested_url))
 
 
-def _with_imports(path: Path, renamed: Callable[[Path], str]) -> str:
-    """Return a module's code with other names of what it imports."""
+def _code_with_imports(path: Path, name_of: Callable[[Path], str]) -> str:
+    """Return a module's code; `name_of` gives the new name of each imported module."""
     return _IMPORT.sub(
-        lambda match: f'{match[1]}"{renamed(path.parent / match[2])}";',
+        lambda match: f'{match[1]}"{name_of(path.parent / match[2])}";',
         path.read_text("utf-8"),
     )

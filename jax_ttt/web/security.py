@@ -1,8 +1,8 @@
-"""Who may ask the server, and the headers of its replies. Imports no JAX.
+"""Refusal of other sites' requests, and the headers of all replies.
 
-A page of another site can send requests to this machine, and a name of another site can
-be made to mean 127.0.0.1 (DNS rebinding): the latter is what Starlette's
-`TrustedHostMiddleware` refuses. Source: MDN, Fetch metadata.
+A page of another site can send requests to this machine: they are refused here. A name
+of another site can also resolve to 127.0.0.1 (DNS rebinding): Starlette's
+`TrustedHostMiddleware` refuses it. Source: MDN, Fetch metadata.
 """
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -32,13 +32,13 @@ HEADERS = {
 
 
 class SecurityMiddleware:
-    """Refuses what pages of other sites ask, and adds `HEADERS` to all replies."""
+    """Refuses requests from pages of other sites, and adds `HEADERS` to all replies."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Pass a request on to the application, or refuse it."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -46,18 +46,18 @@ class SecurityMiddleware:
             await send(message)
 
         app = self.app
-        if scope["type"] == "http" and is_of_another_site(scope):
+        if scope["type"] == "http" and is_cross_site(scope):
             reason = "requests of other sites are refused"
             app = JSONResponse({"error": reason}, status_code=403)
         await app(scope, receive, send_with_headers)
 
 
-def is_of_another_site(scope: Scope) -> bool:
+def is_cross_site(scope: Scope) -> bool:
     """Return whether another site's page has sent a request.
 
-    A link to the page itself may stand on any site. The browser's own statement counts,
-    since a proxy may change the names; at an address without TLS that is not of this
-    machine, a browser sends `Origin` alone.
+    A link to the page itself may stand on any site. Browsers send `Sec-Fetch-Site`,
+    which holds even where a proxy changes the names of hosts. Without TLS they send it
+    to this machine only; elsewhere, `Origin` is compared with `Host`.
     """
     headers = Headers(scope=scope)
     site = headers.get("sec-fetch-site")

@@ -1,4 +1,4 @@
-"""What can be trained live, and the sliders that change it. Imports no JAX."""
+"""The learners that can be trained on the page, and the sliders that change them."""
 
 import dataclasses
 import math
@@ -9,17 +9,18 @@ from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
-from jax_ttt.files.records import JsonObject
+from jax_ttt.files.json_records import JsonObject
 
-Learner = Literal["table", "network", "connect-4x4"]
-LEARNERS: tuple[Learner, ...] = get_args(Learner)
+LearnerName = Literal["table", "network", "connect-4x4"]
+LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)
 
 
 @dataclasses.dataclass(frozen=True)
 class Slider:
-    """A number that can be changed while an agent learns.
+    """A setting that a person can change while an agent learns.
 
-    It sets all of `fields` to one value, so a moved slider ends their schedule.
+    It sets all of `fields`, the start and the end of a schedule, to one value: a moved
+    slider ends the schedule.
     """
 
     fields: tuple[str, ...]
@@ -27,28 +28,25 @@ class Slider:
 
 
 @dataclasses.dataclass(frozen=True)
-class Learning:
-    """What a learner begins with, and what can be changed while it learns."""
+class LearnerOption:
+    """A learner's settings at the start, and its sliders."""
 
     config: Config
     sliders: Mapping[str, Slider]
     seconds: float | None = None
-    """About how long a run is shown; None: as fast as it is computed."""
+    """Approximate length of a run, slow enough to watch; None: as fast as possible."""
     from_people: bool = True
     """Whether it can learn from a person's games."""
 
     def pace(self, speed: float) -> float | None:
-        """Return the most updates a second, at `speed` times the usual pace.
-
-        None is no limit.
-        """
+        """Return the most updates per second at `speed` times the pace; None: any."""
         if self.seconds is None or math.isinf(speed):
             return None
         return speed * self.config.run.num_updates / self.seconds
 
 
-def _sliders(low: float, high: float) -> dict[str, Slider]:
-    """Return the sliders of a learner with this range of learning rates."""
+def _make_sliders(low: float, high: float) -> dict[str, Slider]:
+    """Return the sliders of a learner; `low` and `high` bound its learning rate."""
     rates = ("learning_rate", "learning_rate_end")
     return {
         "learning_rate": Slider(rates, Range(float, low, high)),
@@ -57,25 +55,28 @@ def _sliders(low: float, high: float) -> dict[str, Slider]:
     }
 
 
-LEARNING: dict[Learner, Learning] = {
-    # More evaluations than the presets have, for a curve that is seen to grow.
-    "table": Learning(
-        PRESETS["table"].replace(eval_every=10), _sliders(0.01, 1.0), seconds=10.0
+LEARNING: dict[LearnerName, LearnerOption] = {
+    # More evaluations than in the presets, so that the curve grows in small steps.
+    "table": LearnerOption(
+        PRESETS["table"].replace(eval_every=10), _make_sliders(0.01, 1.0), seconds=10.0
     ),
-    "network": Learning(
-        PRESETS["default"].replace(eval_every=50), _sliders(1e-4, 0.1), seconds=20.0
+    "network": LearnerOption(
+        PRESETS["default"].replace(eval_every=50),
+        _make_sliders(1e-4, 0.1),
+        seconds=20.0,
     ),
     # An evaluation is a round: a search for counterexamples. It ends with a proof.
-    "connect-4x4": Learning(
-        PRESETS["connect-4x4"], _sliders(1e-4, 0.02), from_people=False
+    "connect-4x4": LearnerOption(
+        PRESETS["connect-4x4"], _make_sliders(1e-4, 0.02), from_people=False
     ),
 }
 
 
-def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
-    """Raise `SettingError` unless all are sliders of the learner, within the range.
+def check_moved(learner: LearnerName, moved: Mapping[str, object]) -> None:
+    """Check the names and values of moved sliders; None moves a slider back.
 
-    None stands for a slider that is moved back.
+    Raises:
+        SettingError: a slider is unknown, or its value is outside the range.
     """
     sliders = LEARNING[learner].sliders
     for name, value in moved.items():
@@ -85,8 +86,8 @@ def check_moved(learner: Learner, moved: Mapping[str, object]) -> None:
             sliders[name].range.check(name, value)
 
 
-def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
-    """Return the learner's settings with the sliders that were moved."""
+def config_with(learner: LearnerName, moved: Mapping[str, float]) -> Config:
+    """Return the learner's settings, changed by the moved sliders."""
     learning = LEARNING[learner]
     fields = {
         field: value
@@ -96,13 +97,13 @@ def config_with(learner: Learner, moved: Mapping[str, float]) -> Config:
     return learning.config.replace(**fields)
 
 
-def shown(
-    learner: Learner, moved: Mapping[str, float], scheduled: Mapping[str, float]
+def sliders_as_json(
+    learner: LearnerName, moved: Mapping[str, float], scheduled: Mapping[str, float]
 ) -> JsonObject:
     """Return the sliders as JSON data.
 
-    `value` is what the learner uses now: the slider's if it was moved, else that of
-    the schedule if `scheduled` has it, else the first one of the settings.
+    `value` is what the learner uses now: the slider's value if it was moved, else that
+    of the schedule if `scheduled` has it, else the value at the start.
     """
     learning = LEARNING[learner]
     sliders: JsonObject = {}

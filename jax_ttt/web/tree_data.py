@@ -1,4 +1,4 @@
-"""The positions of the rows of tables as JSON: the page finds a board's row by it.
+"""The positions of a table's rows as JSON, by which the page finds a board's row.
 
 Axes: `P` positions, `F` cells.
 """
@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import UInt8
 
-from jax_ttt.config.catalogue import DEFAULT, EnvId
-from jax_ttt.games import stones
+from jax_ttt.config.game_facts import DEFAULT_GAME, EnvId
+from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 
-PATH = Path(__file__).parent / "static" / f"{DEFAULT}.json"
-"""The file of the page; `python -m jax_ttt.web.tree_data` writes it again."""
+PATH = Path(__file__).parent / "static" / f"{DEFAULT_GAME}.json"
+"""The page's copy; `python -m jax_ttt.web.tree_data` writes it again."""
 
 
 def tree_json(env_id: EnvId) -> bytes:
@@ -35,10 +35,10 @@ def tree_json(env_id: EnvId) -> bytes:
 
 def stone_cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
     """Return the cells of each position: 0 free, 1 first player's stone, 2 second's."""
-    own = stones.cells_on_host(tree.obs)
-    first = np.where(tree.first_to_move[:, None], own, -own)
+    cells_of_mover = stone_boards.cells_on_host(tree.obs)
+    first = np.where(tree.first_to_move[:, None], cells_of_mover, -cells_of_mover)
     return np.where(first < 0, 2, first).astype(np.uint8)
 
 
 if __name__ == "__main__":
-    PATH.write_bytes(tree_json(DEFAULT))
+    PATH.write_bytes(tree_json(DEFAULT_GAME))

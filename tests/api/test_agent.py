@@ -27,24 +27,24 @@ def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
 @pytest.mark.usefixtures("any_types")
 def test_only_an_agent_is_saved(run, tmp_path):
     wrong: Any
-    for wrong, named in (("minimax", "'minimax'"), (run, "a Run")):
-        with pytest.raises(jax_ttt.Refused, match=f"save needs an .* got {named}"):
+    for wrong, text in (("minimax", "'minimax'"), (run, "a Run")):
+        with pytest.raises(jax_ttt.Refused, match=f"save needs an .* got {text}"):
             jax_ttt.save(wrong, tmp_path / "agent.safetensors")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_notebook_shows_its_results_and_its_game(agent):
-    shown = agent._repr_html_()
-    assert "<td>tic_tac_toe</td>" in shown
-    assert "never loses" in shown
-    assert "@keyframes" in shown, "an animation"
+    text = agent._repr_html_()
+    assert "<td>tic_tac_toe</td>" in text
+    assert "never loses" in text
+    assert "@keyframes" in text, "an animation"
 
 
 def test_in_a_large_game_no_picture_is_shown(agent):
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", opponent="<b>")
     large = Agent.of(tiny.ungraded(config, agent.params, 1))
-    shown = large._repr_html_()
-    assert "<svg" not in shown
-    assert "&lt;b&gt;" in shown
+    text = large._repr_html_()
+    assert "<svg" not in text
+    assert "&lt;b&gt;" in text
     with pytest.raises(jax_ttt.Refused, match="connect_four"):
         large.picture()

@@ -5,7 +5,7 @@ import jax_ttt
 
 def test_results_are_printed(snapshot):
     game = jax_ttt.new_game("minimax-first")
-    shown = [
+    results = [
         jax_ttt.player("minimax-first", name="mine"),
         game.play(4),
         jax_ttt.prove("minimax-first"),
@@ -13,16 +13,16 @@ def test_results_are_printed(snapshot):
         jax_ttt.match("minimax-first", "random"),
         jax_ttt.cross_table(["random", "minimax", "minimax-first"]),
     ]
-    assert "\n\n".join(map(repr, shown)) == snapshot
+    assert "\n\n".join(map(repr, results)) == snapshot
 
 
 def test_results_are_shown_in_a_notebook():
     grade = jax_ttt.grade("minimax-first")
     assert grade._repr_html_() == f"<pre>{grade!r}</pre>"
     match = jax_ttt.match("minimax", jax_ttt.player("random", name="<b>&"))
-    shown = match._repr_html_()
-    assert "&lt;b&gt;&amp;" in shown
-    assert "<b>" not in shown
-    assert shown.count("<tr>") == 3
-    for who in ("minimax", "random"):
-        assert jax_ttt.prove(who)._repr_html_().count("<svg") == 1
+    text = match._repr_html_()
+    assert "&lt;b&gt;&amp;" in text
+    assert "<b>" not in text
+    assert text.count("<tr>") == 3
+    for player in ("minimax", "random"):
+        assert jax_ttt.prove(player)._repr_html_().count("<svg") == 1

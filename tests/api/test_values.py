@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,12 +15,13 @@ from jax_ttt.networks import q_network
 def test_values_are_those_of_the_network(agent):
     values = jax_ttt.q_values(agent, [4, 0])
     obs = values.states[-1].observation
-    q_values = jax.jit(functools.partial(q_network.q_values, agent.network))
-    every = np.asarray(q_values(agent.params, obs))[0]
+    q_values = jax.jit(functools.partial(q_network.action_values, agent.network))
+    expected = np.asarray(q_values(agent.params, obs))[0]
     assert list(values) == [1, 2, 3, 5, 6, 7, 8]
-    assert len(values) == 7
-    assert all(values[move] == float(every[move]) for move in values)
+    assert all(values[move] == float(expected[move]) for move in values)
     assert 4 not in values
+    game = jax_ttt.new_game("minimax-first").play(4)
+    assert dict(jax_ttt.q_values(agent, game)) == dict(values)
 
 
 def test_exact_values_are_those_of_minimax(agent):
@@ -27,43 +29,27 @@ def test_exact_values_are_those_of_minimax(agent):
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert values.exact == {2: 1.0, 5: 0.0, 6: -1.0, 7: -1.0, 8: -1.0}
     assert jax_ttt.best_move(agent, [0, 3, 1, 4]) == 2
-
-
-def test_a_game_is_a_board(agent):
-    game = jax_ttt.new_game("minimax-first").play(4)
-    assert dict(jax_ttt.q_values(agent, game)) == dict(jax_ttt.q_values(agent, [4, 0]))
-
-
-def test_a_finished_game_has_no_values(agent):
-    with pytest.raises(jax_ttt.Refused, match="the game is over"):
-        jax_ttt.best_move(agent, [0, 3, 1, 4, 2])
-
-
-@pytest.mark.usefixtures("any_types")
-@pytest.mark.parametrize("wrong", ["minimax", None, 3])
-def test_values_need_an_agent(wrong):
-    for function in (jax_ttt.best_move, jax_ttt.q_values):
-        message = f"{function.__name__} needs an agent .* got {wrong!r}"
-        with pytest.raises(jax_ttt.Refused, match=message):
-            function(wrong, [4, 0])
-
-
-@pytest.mark.usefixtures("any_types")
-@pytest.mark.parametrize(("board", "named"), [(None, "None"), ({4, 0}, "a set")])
-def test_values_need_a_board(agent, board, named):
-    with pytest.raises(jax_ttt.Refused, match=f"a board is a game or .* got {named}"):
-        jax_ttt.best_move(agent, board)
-
-
-def test_they_are_printed_and_drawn(agent):
-    values = jax_ttt.q_values(agent, [0, 3, 1, 4])
     assert repr(values).startswith("{2: +1.000, ")
     _, picture = values._repr_html_().split("<svg")
     for text in ("X to move", "learned", "exact", "+1.00"):
         assert f">{text}<" in picture
 
 
-def test_in_other_games_they_are_printed(beaten):
+@pytest.mark.usefixtures("any_types")
+def test_values_need_an_agent_and_a_board_to_move_on(agent):
+    wrong: Any = "minimax"
+    for function in (jax_ttt.best_move, jax_ttt.q_values):
+        message = f"{function.__name__} needs an agent .* got 'minimax'"
+        with pytest.raises(jax_ttt.Refused, match=message):
+            function(wrong, [4, 0])
+    with pytest.raises(jax_ttt.Refused, match="the game is over"):
+        jax_ttt.best_move(agent, [0, 3, 1, 4, 2])
+    for wrong, text in ((None, "None"), ({4, 0}, "a set")):
+        with pytest.raises(jax_ttt.Refused, match=f"a board is a game .* got {text}"):
+            jax_ttt.best_move(agent, wrong)
+
+
+def test_values_of_connect_four_are_printed_without_a_picture(beaten):
     values = jax_ttt.q_values(beaten, [3, 3])
     assert list(values) == list(range(4))
     assert values.exact is None
@@ -74,8 +60,8 @@ def test_in_other_games_they_are_printed(beaten):
 
 
 @pytest.mark.parametrize(("column", "reply"), [(0, 3), (3, 0)])
-def test_of_equal_moves_the_best_one_is_that_of_the_agent(beaten, column, reply):
-    """It is the lowest one of the canonical board, whose right half has the stone."""
+def test_equal_moves_are_decided_on_the_canonical_board(beaten, column, reply):
+    """Its right half has the stone."""
     params = jax.tree.map(np.zeros_like, beaten.params)
-    flat = dataclasses.replace(beaten, params=params)
-    assert jax_ttt.best_move(flat, [column]) == reply
+    agent = dataclasses.replace(beaten, params=params)
+    assert jax_ttt.best_move(agent, [column]) == reply

@@ -1,139 +1,121 @@
-"""Settings: what is refused and how, and what a preset fixes."""
+"""Settings: what is refused and how, and what follows from them."""
 
 import contextlib
 import dataclasses
 import functools
 import json
 import math
+import re
 import subprocess
 import sys
-from typing import Any, get_args
+import typing
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from jax_ttt.config.catalogue import EnvId, SeatSetting
-from jax_ttt.config.choices import (
-    Activation,
-    Backup,
-    EpsilonSchedule,
-    Loss,
-    NetworkKind,
-    OptimizerKind,
-    Precision,
-    TableKey,
-)
+from jax_ttt.config import ranges, settings
 from jax_ttt.config.errors import ConflictError, SettingError
-from jax_ttt.config.parts.run import RunSettings
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF, Config
+from jax_ttt.config.settings import PART_OF_FIELD, Config
 
-FRACTION = "a number from 0 to 1"
-RULES = {  # each number's rule, lowest and highest; the lowest of two is not allowed
-    "num_envs": ("a whole number from 1 to 1,048,576", 1, 2**20),
-    "num_updates": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
-    "start_share": (FRACTION, 0, 1),
-    "learning_rate": ("a number above 0 and at most 1e+38", 0, 1e38),
-    "learning_rate_end": ("a number from 0 to 1e+38", 0, 1e38),
-    "learning_rate_decay": (FRACTION, 0, 1),
-    "weight_decay": (FRACTION, 0, 1),
-    "average_span": (FRACTION, 0, 1),
-    "epsilon_start": (FRACTION, 0, 1),
-    "epsilon_end": (FRACTION, 0, 1),
-    "tau": ("a number above 0 and at most 1", 0, 1),
-    "gamma": (FRACTION, 0, 1),
-    "target_update_every": ("a whole number from 0 to 1,000,000,000", 0, 10**9),
-    "tremble": (FRACTION, 0, 1),
-    "epsilon_decay": (FRACTION, 0, 1),
-    "random_opening": ("a whole number from 0 to 1,000", 0, 1000),
-    "reward_win": ("a number from -1 to 1", -1, 1),
-    "reward_draw": ("a number from -1 to 1", -1, 1),
-    "reward_loss": ("a number from -1 to 1", -1, 1),
-    "replay_capacity": ("a whole number from 0 to 16,777,216", 0, 2**24),
-    "replay_batch": ("a whole number from 1 to 1,048,576", 1, 2**20),
-    "replay_start": ("a whole number from 0 to 16,777,216", 0, 2**24),
-    "initial_value": ("a number from -1 to 1", -1, 1),
-    "hidden_layers": ("a whole number from 0 to 16", 0, 16),
-    "hidden_size": ("a whole number from 1 to 16,384", 1, 2**14),
-    "filters": ("a whole number from 0 to 1,024", 0, 2**10),
-    "eval_every": ("a whole number from 1 to 1,000,000,000", 1, 10**9),
-    "eval_games": ("a whole number from 0 to 1,048,576", 0, 2**20),
-    "max_positions": ("a whole number from 1 to 4,294,967,295", 1, 2**32 - 1),
+TYPES = {
+    field: type_
+    for part in settings.PART_TYPES.values()
+    for field, type_ in ranges.field_types(part).items()
 }
-OPTIONAL = {"eval_games"}  # may be None
-ABOVE_LOW = {"learning_rate", "tau"}
-LARGE = {"epsilon_start": 1.0, "epsilon_end": 0.0, "learning_rate": 1e38}
-WHOLE = {field for field, (rule, *_) in RULES.items() if "whole" in rule}
+RANGES = {
+    field: allowed
+    for field, type_ in TYPES.items()
+    if (allowed := ranges.range_of(type_)) and field != "first_move"
+}
+CHOICES = {
+    field: typing.get_args(type_)
+    for field, type_ in TYPES.items()
+    if typing.get_origin(type_) is typing.Literal
+}
+SWITCHES = ("canonical", "lockstep", "double", "backward")
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 
 
 @functools.cache
-def everything_in_use(**words):
-    """Return settings in which every number has an effect and its whole range."""
+def config_in_which_all_numbers_have_an_effect(network, epsilon_schedule):
     return Config.of(
         opponent="random",
         optimizer="adamw",
         replay_capacity=2**24,
-        **{"target_update_every": 0} | LARGE | words,
+        epsilon_start=1.0,
+        epsilon_end=0.0,
+        learning_rate=1e38,
+        network=network,
+        epsilon_schedule=epsilon_schedule,
     )
 
 
-def checked(**fields):
-    """Return a config with these fields."""
-    config = everything_in_use(
-        epsilon_schedule="steps" if "epsilon_decay" in fields else "linear",
+def config_with(**fields):
+    config = config_in_which_all_numbers_have_an_effect(
         network="table" if "initial_value" in fields else "mlp",
+        epsilon_schedule="steps" if "epsilon_decay" in fields else "linear",
     )
     return config.replace(**fields)
 
 
-def after(high):
-    """Return a number just above a range: by 1, or by the spacing of its floats."""
-    return high + max(1, math.ulp(high))
-
-
 def outside(field):
-    """Return a strategy of what a number's field refuses: numbers, and other types."""
-    _, low, high = RULES[field]
+    """Return a strategy for what a number's field refuses: numbers, and other types."""
+    allowed = RANGES[field]
     kinds = [
-        st.floats(max_value=low, exclude_max=field not in ABOVE_LOW),
-        st.floats(min_value=high, exclude_min=True),
-        st.integers(max_value=low if field in ABOVE_LOW else low - 1),
-        st.integers(min_value=int(after(high))),
+        st.floats(max_value=allowed.low, exclude_max=not allowed.above_low),
+        st.floats(min_value=allowed.high, exclude_min=True),
         st.just(math.nan),
-        st.booleans() | st.text() | st.lists(st.integers()),
-        st.complex_numbers(),
+        st.booleans() | st.text() | st.lists(st.integers()) | st.complex_numbers(),
     ]
-    kinds += [st.floats()] if field in WHOLE else []
-    kinds += [] if field in OPTIONAL else [st.none()]
+    kinds += [st.floats()] if allowed.kind is int else []
+    kinds += [] if allowed.optional else [st.none()]
     return st.one_of(*kinds)
 
 
 def inside(field):
-    """Return a strategy of what a number's field allows."""
-    _, low, high = RULES[field]
-    if field in WHOLE:
-        return st.integers(low, high)
-    return st.floats(low, high, exclude_min=field in ABOVE_LOW)
+    """Return a strategy for what a number's field allows."""
+    allowed = RANGES[field]
+    if allowed.kind is int:
+        return st.integers(int(allowed.low), int(allowed.high))
+    return st.floats(allowed.low, allowed.high, exclude_min=allowed.above_low)
 
 
-def edges():
+def with_value(strategy):
+    """Return a strategy for a number's field with a value of `strategy(field)`."""
+    fields = st.sampled_from(list(RANGES))
+    return fields.flatmap(lambda field: st.tuples(st.just(field), strategy(field)))
+
+
+def just_outside():
     """Return every number's field with the values just outside its range."""
-    found = []
-    for field, (_, low, high) in RULES.items():
-        values = [low - 1, after(high), math.nan, math.inf, -math.inf]
-        values += [True, False, "1", [1], 1j]
-        values += [] if field in OPTIONAL else [None]
-        beside = [low - 1e-9, math.nextafter(high, math.inf)]
-        values += [1.5, 1.0] if field in WHOLE else beside
-        values += [low] if field in ABOVE_LOW else []
-        found += [(field, value) for value in values]
-    return found
+    cases = []
+    for field, allowed in RANGES.items():
+        after = allowed.high + max(1, math.ulp(allowed.high))
+        values = [allowed.low - 1, after, math.nan, math.inf, True, "1"]
+        near = [allowed.low - 1e-9, math.nextafter(allowed.high, math.inf)]
+        values += [1.5, 1.0] if allowed.kind is int else near
+        values += [allowed.low] if allowed.above_low else []
+        cases += [(field, value) for value in values]
+    return cases
 
 
-def tried_too(cases):
+def ends():
+    """Return every number's field with both ends of its range."""
+    return [
+        (field, end)
+        for field, allowed in RANGES.items()
+        for end in (
+            math.ulp(0.0) if allowed.above_low else allowed.low,
+            allowed.high,
+        )
+    ]
+
+
+def also(cases):
     """Return a decorator: a property is tried with these cases before any others."""
 
     def add(test):
@@ -144,40 +126,24 @@ def tried_too(cases):
     return add
 
 
-def test_every_number_has_its_rule():
-    kinds = (type(Config().value(field)) for field in PART_OF)
-    pairs = zip(PART_OF, kinds, strict=True)
-    numbers = {field for field, kind in pairs if kind in (int, float)}
-    assert numbers | OPTIONAL == RULES.keys()
-
-
-def with_value(strategy):
-    """Return a strategy of a number's field with a value of `strategy(field)`."""
-    fields = st.sampled_from(list(RULES))
-    return fields.flatmap(lambda field: st.tuples(st.just(field), strategy(field)))
+def test_every_number_has_a_range():
+    numbers = {f for f, v in Config().as_dict().items() if type(v) in (int, float)}
+    assert numbers | {"eval_games"} == RANGES.keys()
 
 
 @given(with_value(outside))
-@tried_too(edges())
+@also(just_outside())
 def test_a_number_outside_its_range_is_refused(case):
     field, value = case
     with pytest.raises(SettingError) as refusal:
-        checked(**{field: value})
-    error = refusal.value
-    assert (error.field, error.rule) == (field, RULES[field][0])
-    assert str(error) == f"{field} must be {RULES[field][0]}, got {value!r}"
-
-
-def ends(field):
-    """Return both ends of a number's range."""
-    _, low, high = RULES[field]
-    return (math.ulp(0.0) if field in ABOVE_LOW else low), high
+        config_with(**{field: value})
+    assert str(refusal.value) == f"{field} must be {RANGES[field]}, got {value!r}"
 
 
 @given(with_value(inside))
-@tried_too([(field, end) for field in RULES for end in ends(field)])
+@also(ends())
 def test_a_number_within_its_range_is_allowed(case):
-    """Both ends too, beside other numbers that it goes with."""
+    """Other numbers are set so that they do not contradict it."""
     field, value = case
     others = {"reward_win": 1.0, "reward_draw": value, "reward_loss": -1.0}
     others |= {"replay_batch": 1, "replay_start": 0, "epsilon_end": 0.0}
@@ -185,219 +151,156 @@ def test_a_number_within_its_range_is_allowed(case):
     assume(field != "replay_capacity" or value == 0 or value >= Config().run.num_envs)
     if field not in ("reward_win", "reward_draw", "reward_loss"):
         others["reward_draw"] = 0.0
-    if field == "replay_capacity" and not value:
-        others |= {"replay_batch": 256, "replay_start": 1000}  # without effect
     if field in ("start_share", "max_positions"):
         others |= {"env_id": "connect_4x4", "start_share": 0.5, "opponent": "self"}
-    assert checked(**others | {field: value}).value(field) == value
-
-
-def test_random_moves_may_not_become_more():
-    with pytest.raises(SettingError) as refusal:
-        Config.of(epsilon_start=0.2, epsilon_end=0.4)
-    assert str(refusal.value) == (
-        "epsilon_end must be at most 0.2 (epsilon_start), got 0.4"
-    )
-    assert Config.of(epsilon_start=0.2, epsilon_end=0.2).exploration.epsilon_end == 0.2
-
-
-SWITCHES = ("canonical", "lockstep", "double", "backward")
+    assert config_with(**others | {field: value}).value(field) == value
 
 
 @given(st.sampled_from(SWITCHES), ANYTHING | st.sampled_from([0, 1, "true"]))
 def test_a_switch_is_true_or_false(field, value):
     assume(not isinstance(value, bool))
     with pytest.raises(SettingError) as refusal:
-        checked(**{field: value})
+        config_with(**{field: value})
     assert str(refusal.value) == f"{field} must be true or false, got {value!r}"
 
 
+@given(st.sampled_from(list(CHOICES)), ANYTHING | st.sampled_from(["", "RELU"]))
+def test_a_choice_is_one_of_the_listed_words(field, value):
+    words = CHOICES[field]
+    assume(value not in words)
+    with pytest.raises(SettingError) as refusal:
+        config_with(**{field: value})
+    rule = f"one of {', '.join(words)}"
+    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
+
+
 def test_a_config_does_not_change():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Config().run.num_envs = 2  # type: ignore[misc]
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Config().run = RunSettings()  # type: ignore[misc]
+    for record, field in ((Config().run, "num_envs"), (Config(), "run")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, field, 2)
 
 
-@given(st.tuples(st.sampled_from(list(PRESETS.values())), with_value(inside)))
-@tried_too([(preset, ("tau", 0.5)) for preset in PRESETS.values()])
-def test_a_config_survives_json(case):
-    """Every preset, and one with a number changed where that goes with the others."""
-    preset, (field, value) = case
+@pytest.mark.parametrize("preset", PRESETS)
+@given(with_value(inside))
+@example(("tau", 0.5))
+def test_a_changed_preset_changes_nothing_else_and_survives_json(preset, case):
+    field, value = case
+    config = PRESETS[preset]
     with contextlib.suppress(SettingError):
-        preset = preset.replace(**{field: value})
-    assert Config.of(**preset.as_dict()) == preset
-    fields = json.loads(json.dumps(preset.as_dict()))
-    assert Config.of(**fields) == preset
+        changed = config.replace(**{field: value})
+        assert changed.as_dict() == config.as_dict() | {field: value}
+        config = changed
+    assert Config.of(**json.loads(json.dumps(config.as_dict()))) == config
 
 
-@given(st.sets(st.sampled_from(list(PART_OF))))
-@tried_too([{field} for field in PART_OF])
-def test_fields_that_an_older_file_lacks_have_their_defaults(fields):
-    older = {k: v for k, v in Config().as_dict().items() if k not in fields}
-    assert Config.of(**older) == Config()
+def test_a_field_that_a_file_lacks_has_its_default():
+    for field in PART_OF_FIELD:
+        fields = Config().as_dict()
+        del fields[field]
+        assert Config.of(**fields) == Config()
 
 
-CHOICES = {
-    "env_id": EnvId,
-    "network": NetworkKind,
-    "activation": Activation,
-    "optimizer": OptimizerKind,
-    "loss": Loss,
-    "epsilon_schedule": EpsilonSchedule,
-    "backup": Backup,
-    "seat": SeatSetting,
-    "table_key": TableKey,
-    "precision": Precision,
-}
+def fields_of(text):
+    """Return the fields of a text like `gamma=0.5 network=table`."""
+    pairs = [word.split("=") for word in text.split()]
+    return {name: ranges.parse_setting(name, TYPES[name], word) for name, word in pairs}
 
 
-@given(
-    st.sampled_from(list(CHOICES)), ANYTHING | st.sampled_from(["", "RELU", "chess"])
-)
-def test_a_choice_is_one_of_those_listed(field, value):
-    allowed = get_args(CHOICES[field])
-    for word in (value, *map(str.upper, allowed)):
-        if word in allowed:
-            continue
-        with pytest.raises(SettingError) as refusal:
-            checked(**{field: word})
-        rule = f"one of {', '.join(allowed)}"
-        assert str(refusal.value) == f"{field} must be {rule}, got {word!r}"
+CONTRADICTIONS = [
+    ("env_id=connect_four network=table", "network", "mlp in connect_four"),
+    ("learning_rate=0.1 learning_rate_end=0.2", "learning_rate_end", "at most 0.1"),
+    ("epsilon_start=0.2 epsilon_end=0.4", "epsilon_end", "at most 0.2 (epsilon_start)"),
+    ("env_id=hex two_planes=true", "two_planes", "false in hex: it does not show"),
+    ("env_id=hex backward=true", "backward", "false in hex: its games have no known"),
+    ("seat=first", "seat", "both in self-play, where it plays both sides"),
+    (
+        "reward_draw=0.5",
+        "reward_draw",
+        "0 in self-play: one's gain is the other's loss",
+    ),
+    ("reward_loss=-0.5", "reward_loss", "-1.0 in self-play (-reward_win)"),
+    ("backup=two-ply opponent=random", "backup", "one-ply against an opponent: its"),
+    ("backup=two-ply double=true", "double", "false with a two-ply backup"),
+    ("backward=true replay_capacity=5000", "backward", "false with replay, which has"),
+    (
+        "replay_capacity=1023 replay_batch=1024",
+        "replay_capacity",
+        "0 or at least 1,024",
+    ),
+    ("replay_capacity=999", "replay_capacity", "0 or at least 1,000 (replay_start)"),
+    ("replay_capacity=1000 num_envs=2000", "replay_capacity", "0 or at least 2,000"),
+    ("opponent=random reward_win=-1", "reward_loss", "below -1.0 (reward_win)"),
+    ("opponent=random reward_win=0.5 reward_draw=0.75", "reward_draw", "at most 0.5"),
+    (
+        "start_share=0.5",
+        "start_share",
+        "0: the whole tree of tic_tac_toe is enumerated",
+    ),
+    ("first_move=-1", "first_move", "a whole number from 0 to 65,536"),
+]
+"""Settings, the field that is refused beside the others, and how its rule begins."""
+
+
+@pytest.mark.parametrize(("text", "field", "rule"), CONTRADICTIONS)
+def test_settings_that_contradict_each_other_are_refused(text, field, rule):
+    with pytest.raises(SettingError, match=rf"^{field} must be {re.escape(rule)}"):
+        Config.of(**fields_of(text))
 
 
 @pytest.mark.parametrize(
-    ("fields", "refusal"),
+    "text",
     [
-        (
-            {"env_id": "connect_four", "network": "table"},
-            "network must be mlp in connect_four: too many boards for a table, "
-            "got 'table'",
-        ),
-        (
-            {"learning_rate": 0.1, "learning_rate_end": 0.2},
-            "learning_rate_end must be at most 0.1 (learning_rate), got 0.2",
-        ),
-        (
-            {"env_id": "hex", "two_planes": True},
-            "two_planes must be false in hex: it does not show stones, got True",
-        ),
-        (
-            {"env_id": "hex", "backward": True},
-            "backward must be false in hex: its games have no known length, got True",
-        ),
-        (
-            {"seat": "first"},
-            "seat must be both in self-play, where it plays both sides, got 'first'",
-        ),
-        (
-            {"reward_draw": 0.5},
-            "reward_draw must be 0 in self-play: one's gain is the other's loss, "
-            "got 0.5",
-        ),
-        (
-            {"reward_loss": -0.5},
-            "reward_loss must be -1.0 in self-play (-reward_win), got -0.5",
-        ),
-        (
-            {"backup": "two-ply", "opponent": "random"},
-            "backup must be one-ply against an opponent: its reply is part of the "
-            "move, got 'two-ply'",
-        ),
-        (
-            {"backup": "two-ply", "double": True},
-            "double must be false with a two-ply backup, got True",
-        ),
-        (
-            {"backward": True, "replay_capacity": 5000},
-            "backward must be false with replay, which has no order, got True",
-        ),
-        (
-            {"replay_capacity": 500, "replay_batch": 512, "replay_start": 0},
-            "replay_capacity must be 0 or at least 512 (replay_batch), got 500",
-        ),
-        (
-            {"replay_capacity": 500},
-            "replay_capacity must be 0 or at least 1,000 (replay_start), got 500",
-        ),
-        (
-            {"replay_capacity": 1000, "num_envs": 2000},
-            "replay_capacity must be 0 or at least 2,000 (num_envs), got 1000",
-        ),
-        (
-            {"opponent": "random", "reward_win": 0.0, "reward_loss": 0.0},
-            "reward_loss must be below 0.0 (reward_win), got 0.0",
-        ),
-        (
-            {"opponent": "random", "reward_win": 0.5, "reward_draw": 0.75},
-            "reward_draw must be at most 0.5 (reward_win), got 0.75",
-        ),
-        ({"opponent": ""}, "opponent must be a text that is not empty, got ''"),
-        (
-            {"first_move": -1},
-            "first_move must be a whole number from 0 to 65,536, got -1",
-        ),
+        "replay_capacity=1000",
+        "opponent=random seat=first",
+        "epsilon_schedule=exponential epsilon_decay=0.5",
+        "epsilon_start=0.2 epsilon_end=0.2",
+        "hidden_layers=0 activation=tanh filters=2",
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(fields, refusal):
-    with pytest.raises(SettingError) as error:
-        Config.of(**fields)
-    assert str(error.value) == refusal
+def test_settings_that_go_together_are_allowed(text):
+    Config.of(**fields_of(text)).check_changes(Config())
 
 
 NO_EFFECT = [
-    ({"network": "table"}, "hidden_size", 64, "network table"),
-    ({"network": "table"}, "hidden_layers", 1, "network table"),
-    ({"network": "table"}, "activation", "tanh", "network table"),
-    ({"network": "table"}, "precision", "float32", "network table"),
-    ({}, "table_key", "hash", "network mlp"),
-    ({}, "initial_value", 0.5, "network mlp"),
-    ({"hidden_layers": 0}, "hidden_size", 64, "hidden_layers 0"),
-    ({"hidden_layers": 0}, "activation", "tanh", "hidden_layers 0"),
-    ({"target_update_every": 5}, "tau", 0.5, "target_update_every 5"),
-    ({}, "epsilon_decay", 0.5, "epsilon_schedule linear"),
+    ("network=table", "hidden_size=64", "network table"),
+    ("network=table", "two_planes=true", "network table"),
+    ("network=table", "precision=float32", "network table"),
+    ("", "table_key=hash", "network mlp"),
+    ("hidden_layers=0", "hidden_size=64", "hidden_layers 0"),
+    ("hidden_layers=0", "activation=tanh", "hidden_layers 0"),
+    ("target_update_every=5", "tau=0.5", "target_update_every 5"),
+    ("", "epsilon_decay=0.5", "epsilon_schedule linear"),
     (
-        {"epsilon_start": 0.5},
-        "epsilon_schedule",
-        "steps",
+        "epsilon_start=0.5",
+        "epsilon_schedule=steps",
         "epsilon_end equal to epsilon_start",
     ),
-    ({"num_envs": 1}, "lockstep", True, "num_envs 1"),
-    ({"gamma": 0.0}, "tremble", 0.25, "gamma 0"),
-    ({"gamma": 0.0}, "double", True, "gamma 0"),
-    ({"optimizer": "sgd"}, "weight_decay", 0.5, "optimizer sgd"),
-    ({}, "replay_batch", 64, "replay_capacity 0"),
-    ({}, "replay_start", 64, "replay_capacity 0"),
+    ("num_envs=1", "lockstep=true", "num_envs 1"),
+    ("gamma=0", "tremble=0.25", "gamma 0"),
+    ("gamma=0", "target_update_every=7", "gamma 0"),
+    ("optimizer=sgd", "weight_decay=0.5", "optimizer sgd"),
+    ("", "replay_batch=64", "replay_capacity 0"),
+    ("", "max_positions=5", "start_share 0"),
     (
-        {"env_id": "othello"},
-        "canonical",
-        False,
+        "env_id=othello",
+        "canonical=false",
         "env_id othello: its symmetries are not listed",
     ),
-    (
-        {"backward": True},
-        "lockstep",
-        True,
-        "backward: all games end in each update",
-    ),
+    ("backward=true", "lockstep=true", "backward: all games end in each update"),
 ]
-"""Settings, a field without effect beside them, a value, and what makes it useless."""
+"""Settings, a field without effect with them, and how the cause begins."""
 
 
-@pytest.mark.parametrize(("others", "field", "value", "cause"), NO_EFFECT)
-def test_a_setting_without_effect_is_refused_if_it_is_given(
-    others, field, value, cause
-):
-    """A preset, or a file, may have it."""
-    config = Config.of(**others, **{field: value})
-    assert Config.of(**config.as_dict()) == config
+@pytest.mark.parametrize(("others", "change", "cause"), NO_EFFECT)
+def test_a_setting_without_effect_is_refused_if_it_is_changed(others, change, cause):
+    """A preset or a file may have it."""
+    before = Config.of(**fields_of(others))
+    config = before.replace(**fields_of(change))
     config.check_changes(config)
-    before = Config.of(**others)
-    assert config != before
-    with pytest.raises(SettingError) as refusal:
+    field, _, _ = change.partition("=")
+    rule = f"^{field} must be left out: it has no effect with {cause}"
+    with pytest.raises(ConflictError, match=rule):
         config.check_changes(before)
-    rule = f"left out: it has no effect with {cause}"
-    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -405,69 +308,36 @@ def test_every_setting_of_a_preset_has_an_effect(preset):
     PRESETS[preset].check_changes(Config())
 
 
-def test_an_unknown_field_is_refused_by_name():
-    fields = Config().as_dict() | {"momentum": 0.9}
-    with pytest.raises(SettingError, match=r"^momentum must be the name of a setting"):
-        Config.of(**fields)
+@pytest.mark.parametrize(
+    ("preset", "change", "field", "other_field"),
+    [
+        ("default", "learning_rate=1e-3", "learning_rate_end", "learning_rate"),
+        ("default", "opponent=random", "backup", "opponent"),
+        ("default", "double=true", "double", "backup"),
+        ("tictac-q", "reward_win=0.5", "reward_draw", "reward_win"),
+        ("go-second", "replay_start=60000", "replay_capacity", "replay_start"),
+        ("matlab", "network=mlp", "network", "learning_rate"),
+    ],
+)
+def test_a_preset_that_contradicts_a_change_is_refused_and_not_repaired(
+    preset, change, field, other_field
+):
+    before = PRESETS[preset]
+    with pytest.raises(ConflictError, match=other_field) as refusal:
+        before.replace(**fields_of(change)).check_changes(before)
+    assert refusal.value.field == field
 
 
-def test_the_article_preset_has_the_articles_hyperparameters():
-    assert PRESETS["article"].as_dict() == {
-        "env_id": "tic_tac_toe",
-        "num_envs": 2048,
-        "num_updates": 2500,
-        "start_share": 0.0,
-        "learning_rate": 2e-3,
-        "learning_rate_decay": 1.0,
-        "learning_rate_end": 0.0,
-        "weight_decay": 1e-4,
-        "average_span": 0.0,
-        "epsilon_start": 0.9,
-        "epsilon_end": 0.05,
-        "epsilon_schedule": "linear",
-        "epsilon_decay": 0.1,
-        "random_opening": 0,
-        "tau": 0.005,
-        "gamma": 1.0,
-        "reward_win": 1.0,
-        "reward_draw": 0.0,
-        "reward_loss": -1.0,
-        "opponent": "self",
-        "seat": "both",
-        "first_move": None,
-        "double": False,
-        "target_update_every": 0,
-        "tremble": 0.0,
-        "backup": "one-ply",
-        "backward": False,
-        "replay_capacity": 0,
-        "replay_batch": 256,
-        "replay_start": 1000,
-        "canonical": False,
-        "lockstep": True,
-        "network": "mlp",
-        "table_key": "position",
-        "initial_value": 0.0,
-        "hidden_size": 128,
-        "hidden_layers": 2,
-        "two_planes": False,
-        "filters": 0,
-        "activation": "relu",
-        "precision": "auto",
-        "optimizer": "adamw",
-        "loss": "huber",
-        "eval_every": 200,
-        "eval_games": 1024,
-        "max_positions": 2_000_000,
-    }
-
-
-def test_settings_are_had_without_jax():
-    program = (
-        "import jax_ttt.config.settings, jax_ttt.config.presets, jax_ttt.cli, sys\n"
-        "assert not {'jax', 'pgx', 'flax', 'numpy'} & sys.modules.keys()\n"
+def test_a_table_becomes_an_mlp_with_a_new_learning_rate():
+    changed = PRESETS["matlab"].replace(
+        network="mlp", learning_rate=1e-2, learning_rate_end=0.0
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    changed.check_changes(PRESETS["matlab"])
+
+
+def test_an_unknown_field_is_refused_by_name():
+    with pytest.raises(SettingError, match=r"^momentum must be the name of a setting"):
+        Config.of(momentum=0.9)
 
 
 def test_numbers_of_numpy_become_pythons():
@@ -475,59 +345,76 @@ def test_numbers_of_numpy_become_pythons():
         "hidden_size": np.int64(64),
         "learning_rate": np.float32(0.5),
     }
-    config = Config.of(**numbers)
-    assert (type(config.value("hidden_size")), config.value("hidden_size")) == (int, 64)
-    assert type(config.value("learning_rate")) is float
-    json.dumps(config.as_dict())
+    fields = Config.of(**numbers).as_dict()
+    assert (type(fields["hidden_size"]), fields["hidden_size"]) == (int, 64)
+    assert type(fields["learning_rate"]) is float
 
 
-CONTRADICTED = [
-    ("default", {"learning_rate": 1e-3}, "learning_rate_end", 2e-3, "learning_rate"),
-    ("default", {"epsilon_start": 0.05}, "epsilon_end", 0.1, "epsilon_start"),
-    ("default", {"opponent": "random"}, "backup", "two-ply", "opponent"),
-    ("default", {"double": True}, "double", True, "backup"),
-    ("tictac-q", {"reward_win": 0.5}, "reward_draw", 1.0, "reward_win"),
-    ("tictac-q", {"reward_win": -1.0}, "reward_loss", -1.0, "reward_win"),
-    ("plain", {"reward_draw": 0.5}, "reward_draw", 0.5, "self-play"),
-    ("go-second", {"replay_start": 60_000}, "replay_capacity", 50_000, "replay_start"),
-    ("go-first", {"replay_capacity": 600}, "replay_capacity", 600, "replay_start"),
-    ("matlab", {"network": "mlp"}, "network", "mlp", "learning_rate"),
-]
-"""A preset, fields that contradict it, and what the refusal names."""
+def test_settings_and_the_command_line_load_no_jax():
+    program = (
+        "import jax_ttt.config.presets, jax_ttt.cli, sys\n"
+        "assert not {'jax', 'pgx', 'flax', 'numpy'} & sys.modules.keys()\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
-@pytest.mark.parametrize(("preset", "fields", "field", "value", "other"), CONTRADICTED)
-def test_a_preset_that_contradicts_a_field_is_refused(
-    preset, fields, field, value, other
+@pytest.mark.parametrize(
+    ("env_id", "start_share", "expected"),
+    [
+        ("tic_tac_toe", 0.0, True),  # its tree is enumerated
+        ("connect_4x4", 0.5, True),  # by a search of what the agent reaches
+        ("connect_4x4", 0.0, False),
+    ],
+)
+def test_a_run_can_be_proven_by_the_tree_or_by_counterexamples(
+    env_id, start_share, expected
 ):
-    """It is not repaired; the refusal names both fields, and the preset's value."""
-    before = PRESETS[preset]
-    with pytest.raises(ConflictError) as refusal:
-        before.replace(**fields).check_changes(before)
-    error = refusal.value
-    assert (error.field, error.value) == (field, value)
-    assert other in str(error)
+    config = Config.of(env_id=env_id, start_share=start_share)
+    assert config.run.can_be_proven is expected
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@given(with_value(inside))
-def test_a_change_of_a_preset_changes_nothing_else(preset, case):
-    field, value = case
-    config = PRESETS[preset]
-    try:
-        changed = config.replace(**{field: value})
-    except SettingError:
-        return
-    assert changed.as_dict() == config.as_dict() | {field: value}
+def test_a_match_has_the_given_number_of_games_or_a_default_without_exact_results():
+    for is_exact, default in ((False, 1024), (True, 0)):
+        assert Config().evaluation.num_games(is_exact) == default
+        assert Config.of(eval_games=8).evaluation.num_games(is_exact) == 8
 
 
-def test_a_table_becomes_an_mlp_with_a_learning_rate_of_its_own():
-    rates = {"learning_rate": 1e-2, "learning_rate_end": 0.0}
-    changed = PRESETS["matlab"].replace(network="mlp", **rates)
-    changed.check_changes(PRESETS["matlab"])
-    assert changed.network.network == "mlp"
+TRAINING_ONLY = {
+    "num_envs": 8,
+    "learning_rate": 0.5,
+    "gamma": 0.5,
+    "opponent": "random",
+    "seat": "second",
+    "precision": "bfloat16",
+    "eval_games": 0,
+    "target_update_every": 5,
+}
+ARCHITECTURE = {
+    "env_id": "connect_four",
+    "network": "table",
+    "canonical": False,
+    "hidden_size": 64,
+    "activation": "tanh",
+    "two_planes": True,
+    "filters": 4,
+    "backup": "two-ply",
+}
 
 
-def test_a_stored_contradiction_is_refused():
-    with pytest.raises(SettingError, match="epsilon_end must be at most"):
-        Config.of(epsilon_start=0.1, epsilon_end=0.2)
+def test_networks_that_differ_only_in_training_have_one_architecture():
+    assert Config.of(**TRAINING_ONLY).architecture == Config().architecture
+    for field, value in ARCHITECTURE.items():
+        assert Config.of(**{field: value}).architecture != Config().architecture
+
+
+@pytest.mark.parametrize(
+    ("fields", "heads"),
+    [
+        ({}, "value"),
+        ({"double": True}, "value"),
+        ({"backup": "two-ply"}, "value-and-reply"),
+        ({"double": True, "network": "table"}, "two-tables"),
+    ],
+)
+def test_the_heads_follow_from_the_backup(fields, heads):
+    assert Config.of(**fields).architecture.head_kind == heads

@@ -13,7 +13,6 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.players.network import network_of
 
 NUM_GAMES = 2000
 DOUBLE = PRESETS["tictac-double-q"].replace(
@@ -44,110 +43,69 @@ def learned(learner, keys):
     """Learn from one game per key, always from the initial state; return the states."""
     state = learner.init(jax.random.key(0))
 
-    def game(key):
+    def learn_from_game(key):
         return learners.update(learner, dataclasses.replace(state, key=key))[0]
 
-    return jax.vmap(game)(keys)
+    return jax.vmap(learn_from_game)(keys)
 
 
-def keys(count=NUM_GAMES):
-    return jax.random.split(jax.random.key(1), count)
-
-
-def assert_near(count, num_draws, chance):
+def assert_likely(count, num_draws, chance):
     """Assert that a count of independent events is within 4.5 standard deviations."""
     deviation = (num_draws * chance * (1 - chance)) ** 0.5
     assert abs(float(count) - num_draws * chance) < 4.5 * deviation + 1e-9
 
 
-@pytest.fixture(scope="module")
-def changed():
-    """Return for each game which of two tables learned from which of three moves."""
+def test_of_two_tables_a_random_one_learns_from_each_move_and_both_from_the_last():
     # The opponent plays 7, then 5, so an agent that plays 0, 1, 2 wins.
     opponent = learners.scripted(DOUBLE, [7, 5, 3, 4, 6])
-    states = learned(Learner.of(DOUBLE, opponent), keys(1000))
+    learner = Learner.of(DOUBLE, opponent)
+    states = learned(learner, jax.random.split(jax.random.key(1), 1000))
+    assert (states.games == 1).all()
     cells = np.zeros((3, 9))
     cells[1, [0, 7]] = cells[2, [0, 7]] = 1, -1
     cells[2, [1, 5]] = 1, -1
     boards = cells.reshape(3, 3, 3)
     obs = jnp.asarray(np.stack([boards == 1, boards == -1], axis=-1))
     heads = jax.jit(
-        jax.vmap(
-            lambda params: q_network.heads(network_of(DOUBLE.architecture), params, obs)
-        )
+        jax.vmap(lambda params: q_network.head_values(learner.network, params, obs))
     )
-    played = heads(states.params)[:, :, np.arange(3), np.arange(3)]
-    assert (states.games == 1).all()
-    return np.asarray(played != 0.25)  # (games, tables, moves)
-
-
-def test_both_tables_learn_from_the_last_move_of_a_game(changed):
+    values = np.asarray(heads(states.params))[:, :, np.arange(3), np.arange(3)]
+    changed = values != 0.25  # (games, tables, moves)
     assert changed[:, :, 2].all()
-
-
-def test_exactly_one_table_learns_from_a_move_that_is_not_the_last(changed):
     assert (changed[:, :, :2].sum(axis=1) == 1).all()
-
-
-def test_either_table_learns_with_probability_one_half(changed):
-    for move in (0, 1):
-        assert_near(changed[:, 0, move].sum(), len(changed), 1 / 2)
-
-
-def test_the_choice_of_a_table_is_independent_for_each_move_of_a_game(changed):
     for pair in itertools.product((False, True), repeat=2):
         both = (changed[:, 0, :2] == pair).all(axis=1)
-        assert_near(both.sum(), len(changed), 1 / 4)
-
-
-@pytest.fixture(scope="module")
-def games(tree):
-    """Return the cells played in games of an agent that values all moves equally.
-
-    Its greedy move is the first empty cell. Half of its moves are random.
-    """
-    visited = np.asarray(learned(Learner.of(SELF_PLAY), keys()).visited)
-    filled = np.asarray(tree.obs).any(axis=-1).reshape(-1, 9)
-    game, row = np.nonzero(visited)
-    row_at = np.full((NUM_GAMES, 9), -1)  # by the number of moves before
-    row_at[game, filled[row].sum(axis=1) - 1] = row
-    lengths = visited.sum(axis=1)
-    # One row after each move of a game.
-    assert ((row_at >= 0) == (np.arange(9) < lengths[:, None])).all()
-    cells = np.diff(filled[row_at], axis=1, prepend=False).argmax(axis=2)
-    return [moves[:n].tolist() for moves, n in zip(cells, lengths, strict=True)]
-
-
-def not_greedy(moves):
-    """Return for each of the first five moves whether it was not the greedy one."""
-    empty, found = list(range(9)), []
-    for cell in moves[:5]:  # every game has at least five
-        found.append(cell != empty[0])
-        empty.remove(cell)
-    return found
+        assert_likely(both.sum(), 1000, 1 / 4)  # independent for each move
 
 
 @pytest.mark.slow
-def test_the_turns_of_a_game_explore_independently(games):
-    """The number of moves that are not greedy is a sum of independent events."""
-    assert len(games) == NUM_GAMES
-    seen = np.array([not_greedy(moves) for moves in games])
+def test_the_turns_of_a_game_explore_independently(host_tree):
+    """The agent values all moves equally: its greedy move is the first empty cell.
+
+    Half of its moves are random.
+    """
+    keys = jax.random.split(jax.random.key(1), NUM_GAMES)
+    visited = np.asarray(learned(Learner.of(SELF_PLAY), keys).visited)
+    filled = host_tree.obs.any(axis=-1).reshape(-1, 9)
+    game, row = np.nonzero(visited)
+    row_at = np.full((NUM_GAMES, 9), -1)  # by the number of moves before
+    row_at[game, filled[row].sum(axis=1) - 1] = row
+    # One row after each move of a game; every game has at least five.
+    num_moves = visited.sum(axis=1)
+    assert ((row_at >= 0) == (np.arange(9) < num_moves[:, None])).all()
+    boards = filled[row_at[:, :5]]
+    cells = np.diff(boards, axis=1, prepend=False).argmax(axis=2)  # (games, 5)
+    first_empty = np.zeros_like(cells)
+    first_empty[:, 1:] = (~boards[:, :4]).argmax(axis=2)
+    is_random = cells != first_empty
+
     chances = [0.5 * (empty - 1) / empty for empty in (9, 8, 7, 6, 5)]
-    expected = np.ones(1)
-    for turn, chance in enumerate(chances):
-        assert_near(seen[:, turn].sum(), NUM_GAMES, chance)
-        expected = np.convolve(expected, [1 - chance, chance])
-    counts = np.bincount(seen.sum(axis=1), minlength=6)
-    chi_square = ((counts - NUM_GAMES * expected) ** 2 / (NUM_GAMES * expected)).sum()
-    assert chi_square < 20.5  # 99.9 % with 5 degrees of freedom
-    for one, other in itertools.combinations(range(5), 2):
-        both = (seen[:, one] & seen[:, other]).sum()
-        assert_near(both, NUM_GAMES, chances[one] * chances[other])
-
-
-def test_the_random_moves_of_a_game_are_independent(games):
-    """After a first move in cell 8, a second random move is uniform over the rest."""
-    second = [moves[1] for moves in games if moves[0] == 8 and moves[1] != 0]
+    for one, other in itertools.combinations_with_replacement(range(5), 2):
+        both = (is_random[:, one] & is_random[:, other]).sum()
+        chance = chances[one] * (1 if one == other else chances[other])
+        assert_likely(both, NUM_GAMES, chance)
+    # After a first move in cell 8, a second random move is uniform over the rest.
+    second = cells[(cells[:, 0] == 8) & (cells[:, 1] != 0), 1]
     counts = np.bincount(second, minlength=9)[1:8]
     expected = counts.sum() / 7
     assert expected > 5

@@ -34,8 +34,8 @@ MLP = Config.of(num_envs=4, hidden_size=8, num_updates=10, average_span=0.5)
 
 learner_of = functools.cache(learners.learner_of)
 _learn_game = jax.jit(finished_games.learn_from_game)
-_transitions = jax.jit(finished_games.transitions)
-_q_values = jax.jit(q_network.q_values)
+_transitions = jax.jit(finished_games.game_transitions)
+_q_values = jax.jit(q_network.action_values)
 
 
 def start(config):
@@ -60,39 +60,31 @@ def value(config, state, moves):
     return float(np.asarray(values)[0, move])
 
 
-def test_a_lost_game_lowers_the_losers_last_move_and_raises_the_winners():
+def test_a_game_lowers_the_losers_last_move_and_raises_the_winners():
     state = learned(TABLE, start(TABLE), X_WINS)
     assert value(TABLE, state, X_WINS) == pytest.approx(0.5)
     # The loser's move leads to a board that is now worth 0.5 to the winner.
     assert value(TABLE, state, X_WINS[:4]) == pytest.approx(-0.5 * 0.9 * 0.5)
     # Before it, the loser had moves that are not known to lose.
-    for ply in (1, 2, 3):
-        assert value(TABLE, state, X_WINS[:ply]) == 0
+    assert value(TABLE, state, X_WINS[:3]) == 0
     again = learned(TABLE, state, X_WINS)
     assert value(TABLE, again, X_WINS) == pytest.approx(0.75)
     lowered = -0.5 * 0.45 / 2 - 0.5 * 0.9 * 0.75
     assert value(TABLE, again, X_WINS[:4]) == pytest.approx(lowered)
 
-
-def test_the_second_player_wins_and_loses_like_the_first():
     state = learned(TABLE, start(TABLE), O_WINS)
     assert value(TABLE, state, O_WINS) == pytest.approx(0.5)
     assert value(TABLE, state, O_WINS[:5]) == pytest.approx(-0.225)
 
 
-def test_a_drawn_game_lowers_nothing_below_zero():
-    state = learned(TABLE, start(TABLE), DRAW)
-    assert all(value(TABLE, state, DRAW[:ply]) == 0 for ply in range(1, 10))
-    assert int(state.visited.sum()) == 9, "each move was learned from"
-
-
 def test_a_drawn_last_move_goes_towards_zero_from_both_sides():
     first = start(TABLE)
-    for initial in (0.5, -0.5):
+    for initial in (0.5, 0.0, -0.5):
         params = jax.tree.map(lambda x, v=initial: np.full_like(x, v), first.params)
         state = dataclasses.replace(first, params=params, target_params=params)
         state = learned(TABLE, state, DRAW)
         assert value(TABLE, state, DRAW) == pytest.approx(initial / 2)
+        assert int(state.visited.sum()) == 9, "each move was learned from"
 
 
 def test_with_two_plies_the_player_who_waits_learns_too():
@@ -106,44 +98,29 @@ def test_with_two_plies_the_player_who_waits_learns_too():
     assert value(config, state, X_WINS[:4]) == pytest.approx(expected)
 
 
-def test_the_transitions_are_those_of_both_players():
-    state, moves = start(TABLE), jnp.array([*X_WINS, 0, 0, 0, 0], jnp.int32)
-    found = _transitions(learner_of(TABLE), state.new_game, moves)
-    assert found.live[:, 0].tolist() == [True] * 5 + [False] * 4
-    assert found.action[:5, 0].tolist() == X_WINS
-    np.testing.assert_allclose(found.reward[:5, 0], [0, 0, 0, 0, 1])
-    np.testing.assert_allclose(found.discount[:5, 0], [-0.9] * 4 + [0], rtol=1e-6)
-    mine, others = np.moveaxis(np.asarray(found.obs[3, 0]).reshape(9, 2), 1, 0)
-    assert np.flatnonzero(mine).tolist() == [3]  # O is to move
-    assert np.flatnonzero(others).tolist() == [0, 1]
-    legal = np.asarray(found.next_legal_action_mask[0, 0])
-    assert np.flatnonzero(~legal).tolist() == [0]
-
-
-def test_only_the_last_move_of_a_drawn_game_has_its_reward():
-    config = TABLE.replace(opponent="random", reward_draw=0.25)
+def test_the_result_is_the_reward_of_the_last_move_and_an_illegal_move_ends_a_game():
+    state = start(TABLE)
+    drawn = TABLE.replace(opponent="random", reward_draw=0.25)
     moves = jnp.array(DRAW, jnp.int32)
-    found = _transitions(learner_of(config), start(TABLE).new_game, moves)
-    assert found.reward[:, 0].tolist() == [0] * 8 + [0.25]
-
-
-def test_an_illegal_move_teaches_nothing_and_neither_does_what_follows():
+    played = _transitions(learner_of(drawn), state.new_game, moves)
+    assert played.reward[:, 0].tolist() == [0] * 8 + [0.25]
+    # Nothing is learned from an illegal move, and from what follows it.
     moves = jnp.array([4, 4, 0, 1, 2, 3, 5, 6, 7], jnp.int32)
-    found = _transitions(learner_of(TABLE), start(TABLE).new_game, moves)
-    assert found.live[:, 0].tolist() == [True, *[False] * 8]
+    played = _transitions(learner_of(TABLE), state.new_game, moves)
+    assert played.live[:, 0].tolist() == [True, *[False] * 8]
 
 
 def test_a_move_weighs_as_much_as_one_of_an_update():
     state = start(MLP)
     moves = _transitions(learner_of(MLP), state.new_game, jnp.array(DRAW, jnp.int32))
-    last = jax.tree.map(lambda leaf: leaf[-1], jax.device_get(moves))
-    alone = jax.jit(finished_games.alone, static_argnums=1)
+    last = jax.tree.map(lambda leaf: leaf[-1], moves)
+    padded = finished_games.padded_batch(last, MLP.run.num_envs)
     key, rate = jax.random.key(0), jnp.float32(0.1)
-    single, wide = (
+    single, padded = (
         learners.learn(learner_of(MLP), state, batch, key, rate)[1]
-        for batch in (last, alone(last, MLP.run.num_envs))
+        for batch in (last, padded)
     )
-    np.testing.assert_allclose(wide.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
+    np.testing.assert_allclose(padded.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("config", [TABLE, MLP], ids=["table", "network"])

@@ -1,4 +1,4 @@
-"""The loss of a batch and its gradient, compared with results by hand."""
+"""TD targets by backup, compared with results by hand."""
 
 import jax
 import learners
@@ -9,51 +9,55 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
+from jax_ttt.players.network_player import network_from
 
-CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32")
-_init_params = jax.jit(q_network.init_params)
+CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32", tremble=0.5)
 
 
-def moves(live):
-    """Return moves in cells 0, 1, 2, ... of empty boards."""
-    count = len(live)
-    boards = np.zeros((count, 3, 3, 2), bool)
-    return made.transition(
-        obs=boards,
-        action=np.arange(count, dtype=np.int32),
-        reward=np.zeros(count, np.float32),
-        discount=np.zeros(count, np.float32),
-        next_obs=boards,
-        next_legal_action_mask=np.ones((count, 9), bool),
-        live=np.array(live),
+def params_with(config, values):
+    """Return weights with these values on every board, -1 to 1."""
+    params = q_network.init_params(network_from(config.architecture), jax.random.key(0))
+    bias = np.arctanh(values).astype(np.float32)
+    return jax.tree.map(
+        lambda w: bias if w.ndim == 1 else np.zeros(w.shape, w.dtype), params
     )
 
 
-@pytest.mark.parametrize(("loss", "far"), [("mse", 4.5), ("huber", 2.5)])
-def test_the_loss_is_a_mean_over_all_moves_and_finished_games_count_0(loss, far):
-    """Every value is 0; the errors are 0.5, 3, 0 and, in a finished game, 7."""
-    config = CONFIG.replace(loss=loss)
-    learner = Learner.of(config)
-    params = _init_params(learner.network, jax.random.key(0))
-    params = jax.tree.map(np.zeros_like, params)
-    target = np.array([[0.5, 3.0, 7.0, 0.0]], np.float32)
-    batch = moves([True, True, False, True])
-    found = learners.gradient(learner, params, target, batch, jax.random.key(0))
-    assert float(found.loss) == pytest.approx((0.125 + far) / 4, abs=1e-6)
-    assert found.visits is None
-    (bias,) = [leaf for leaf in jax.tree.leaves(found.grads) if leaf.ndim == 1]
-    slope = 1.0 if loss == "huber" else 3.0  # tanh's is 1 at 0
-    expected = np.zeros(9)
-    expected[:2] = -0.5 / 4, -slope / 4
-    np.testing.assert_allclose(bias, expected, atol=1e-6)
+def td_targets(config, params, target_params):
+    """Return the targets of moves with reward 0.25, after which three are legal.
+
+    The opponent, the mover or nobody moves next.
+    """
+    boards = np.zeros((3, 3, 3, 2), bool)
+    batch = made.transition(
+        obs=boards,
+        action=np.zeros(3, np.int32),
+        reward=np.full(3, 0.25, np.float32),
+        discount=np.array([-0.5, 0.5, 0.0], np.float32),
+        next_obs=boards,
+        next_legal_action_mask=np.tile(np.arange(9) < 3, (3, 1)),
+        live=np.ones(3, bool),
+    )
+    return learners.td_targets(Learner.of(config), params, target_params, batch)
 
 
-def test_both_heads_learn_from_each_move():
-    """The errors of the first head are 0.5 and 0, those of the second 0 and -3."""
-    config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
-    learner = Learner.of(config)
-    params = _init_params(learner.network, jax.random.key(0))
-    target = np.array([[0.5, 0.0], [0.0, -3.0]], np.float32)
-    batch = moves([True, True])
-    found = learners.gradient(learner, params, target, batch, jax.random.key(0))
-    assert float(found.loss) == pytest.approx(0.125 / 2 + 4.5 / 2)
+ILLEGAL = [0.95] * 6
+IN_TRAINING = [0.0, 0.75, -0.75, *ILLEGAL]
+TARGET = [0.5, 0.25, -0.75, *ILLEGAL]
+
+
+@pytest.mark.parametrize(
+    ("double", "tremble", "value"),
+    [
+        (False, 0.0, 0.5),  # best value of the target network
+        (False, 0.5, 0.25),  # half of the time random: a mean of 0
+        (True, 0.0, 0.25),  # target network's value of the online network's choice
+        (True, 0.5, 0.125),
+    ],
+)
+def test_one_ply_targets(double, tremble, value):
+    config = CONFIG.replace(double=double, tremble=tremble)
+    params, target_params = (params_with(config, v) for v in (IN_TRAINING, TARGET))
+    target = td_targets(config, params, target_params)
+    expected = [[0.25 - 0.5 * value, 0.25 + 0.5 * value, 0.25]]
+    np.testing.assert_allclose(target, expected, atol=1e-5)

@@ -3,6 +3,7 @@
 import jax
 import made
 import numpy as np
+import pytest
 
 from jax_ttt.dqn import replay
 
@@ -18,62 +19,57 @@ def moves(numbers):
         discount=-numbers,
         next_obs=np.stack([numbers > 3, numbers > 4], axis=1),
         next_legal_action_mask=np.ones((size, 9), bool),
-        live=np.ones(size, bool),
+        live=numbers != 4,  # the move 4 is one of a finished game
     )
 
 
-_init = jax.jit(replay.init, static_argnums=1)
-_add = jax.jit(replay.add)
-_sample = jax.jit(replay.sample, static_argnums=(2, 3))
+_init = jax.jit(replay.init_buffer, static_argnums=1)
+_add = jax.jit(replay.add_moves)
+_sample = jax.jit(replay.sample_moves, static_argnums=(2, 3))
 
 
-def filled(*batches, capacity=5):
-    buffer = _init(moves([0]), capacity)
+def filled(*batches):
+    """Return a buffer of five moves after these were added."""
+    buffer = _init(moves([0]), 5)
     for batch in batches:
         buffer = _add(buffer, moves(batch))
     return buffer
 
 
-def test_the_oldest_moves_are_overwritten():
-    buffer = filled([1, 2, 3], [4, 5, 6])
-    assert sorted(buffer.moves.reward.tolist()) == [2, 3, 4, 5, 6]
-    assert (int(buffer.size), int(buffer.next_slot)) == (5, 1)
-    buffer = _add(buffer, moves([7]))
-    assert sorted(buffer.moves.reward.tolist()) == [3, 4, 5, 6, 7]
-
-
-def test_a_batch_as_large_as_the_buffer_replaces_all():
-    buffer = filled([1, 2], [3, 4, 5, 6, 7])
-    assert sorted(buffer.moves.reward.tolist()) == [3, 4, 5, 6, 7]
+@pytest.mark.parametrize(
+    ("batches", "numbers"),
+    [
+        ([[1, 2, 3], [4, 5, 6]], [2, 3, 4, 5, 6]),
+        ([[1, 2, 3], [4, 5, 6], [7]], [3, 4, 5, 6, 7]),
+        ([[1, 2], [3, 4, 5, 6, 7]], [3, 4, 5, 6, 7]),
+    ],
+)
+def test_the_oldest_moves_are_overwritten(batches, numbers):
+    assert sorted(filled(*batches).moves.reward.tolist()) == numbers
 
 
 def test_all_fields_of_a_sample_are_of_one_move():
-    drawn = _sample(filled([1, 4, 6]), jax.random.key(0), 200, 1)
-    expected = moves(drawn.reward)
-    for found, leaf in zip(drawn, expected, strict=True):
-        assert np.array_equal(found, leaf)
-    assert set(drawn.reward.tolist()) == {1, 4, 6}
+    batch = _sample(filled([1, 4, 6]), jax.random.key(0), 200, 1)
+    for leaf, expected in zip(batch, moves(batch.reward), strict=True):
+        assert np.array_equal(leaf, expected)
+    assert set(batch.reward.tolist()) == {1, 4, 6}
 
 
 def test_moves_are_sampled_uniformly():
-    drawn = _sample(filled([1, 2, 3, 4, 5]), jax.random.key(1), 10_000, 1)
-    counts = np.bincount(drawn.action, minlength=6)[1:]
+    batch = _sample(filled([1, 2, 3, 4, 5]), jax.random.key(1), 10_000, 1)
+    counts = np.bincount(batch.action, minlength=6)[1:]
     assert ((counts - 2000) ** 2 / 2000).sum() < 18.5  # chi-square, 0.1 %
 
 
-def test_nothing_is_learned_before_replay_start():
-    for batches, start, ready in (
+@pytest.mark.parametrize(
+    ("batches", "start", "ready"),
+    [
         ([], 0, False),
         ([[1, 2]], 3, False),
         ([[1, 2], [3]], 3, True),
         ([[1]], 0, True),
-    ):
-        drawn = _sample(filled(*batches), jax.random.key(0), 4, start)
-        assert drawn.live.tolist() == [ready] * 4
-
-
-def test_a_move_of_a_finished_game_is_sampled_as_not_live():
-    batch = moves([1, 2])._replace(live=np.array([True, False]))
-    buffer = _add(_init(moves([0]), 2), batch)
-    drawn = _sample(buffer, jax.random.key(0), 50, 1)
-    assert np.array_equal(drawn.live, drawn.reward == 1)
+    ],
+)
+def test_nothing_is_learned_before_replay_start(batches, start, ready):
+    batch = _sample(filled(*batches), jax.random.key(0), 4, start)
+    assert batch.live.tolist() == [ready] * 4

@@ -9,25 +9,13 @@ from jax_ttt.dqn import equations, losses
 from jax_ttt.dqn.learner import Learner
 
 
-def test_a_schedule_is_a_line_that_ends_with_the_last_update():
-    schedule = jax.jit(equations.linear(0.9, 0.05, 101))
-    found = schedule(np.array([0, 50, 100, 101, 999]))
-    np.testing.assert_allclose(found, [0.9, 0.475, 0.05, 0.05, 0.05], atol=1e-7)
-
-
-@pytest.mark.parametrize("num_updates", [2, 24, 2500])
-def test_a_schedule_ends_exactly(num_updates):
-    schedule = jax.jit(equations.linear(4e-3, 0.0, num_updates))
-    ends = np.array([0, num_updates - 2, num_updates - 1])
-    first, before, last = np.asarray(schedule(ends))
-    assert first == np.float32(4e-3)
-    assert before > 0
-    assert last == 0
-
-
-def test_a_single_update_has_the_first_value():
-    schedule = jax.jit(equations.linear(0.9, 0.05, 1))
-    assert float(schedule(0)) == pytest.approx(0.9)
+@pytest.mark.parametrize("num_updates", [1, 2, 24, 2500])
+def test_a_linear_schedule_ends_exactly_with_the_last_update(num_updates):
+    schedule = jax.jit(equations.linear_schedule(4e-3, 0.0, num_updates))
+    assert schedule(0) == np.float32(4e-3)
+    if num_updates > 1:
+        assert schedule(num_updates - 2) > 0
+        assert schedule(num_updates - 1) == schedule(num_updates + 99) == 0
 
 
 def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
@@ -35,32 +23,46 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
         **{"learning_rate": 0.8, "learning_rate_end": 0.4, "num_updates": 5},
         **{"learning_rate_decay": 0.5, "eval_every": 2},
     )
-    found = jax.jit(jax.vmap(Learner.of(config).learning_rate))(np.arange(5))
-    np.testing.assert_allclose(found, [0.8, 0.7, 0.3, 0.25, 0.1], rtol=1e-6)
+    rates = jax.jit(jax.vmap(Learner.of(config).learning_rate))(np.arange(5))
+    np.testing.assert_allclose(rates, [0.8, 0.7, 0.3, 0.25, 0.1], rtol=1e-6)
 
 
-def test_epsilon_follows_its_schedule():
-    def epsilons(config, pairs):
-        epsilon = jax.jit(jax.vmap(Learner.of(config).epsilon))
-        return epsilon(*np.array(pairs).T)
-
-    steps = Config.of(
-        epsilon_schedule="steps", epsilon_start=0.7, epsilon_end=0.0, num_updates=100
+@pytest.mark.parametrize(
+    ("schedule", "start", "end", "decay", "epsilon_at"),
+    [
+        (
+            *("linear", 1.0, 0.5, None),
+            {(0, 0): 1, (50, 0): 0.75, (100, 0): 0.5, (999, 0): 0.5},
+        ),
+        (
+            *("steps", 0.7, 0.0, None),
+            {(9, 0): 0.7, (11, 0): 0.6, (35, 0): 0.4, (69, 0): 0.1, (99, 0): 0},
+        ),
+        (
+            *("exponential", 0.3, 0.01, 0.995),
+            {
+                (0, 1): 0.2985,
+                (0, 678): 0.3 * 0.995**678,
+                (9, 679): 0.01,
+                (0, 10**6): 0.01,
+            },
+        ),
+    ],
+)
+def test_epsilon_follows_its_schedule(schedule, start, end, decay, epsilon_at):
+    """The keys are updates and games."""
+    fields = {} if decay is None else {"epsilon_decay": decay}
+    config = Config.of(
+        epsilon_schedule=schedule,
+        epsilon_start=start,
+        epsilon_end=end,
+        num_updates=101,
+        **fields,
     )
-    found = epsilons(steps, [(u, 0) for u in (0, 9, 10, 35, 69, 70, 99, 200)])
-    np.testing.assert_allclose(found, [0.7, 0.7, 0.6, 0.4, 0.1, 0, 0, 0], atol=1e-6)
-    decay = Config.of(
-        epsilon_schedule="exponential",
-        epsilon_start=0.3,
-        epsilon_end=0.01,
-        epsilon_decay=0.995,
-    )
-    found = epsilons(decay, [(0, games) for games in (0, 1, 100, 678, 679, 10**6)])
-    expected = [0.3, 0.2985, 0.3 * 0.995**100, 0.3 * 0.995**678, 0.01, 0.01]
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
-    line = Config.of(num_updates=11, epsilon_start=1.0, epsilon_end=0.5)
-    found = epsilons(line, [(u, 0) for u in (0, 5, 10, 11)])
-    np.testing.assert_allclose(found, [1, 0.75, 0.5, 0.5])
+    epsilon = jax.jit(jax.vmap(Learner.of(config).epsilon))
+    updates, games = np.array([*epsilon_at]).T
+    expected = [*epsilon_at.values()]
+    np.testing.assert_allclose(epsilon(updates, games), expected, rtol=1e-4, atol=1e-6)
 
 
 def test_the_first_steps_of_adamw_by_hand():

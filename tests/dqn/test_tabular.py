@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import equations, losses
+from jax_ttt.dqn import losses
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
 
@@ -33,8 +33,7 @@ CONFIG = Config.of(
     reward_draw=1.0,
     reward_loss=0.0,
 )
-KEYS = ["position", "after-state", "hash"]
-_Q_VALUES = jax.jit(q_network.q_values)
+_Q_VALUES = jax.jit(q_network.action_values)
 learner_of = functools.cache(learners.learner_of)
 
 
@@ -77,26 +76,24 @@ def assert_near(found, expected):
 
 
 def test_a_won_game_is_learned_from_the_last_move_to_the_first():
-    config = CONFIG
     # X0 O7 X1 O5 X2
-    state, metrics = play_game(config, None, [7, 5], first=True)
+    state, metrics = play_game(CONFIG, None, [7, 5], first=True)
     assert (metrics.games, metrics.wins, metrics.losses) == (1, 1, 0)
     assert metrics.env_steps == 5
     for corner in (0, 2, 6, 8):
-        assert_near(value(config, state, [], [], corner), 0.729)
-    assert_near(value(config, state, [0], [7], 1), 0.81)
-    assert_near(value(config, state, [0, 1], [7, 5], 2), 0.9)
-    assert_near(value(config, state, [], [], 4), 0)
+        assert_near(value(CONFIG, state, [], [], corner), 0.729)
+    assert_near(value(CONFIG, state, [0], [7], 1), 0.81)
+    assert_near(value(CONFIG, state, [0, 1], [7, 5], 2), 0.9)
+    assert_near(value(CONFIG, state, [], [], 4), 0)
     assert int(state.visited.sum()) == 3
 
     # Another win, with five moves: X0 O1 X2 O3 X4 O6 X5 O7 X8.
-    state, metrics = play_game(config, state, [1, 3, 6, 7], first=True)
+    state, metrics = play_game(CONFIG, state, [1, 3, 6, 7], first=True)
     assert (metrics.wins, metrics.env_steps) == (1, 9)
-    assert_near(value(config, state, [], [], 0), 0.66339)
-    assert_near(value(config, state, [0], [1], 2), 0.6561)
-    assert_near(value(config, state, [0, 2], [1, 3], 4), 0.729)
-    assert_near(value(config, state, [0, 2, 4], [1, 3, 6], 5), 0.81)
-    assert_near(value(config, state, [0, 2, 4, 5], [1, 3, 6, 7], 8), 0.9)
+    mine, yours, values = [0, 2, 4, 5, 8], [1, 3, 6, 7], (0.66339, 0.6561, 0.729, 0.81)
+    for num_moves, expected in enumerate((*values, 0.9)):
+        stones = mine[:num_moves], yours[:num_moves]
+        assert_near(value(CONFIG, state, *stones, mine[num_moves]), expected)
     assert int(state.visited.sum()) == 7
 
 
@@ -113,18 +110,16 @@ def test_all_moves_of_an_update_have_its_learning_rate():
 
 
 def test_a_lost_game_lowers_the_second_players_first_move():
-    config = CONFIG
     # X8 O0 X7 O1 X4 O2
-    state, metrics = play_game(config, None, [8, 7, 4], first=False)
+    state, metrics = play_game(CONFIG, None, [8, 7, 4], first=False)
     assert (metrics.wins, metrics.losses) == (1, 0)
-    assert_near(value(config, state, [], [8], 0), 0.729)
-    assert_near(value(config, state, [0], [8, 7], 1), 0.81)
-    assert_near(value(config, state, [0, 1], [8, 7, 4], 2), 0.9)
+    assert_near(value(CONFIG, state, [], [8], 0), 0.729)
+    assert_near(value(CONFIG, state, [0, 1], [8, 7, 4], 2), 0.9)
     # X8 O0 X6 O1 X7
-    state, metrics = play_game(config, state, [8, 6, 7], first=False)
+    state, metrics = play_game(CONFIG, state, [8, 6, 7], first=False)
     assert (metrics.wins, metrics.losses) == (0, 1)
-    assert_near(value(config, state, [], [8], 0), 0.0729)
-    assert_near(value(config, state, [0], [8, 6], 1), 0)
+    assert_near(value(CONFIG, state, [], [8], 0), 0.0729)
+    assert_near(value(CONFIG, state, [0], [8, 6], 1), 0)
 
 
 def transition(cells, action, reward):
@@ -142,7 +137,7 @@ def transition(cells, action, reward):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", ["position", "after-state", "hash"])
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Values learned in one view are found in another."""
     config = CONFIG.replace(table_key=key)
@@ -154,21 +149,23 @@ def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
         )
     (table,) = jax.tree.leaves(state.params)
     assert int((table != 0).sum()) == 2
-    for cells, moves in ((board, (2, 7)), (board.T, (6, 5))):
+    for cells, moves in (
+        (board, [2, 7]),
+        (board.T, [6, 5]),
+        (np.rot90(board, 2), [6, 1]),
+    ):
         q_values = q_values_of(config, state.params, obs_of(cells))[0]
-        assert_near(q_values[np.array(moves)], [0.9, -0.45])
-    for cells, best in ((board, 2), (np.rot90(board, 2), 6)):
-        q_values = q_values_of(config, state.params, obs_of(cells))
-        legal = jnp.asarray(cells.reshape(1, 9) == 0)
-        assert equations.greedy(jnp.asarray(q_values), legal)[0] == best
+        assert_near(q_values[moves], [0.9, -0.45])
 
 
 def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.5)
     state = learners.init(learner_of(config), jax.random.key(0))
-    cells = [[0] * 9, [0] * 9, [1, -1] + [0] * 7, [1, -1] + [0] * 7]
-    rows = zip(cells, (4, 4, 2, 2), (1.0, -0.5, 1.0, 1.0), strict=True)
-    moves = [transition(*row) for row in rows]
+    empty, opened = [0] * 9, [1, -1] + [0] * 7
+    moves = [
+        *(transition(empty, 4, 1.0), transition(empty, 4, -0.5)),
+        *(transition(opened, 2, 1.0), transition(opened, 2, 1.0)),
+    ]
     batch = jax.tree.map(lambda *leaves: np.concatenate(leaves), *moves)
     batch = batch._replace(live=np.array([True, True, True, False]))
     new, _ = learn(config, state, batch, jax.random.key(1))
@@ -179,49 +176,48 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     assert int(new.visited.sum()) == 2
 
 
-DOUBLE = CONFIG.replace(double=True)
+def test_both_heads_of_a_two_ply_table_learn_from_each_move():
+    """The first head has the errors 0.5 and 0, the second head 0 and -3."""
+    config = Config.of(network="table", optimizer="sgd", loss="mse", backup="two-ply")
+    learner = learner_of(config)
+    params = q_network.init_params(learner.network, jax.random.key(0))
+    target = np.array([[0.5, 0.0], [0.0, -3.0]], np.float32)
+    moves = [transition([0] * 9, action, 0.0) for action in (0, 1)]
+    batch = jax.tree.map(lambda *leaves: np.concatenate(leaves), *moves)
+    gradient = learners.gradient(learner, params, target, batch, jax.random.key(0))
+    assert float(gradient.loss) == pytest.approx(0.125 / 2 + 4.5 / 2)
 
 
-def with_heads(config, values):
-    """Return a table with `values` (2, 9) for every board."""
-    params = q_network.init_params(learner_of(config).network, jax.random.key(0))
-    flat = np.asarray(values, np.float32).reshape(1, 18)
-    return jax.tree.map(lambda leaf: np.broadcast_to(flat, leaf.shape), params)
+DOUBLE = CONFIG.replace(double=True, canonical=False, gamma=0.5)
 
 
 def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
     batch = transition([0] * 9, 4, 0.0)
-    many = jax.tree.map(lambda leaf: np.repeat(leaf, 1000, axis=0), batch)
+    last_moves = jax.tree.map(lambda leaf: np.repeat(leaf, 1000, axis=0), batch)
     learning_heads = jax.jit(losses.learning_heads, static_argnums=(0, 3))
 
     def learns(batch):
         return learning_heads("two-tables", jax.random.key(0), batch, 2)
 
-    ended = learns(many)
-    assert ended.all()
-    going = many._replace(discount=np.full(1000, 0.9, np.float32))
-    first, second = learns(going)
+    assert learns(last_moves).all()
+    others = last_moves._replace(discount=np.full(1000, 0.9, np.float32))
+    first, second = learns(others)
     assert (first != second).all()
     assert 400 < int(first.sum()) < 600
-    over = going._replace(live=np.zeros(1000, bool))
-    assert not learns(over).any()
+    finished = others._replace(live=np.zeros(1000, bool))
+    assert not learns(finished).any()
 
 
-def test_double_tables_play_by_their_mean():
-    values = np.zeros((2, 9))
-    values[:, [0, 1]] = [(0, 1), (-0.5, 0.5)]
-    params = with_heads(DOUBLE.replace(canonical=False), values)
-    config = DOUBLE.replace(canonical=False)
-    found = q_values_of(config, params, obs_of([0] * 9))
-    assert_near(found[0, :3], [-0.25, 0.75, 0])
-
-
-def test_each_of_two_tables_chooses_and_the_other_gives_the_value():
-    config = DOUBLE.replace(canonical=False, gamma=0.5)
-    values = np.zeros((2, 9))
+def test_two_tables_play_by_their_mean_and_each_values_the_choice_of_the_other():
+    values = np.zeros((2, 9), np.float32)
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
-    params = with_heads(config, values)
+    params = q_network.init_params(learner_of(DOUBLE).network, jax.random.key(0))
+    params = jax.tree.map(
+        lambda leaf: np.broadcast_to(values.reshape(1, 18), leaf.shape), params
+    )
+    q_values = q_values_of(DOUBLE, params, obs_of([0] * 9))
+    assert_near(q_values[0, :3], [0.3125, 0.5, 0])
     batch = transition([0] * 9, 4, 0.25)._replace(discount=np.array([0.5], np.float32))
-    found = learners.td_targets(learner_of(config), params, params, batch)
+    target = learners.td_targets(learner_of(DOUBLE), params, params, batch)
     # The first chooses cell 0, the second cell 1; each value is the other table's.
-    assert_near(found[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])
+    assert_near(target[:, 0], [0.25 + 0.5 * 0.125, 0.25 + 0.5 * 0.25])

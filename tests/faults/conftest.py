@@ -1,58 +1,31 @@
-"""What the tests of faults share: processes of their own."""
+"""What the tests of faults share: commands within shell code."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
+import as_users
 import pytest
 
-import jax_ttt
-
-ROOT = Path(jax_ttt.__file__).parents[1]
-
 
 @pytest.fixture
-def python():
-    """Return the path of Python, and the variables with which it imports us."""
-    return sys.executable, os.environ | {"PYTHONPATH": str(ROOT)}
+def shell(tmp_path):
+    """Return a function that runs shell code, in which `jax_ttt COMMAND` is ours.
 
-
-@pytest.fixture
-def start(tmp_path):
-    """Return a function that starts a command, in a folder of its own.
-
-    `before` is what a shell does first; `env` changes variables, None removes one.
+    `before` are the words of a program that starts the shell.
     """
-    started = []
 
-    def begin(command, before="", env=None):
-        given = os.environ | {"PYTHONPATH": str(ROOT)} | (env or {})
-        process = subprocess.Popen(
-            ["sh", "-c", f'{before} exec "$0" -m jax_ttt.{command}', sys.executable],
+    def run(code, *before):
+        function = f'jax_ttt() {{ "{sys.executable}" -m "jax_ttt.$@"; }}'
+        done = subprocess.run(
+            [*before, "sh", "-c", f"{function}; {code}"],
             cwd=tmp_path,
-            env={name: text for name, text in given.items() if text is not None},
+            env=as_users.environment(),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
+            timeout=300,
         )
-        started.append(process)
-        return process
+        assert "Traceback" not in done.stderr
+        return as_users.Done(done.returncode, done.stdout, done.stderr)
 
-    yield begin
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-@pytest.fixture
-def run(start):
-    """Return a function that runs a command: its exit code, stdout and stderr."""
-
-    def finish(command, before="", env=None):
-        process = start(command, before, env)
-        out, err = process.communicate(timeout=300)
-        return process.returncode, out, err
-
-    return finish
+    return run

@@ -11,7 +11,6 @@ import re
 import shutil
 import signal
 import time
-from pathlib import Path
 
 import as_users
 import numpy as np
@@ -22,18 +21,16 @@ import jax_ttt
 
 pytestmark = [pytest.mark.slow, pytest.mark.fault]
 
-SMALL = "--num-envs 8 --hidden-size 8 --eval-games 0 --precision float32 --quiet"
-LONG = f"train {SMALL} --num-updates 6000 --eval-every 75"
-OFTEN = "--checkpoint-every 0.02"
-SHORT = f"train {SMALL} --num-updates 4 --eval-every 2"
-ALWAYS = "--checkpoint-every 0.000001"
-TABLES = "sweep --preset table --num-envs 8 --first-seed 7 --json"
+SMALL = "train --num-envs 8 --hidden-size 8 --eval-games 0 --precision float32 --quiet"
+LONG = f"{SMALL} --num-updates 6000 --eval-every 75 --checkpoint-every 0.02"
+SHORT = f"{SMALL} --num-updates 4 --eval-every 2 --checkpoint-every 0.000001"
+SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json"
 MANY, FEW = "--num-seeds 60 --num-updates 20", "--num-seeds 3 --num-updates 8"
 ONE_THREAD = {"NPROC": "1"}
 
 # Python runs a module of this name at its start. It kills the process before the event
 # `KILL_AT`, counted from 1: a file or folder below `KILL_IN` that is opened to write,
-# made, renamed or removed, or any fsync, before which what was written is there.
+# made, renamed or removed, or any fsync, before which the written bytes are there.
 KILLS = """
 import os, signal, sys
 
@@ -66,17 +63,23 @@ sys.addaudithook(hook)
 
 def rows(run):
     """Return the metrics of a run without their seconds."""
-    found = map(json.loads, (run / "metrics.jsonl").read_text().splitlines())
-    return [{name: row[name] for name in row.keys() - {"seconds"}} for row in found]
+    lines = (run / "metrics.jsonl").read_text().splitlines()
+    return [json.loads(line) | {"seconds": None} for line in lines]
 
 
-def file_names(run):
-    """Return the names of all files of a run; those of checkpoints without numbers.
+def files(run):
+    """Return the names and contents of a run's files, as far as they must be equal.
 
-    The times are left out: a run writes them after its end.
+    Times are left out, since a run writes them after its end; so are the numbers of
+    checkpoints, since the clock decides at which updates the older ones are saved.
     """
-    names = as_users.contents(run).keys() - {"times.json"}
-    return sorted(re.sub(r"checkpoint-\d+", "checkpoint", name) for name in names)
+    pairs = []
+    for name, content in as_users.contents(run).items():
+        differs = re.fullmatch(r"checkpoint-.*|metrics\.jsonl|config\.json", name)
+        same_name = re.sub(r"checkpoint-\d+", "checkpoint", name)
+        if name != "times.json" and content is not None:
+            pairs.append((same_name, b"" if differs else content))
+    return sorted(pairs)
 
 
 def last_state(run):
@@ -90,12 +93,7 @@ def last_state(run):
 def assert_same_run(run, whole):
     """Compare all that two runs left, but times and their older checkpoints."""
     assert rows(run) == rows(whole)
-    assert file_names(run) == file_names(whole)
-    differ = re.compile(r"checkpoint-.*|metrics.jsonl|config.json|times.json")
-    both = as_users.contents(run), as_users.contents(whole)
-    for name in both[0].keys() & both[1].keys():
-        if not differ.fullmatch(name):
-            assert both[0][name] == both[1][name], name
+    assert files(run) == files(whole)
     (name, tensors), (other, others) = last_state(run), last_state(whole)
     assert name == other
     assert tensors.keys() == others.keys()
@@ -103,50 +101,47 @@ def assert_same_run(run, whole):
         np.testing.assert_array_equal(tensor, others[name], name, strict=True)
 
 
-def whole_run(flags, folder, **changes):
-    done = as_users.run(f"{flags} --run-dir whole", cwd=folder, **changes)
-    assert (done.code, done.err) == (0, "")
-    return folder / "whole"
+def assert_same_sweep(folder, whole):
+    path = sweep_in(folder)
+    assert path is not None
+    assert as_users.timeless_lines(path) == as_users.timeless_lines(whole)
 
 
-@pytest.fixture(scope="module")
-def long(tmp_path_factory):
-    return whole_run(f"{LONG} {OFTEN}", tmp_path_factory.mktemp("long"), **ONE_THREAD)
+def next_run(start, run):
+    """Return the command that continues a run, or begins one without a checkpoint."""
+    if not any(run.glob("checkpoint-*")):
+        return f"{start} --run-dir {run}"
+    schedule = start.partition("--checkpoint-every")[2]
+    return f"train --quiet --resume {run} --checkpoint-every{schedule}"
 
 
-@pytest.fixture(scope="module")
-def short(tmp_path_factory):
-    return whole_run(f"{SHORT} {ALWAYS}", tmp_path_factory.mktemp("short"))
-
-
-def sweep_line(path):
-    """Return the words that continue a sweep, or begin one if its file has no line."""
-    begun = path is not None and b"\n" in path.read_bytes()
-    return f"sweep --json --resume {path}" if begun else TABLES
-
-
-def the_sweep(folder):
+def sweep_in(folder):
     """Return the file of the sweep in a folder, None if there is none."""
     return next(iter(folder.glob("runs/*.jsonl")), None)
 
 
-def whole_sweep(flags, folder):
-    done = as_users.run(f"{TABLES} {flags}", cwd=folder)
-    assert (done.code, done.err) == (0, "")
-    return the_sweep(folder)
+def next_sweep(flags, folder):
+    """Return the command that continues a sweep, or begins one without a whole line."""
+    path = sweep_in(folder)
+    if path is not None and b"\n" in path.read_bytes():
+        return f"sweep --json --resume {path}"
+    return f"{SWEEP} {flags}"
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory):
-    return whole_sweep(MANY, tmp_path_factory.mktemp("many"))
+def whole(tmp_path_factory):
+    """Return a function that runs a command in a folder, which it returns."""
+
+    def run(line, **changes):
+        folder = tmp_path_factory.mktemp("whole")
+        done = as_users.run(line, cwd=folder, **changes)
+        assert (done.code, done.err) == (0, "")
+        return folder
+
+    return run
 
 
-@pytest.fixture(scope="module")
-def few(tmp_path_factory):
-    return whole_sweep(FEW, tmp_path_factory.mktemp("few"))
-
-
-def killed_at(process, moment, file):
+def kill_later(process, moment, file):
     """Kill a process so many seconds after a file grows; return the exit code."""
 
     def size():
@@ -162,53 +157,40 @@ def killed_at(process, moment, file):
     _, err = process.communicate(timeout=60)
     assert "Traceback" not in err
     assert "warning" not in err.lower()
+    assert process.returncode in (-signal.SIGKILL, 0)
     return process.returncode
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_run_that_is_killed_again_and_again_ends_the_same(seed, long, tmp_path):
-    """Ten times each: 40 random moments."""
-    draw, killed, run = random.Random(seed), 0, tmp_path / "run"
-    while killed < 10:
-        begun = any(run.glob("checkpoint-*"))
-        line = "train --quiet --resume run" if begun else f"{LONG} --run-dir run"
-        process = as_users.start(f"{line} {OFTEN}", cwd=tmp_path, **ONE_THREAD)
-        metrics = run / "metrics.jsonl"
-        code = killed_at(process, draw.uniform(0, 0.25), lambda file=metrics: file)
-        assert code in (-signal.SIGKILL, 0)
-        killed += code != 0
+def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
+    """At twenty random moments."""
+    expected = whole(f"{LONG} --run-dir run", **ONE_THREAD) / "run"
+    draw, num_kills, run = random.Random(0), 0, tmp_path / "run"
+    while num_kills < 20:
+        process = as_users.start(next_run(LONG, run), cwd=tmp_path, **ONE_THREAD)
+        code = kill_later(process, draw.uniform(0, 0.25), lambda: run / "metrics.jsonl")
+        num_kills += code != 0
         if code == 0:  # it ended before the moment
-            assert_same_run(run, long)
+            assert_same_run(run, expected)
             shutil.rmtree(run)
-    if not any(run.glob("checkpoint-*")):
-        line = f"{LONG} --run-dir run"
-    else:
-        line = "train --quiet --resume run"
-    done = as_users.run(f"{line} {OFTEN}", cwd=tmp_path, **ONE_THREAD)
+    done = as_users.run(next_run(LONG, run), cwd=tmp_path, **ONE_THREAD)
     assert done.code == 0, done.err
-    assert_same_run(run, long)
+    assert_same_run(run, expected)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_sweep_that_is_killed_again_and_again_ends_the_same(seed, many, tmp_path):
-    """Ten times each: 20 random moments."""
-    draw, killed = random.Random(seed), 0
-    while killed < 10:
-        line = sweep_line(the_sweep(tmp_path))
-        line = line if "resume" in line else f"{line} {MANY}"
-        process = as_users.start(line, cwd=tmp_path)
-        code = killed_at(process, draw.uniform(0, 0.1), lambda: the_sweep(tmp_path))
-        assert code in (-signal.SIGKILL, 0)
-        killed += code != 0
-        if code == 0 and (path := the_sweep(tmp_path)):
-            assert as_users.timeless_lines(path) == as_users.timeless_lines(many)
-            path.unlink()
-    line = sweep_line(the_sweep(tmp_path))
-    done = as_users.run(line if "resume" in line else f"{line} {MANY}", cwd=tmp_path)
+def test_a_sweep_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
+    """At twenty random moments."""
+    expected = sweep_in(whole(f"{SWEEP} {MANY}"))
+    draw, num_kills = random.Random(0), 0
+    while num_kills < 20:
+        process = as_users.start(next_sweep(MANY, tmp_path), cwd=tmp_path)
+        code = kill_later(process, draw.uniform(0, 0.1), lambda: sweep_in(tmp_path))
+        num_kills += code != 0
+        if code == 0:
+            assert_same_sweep(tmp_path, expected)
+            shutil.rmtree(tmp_path / "runs")
+    done = as_users.run(next_sweep(MANY, tmp_path), cwd=tmp_path)
     assert done.code == 0, done.err
-    path = the_sweep(tmp_path)
-    assert path is not None
-    assert as_users.timeless_lines(path) == as_users.timeless_lines(many)
+    assert_same_sweep(tmp_path, expected)
 
 
 @pytest.fixture(scope="module")
@@ -233,16 +215,14 @@ def add_half_a_line(file):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_run_that_is_killed_before_a_write_ends_the_same(
-    part, short, killing, tmp_path, monkeypatch
+    part, whole, killing, tmp_path
 ):
     """Each part tries every fourth write."""
-    monkeypatch.chdir(tmp_path)
+    expected = whole(f"{SHORT} --run-dir run") / "run"
     for number in itertools.count(1 + part, 4):
-        run = Path(f"run{number}")
-        environment = killing(number, run.absolute())
-        done = as_users.run(
-            f"{SHORT} {ALWAYS} --run-dir {run}", cwd=tmp_path, **environment
-        )
+        run = tmp_path / f"run{number}"
+        line = f"{SHORT} --run-dir {run}"
+        done = as_users.run(line, cwd=tmp_path, **killing(number, run))
         if done.code == 0:  # it has fewer writes
             assert number > 20
             break
@@ -251,33 +231,28 @@ def test_a_run_that_is_killed_before_a_write_ends_the_same(
             jax_ttt.load(run)
         else:
             add_half_a_line(run / "metrics.jsonl")
-        begun = any(run.glob("checkpoint-*"))
-        line = "train --quiet --resume" if begun else f"{SHORT} --run-dir"
-        done = as_users.run_here(f"{line} {run} {ALWAYS}")
+        done = as_users.run_here(next_run(SHORT, run))
         assert done.code == 0, done
-        assert_same_run(run, short)
+        assert_same_run(run, expected)
 
 
 def test_a_sweep_that_is_killed_before_a_write_ends_the_same(
-    few, killing, tmp_path, monkeypatch
+    whole, killing, tmp_path, monkeypatch
 ):
+    expected = sweep_in(whole(f"{SWEEP} {FEW}"))
     for number in itertools.count(1):
         folder = tmp_path / str(number)
         folder.mkdir()
         monkeypatch.chdir(folder)
-        environment = killing(number, folder)
-        done = as_users.run(f"{TABLES} {FEW}", cwd=folder, **environment)
+        done = as_users.run(f"{SWEEP} {FEW}", cwd=folder, **killing(number, folder))
         if done.code == 0:  # it has fewer writes
             assert number > 5
             break
         assert done.code == -signal.SIGKILL, done
-        add_half_a_line(the_sweep(folder))
-        line = sweep_line(the_sweep(folder))
+        add_half_a_line(sweep_in(folder))
+        line = next_sweep(FEW, folder)
         if "resume" not in line:
             shutil.rmtree(folder / "runs", ignore_errors=True)
-        line = line if "resume" in line else f"{line} {FEW}"
         done = as_users.run_here(line)
         assert done.code == 0, done
-        path = the_sweep(folder)
-        assert path is not None
-        assert as_users.timeless_lines(path) == as_users.timeless_lines(few)
+        assert_same_sweep(folder, expected)

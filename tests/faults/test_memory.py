@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-import commands
+import as_users
 import pytest
 import tiny
 
@@ -11,39 +11,29 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.runtime import devices
 from jax_ttt.training import loop
 
-train = commands.module_of("train")
+pytestmark = pytest.mark.fault
 
 
 @pytest.mark.slow
-@pytest.mark.fault
-@pytest.mark.parametrize(
-    "flags",
-    [
-        "--num-envs 1048576 --hidden-size 2048",
-        "--preset plain --replay-capacity 16777216 --env-id connect_four",
-    ],
-)
-def test_a_run_that_needs_more_memory_than_allowed_is_refused(flags, run, tmp_path):
-    line = f"train {flags} --quiet --run-dir run"
-    code, out, err = run(line, "ulimit -v 4000000;")
-    assert (code, out, err.count("\n")) == (1, "", 1), err
-    assert err.startswith("error: out of memory: this needs about ")
-    assert err.endswith(f" GB are free: {loop.LESS_MEMORY}\n")
+def test_a_run_that_needs_more_memory_than_allowed_is_refused(shell):
+    flags = "--num-envs 1048576 --hidden-size 2048 --quiet --run-dir run"
+    done = shell(f"ulimit -v 4000000; jax_ttt train {flags}")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1), done
+    assert done.err.startswith("error: out of memory: this needs about ")
+    assert done.err.endswith(f" GB are free: {loop.LESS_MEMORY}\n")
 
 
-@pytest.mark.fault
-def test_the_need_is_compared_with_what_is_free(tmp_path, monkeypatch, capsys):
+def test_a_run_needs_as_much_memory_as_its_programs(tmp_path, monkeypatch):
+    line = f"train {' '.join(tiny.flags())} --quiet --run-dir"
     monkeypatch.setattr(devices, "free_bytes", lambda: 10_000)
-    argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-    assert commands.run(train, argv) == 1
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("error: out of memory: this needs about 0.0 GB, ")
+    done = as_users.run_here(line, tmp_path / "run")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert done.err.startswith("error: out of memory: this needs about 0.0 GB, ")
     monkeypatch.setattr(devices, "free_bytes", lambda: None)  # unknown
-    assert commands.run(train, argv) == 0, "the folder is free again"
+    done = as_users.run_here(line, tmp_path / "run")
+    assert done.code == 0, "the folder is free again"
 
 
-@pytest.mark.fault
 @pytest.mark.parametrize(
     "error",
     [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9")],
@@ -59,10 +49,10 @@ def test_a_lack_of_memory_is_one_line(error, capsys):
     assert err.startswith("error: out of memory: lower --num-envs, ")
 
 
-def test_the_memory_of_an_accelerator_is_what_it_says(monkeypatch):
+def test_the_free_memory_of_an_accelerator_is_its_limit_minus_its_use(monkeypatch):
     stats = {"bytes_limit": 9_000, "bytes_in_use": 2_000}
     device = SimpleNamespace(platform="gpu", memory_stats=lambda: stats)
-    monkeypatch.setattr(devices, "current", lambda: device)
+    monkeypatch.setattr(devices, "current_device", lambda: device)
     assert devices.free_bytes() == 7_000
     monkeypatch.setattr(device, "memory_stats", lambda: None)
     assert devices.free_bytes() is None

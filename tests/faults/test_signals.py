@@ -2,52 +2,61 @@
 
 import signal
 import subprocess
+import sys
 import time
 
-import commands
+import as_users
 import pytest
 import tiny
 
 import jax_ttt
 
-train = commands.module_of("train")
+pytestmark = pytest.mark.fault
 
-SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
-CODES = [code for _, code in SIGNALS]
 SOON = 5
 """Seconds within which a process ends after a signal."""
 TINY = " ".join(tiny.flags("num_envs", "hidden_size", "eval_games"))
-ENDLESS = f"train {TINY} --num-updates 1000000000 --eval-every 1000000000"
+ENDLESS = f"train {TINY} --num-updates 1000000000 --eval-every 1000000000 --run-dir run"
+SMALL = f"train {' '.join(tiny.flags())} --quiet --run-dir"
 
 
-def wait_for(process, words):
-    """Read lines of the output until one has the words."""
-    while words not in (line := process.stdout.readline()):
-        assert line, process.stderr.read()
+@pytest.fixture
+def endless(tmp_path):
+    """Return a function that starts a run that never ends."""
+    processes = []
+
+    def start(*flags):
+        processes.append(as_users.start(ENDLESS, *flags, cwd=tmp_path))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.slow
-@pytest.mark.fault
-@pytest.mark.parametrize(("number", "code"), SIGNALS, ids=CODES)
 def test_a_signal_while_programs_are_compiled_saves_the_untrained_agent(
-    number, code, start, tmp_path
+    endless, tmp_path
 ):
-    process = start(f"{ENDLESS} --no-compile-cache --run-dir run")
-    wait_for(process, "writing to")
-    process.send_signal(number)
+    process = endless("--no-compile-cache")
+    while "writing to" not in (line := process.stdout.readline()):
+        assert line, process.stderr.read()
+    process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=120)
-    assert process.returncode == code
+    assert process.returncode == 143
     assert err.startswith("interrupted at update 0: saved ")
     assert jax_ttt.load(tmp_path / "run").num_updates == 0
 
 
 @pytest.mark.slow
-@pytest.mark.fault
-@pytest.mark.parametrize(("number", "code"), SIGNALS, ids=CODES)
-def test_a_run_that_is_interrupted_is_saved_and_continues(
-    number, code, start, tmp_path
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)]
+)
+def test_a_run_that_is_interrupted_ends_soon_and_is_saved(
+    number, code, endless, tmp_path
 ):
-    process = start(f"{ENDLESS} --run-dir run")
+    process = endless()
     metrics = tmp_path / "run/metrics.jsonl"
     while not metrics.exists() or '"chunk"' not in metrics.read_text():
         assert process.poll() is None, process.stderr.read()
@@ -62,15 +71,15 @@ def test_a_run_that_is_interrupted_is_saved_and_continues(
     assert (tmp_path / f"run/checkpoint-{update}.safetensors").exists()
 
 
+# Sends itself signals before a file gets its name.
 SAVING = """
-import importlib, os, signal, sys
+import importlib, os, sys, time
 train = importlib.import_module("jax_ttt.train")
 name, numbers, real = sys.argv.pop(1), eval(sys.argv.pop(1)), os.replace
 def replace(source, target):
     if name in os.path.basename(target):
         for number in numbers:
             os.kill(os.getpid(), number)
-            import time
             time.sleep(0.3)
     real(source, target)
 os.replace = replace
@@ -79,59 +88,44 @@ sys.exit(train.run_command(train.COMMAND))
 
 
 @pytest.mark.slow
-@pytest.mark.fault
-@pytest.mark.parametrize("name", ["agent", "checkpoint"])
 @pytest.mark.parametrize(
-    "numbers", [[signal.SIGINT], [signal.SIGTERM, signal.SIGINT]], ids=["one", "two"]
+    ("name", "numbers", "code"),
+    [
+        ("checkpoint", [signal.SIGINT], 0),  # the run had ended
+        ("checkpoint", [signal.SIGTERM, signal.SIGINT], 130),
+        ("agent", [signal.SIGTERM, signal.SIGINT], 130),
+    ],
 )
-def test_a_signal_within_a_save_leaves_whole_files(name, numbers, python, tmp_path):
-    program, env = python
-    words = [name, repr([int(number) for number in numbers]), *tiny.flags()]
-    line = [program, "-c", SAVING, *words, "--quiet", "--run-dir", "run"]
-    done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True)
+def test_a_signal_within_a_save_leaves_whole_files(name, numbers, code, tmp_path):
+    run = tmp_path / "run"
+    words = [name, repr([*map(int, numbers)]), *tiny.flags(), "--run-dir", str(run)]
+    done = subprocess.run(
+        [sys.executable, "-c", SAVING, *words],
+        env=as_users.environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code, done
     assert "Traceback" not in done.stderr
-    names = {path.name for path in (tmp_path / "run").iterdir()}
-    if len(numbers) == 1:  # the run had ended, so nothing was interrupted
-        assert done.returncode == 0, done.stderr
-        assert jax_ttt.load(tmp_path / "run").num_updates == 4
-    else:
-        assert done.returncode == 130, done.stderr
-        whole = "agent.safetensors" in names
-        assert whole == (name == "checkpoint")
-    # Whatever it left, the folder is of use.
-    more = ["--resume", "run", "--num-updates", "6"]
-    more = more if any("checkpoint" in name for name in names) else None
-    if more is not None:
-        line = [program, "-m", "jax_ttt.train", "--quiet", *more]
-        again = subprocess.run(
-            line, cwd=tmp_path, env=env, capture_output=True, text=True
-        )
-        assert again.returncode == 0, again.stderr
-    elif "agent.safetensors" not in names:
-        argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert commands.run(train, argv) == 0
+    if name == "agent":  # so the folder is free
+        assert not (run / "agent.safetensors").exists()
+        assert as_users.run_here(SMALL, run).code == 0
+    assert jax_ttt.load(run).num_updates == 4
+    if any(run.glob("checkpoint-*")):
+        line = "train --quiet --num-updates 6 --resume"
+        assert as_users.run_here(line, run).code == 0
 
 
 @pytest.mark.slow
-@pytest.mark.fault
-def test_a_run_whose_reader_ends_is_in_nobodys_way(python, tmp_path):
-    program, env = python
-    code = f'"{program}" -m jax_ttt.{ENDLESS} --run-dir run 2>err'
-    script = f"({code}; echo $? >code) | head -1"
-    done = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, env=env, capture_output=True, timeout=120
-    )
-    assert done.stdout.count(b"\n") == 1, (tmp_path / "err").read_text()
+def test_a_run_whose_reader_ends_ends_without_a_word(shell, tmp_path):
+    done = shell(f"(jax_ttt {ENDLESS} 2>err; echo $? >code) | head -1")
+    assert done.out.count("\n") == 1, (tmp_path / "err").read_text()
     assert (tmp_path / "code").read_text() == "141\n"
     assert (tmp_path / "err").read_text() == ""
-    if not (tmp_path / "run/agent.safetensors").exists():  # it had not begun to train
-        argv = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "run")]
-        assert commands.run(train, argv) == 0
 
 
-@pytest.mark.fault
 def test_a_program_that_calls_us_keeps_its_handlers(tmp_path):
-    before = [signal.getsignal(number) for number, _ in SIGNALS]
-    flags = [*tiny.flags(), "--quiet", "--run-dir", str(tmp_path / "x")]
-    assert commands.run(train, flags) == 0
-    assert [signal.getsignal(number) for number, _ in SIGNALS] == before
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    assert as_users.run_here(SMALL, tmp_path / "run").code == 0
+    assert [signal.getsignal(number) for number in numbers] == before

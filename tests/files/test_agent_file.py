@@ -1,4 +1,4 @@
-"""The file of an agent: what is read is what was saved, or nothing."""
+"""The file of an agent: the agent that is read is the one that was saved."""
 
 import dataclasses
 
@@ -12,53 +12,43 @@ from jax_ttt.files.tensor_file import AgentError
 @pytest.fixture
 def path(agent, tmp_path):
     path = tmp_path / "agent.safetensors"
-    path.write_bytes(agent_file.as_bytes(agent))
+    path.write_bytes(agent_file.encode_agent(agent))
     return path
 
 
 def test_an_agent_is_read_as_it_was_saved(agent, path):
-    found = agent_file.load(path)
-    assert dataclasses.replace(found, tensors={}) == dataclasses.replace(
+    read = agent_file.read_agent(path)
+    assert dataclasses.replace(read, tensors={}) == dataclasses.replace(
         agent, tensors={}
     )
-    assert found.tensors.keys() == agent.tensors.keys()
+    assert read.tensors.keys() == agent.tensors.keys()
     for name, tensor in agent.tensors.items():
-        assert found.tensors[name].tobytes() == tensor.tobytes()
-    assert agent_file.env_id(path) == "tic_tac_toe"
+        assert read.tensors[name].tobytes() == tensor.tobytes()
+    assert agent_file.read_env_id(path) == "tic_tac_toe"
+    assert agent_file.encode_agent(read) == path.read_bytes()
 
 
-def test_the_same_agent_gives_the_same_bytes(agent, path):
-    assert agent_file.as_bytes(agent_file.load(path)) == path.read_bytes()
-    reversed_order = dict(reversed(agent.tensors.items()))
-    other = dataclasses.replace(agent, tensors=reversed_order)
-    assert agent_file.as_bytes(other) == path.read_bytes()
-
-
-@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.fault
-def test_weights_that_are_not_finite_are_neither_saved_nor_read(
-    number, agent, path, monkeypatch
-):
+def test_weights_that_are_not_finite_are_neither_saved_nor_read(agent, path):
     name = "layers.layers.0.bias"
     bad = agent.tensors[name].copy()
-    bad[-1] = number
+    bad[-1] = np.nan
     poisoned = dataclasses.replace(agent, tensors=agent.tensors | {name: bad})
     with pytest.raises(FloatingPointError, match=f"{name} is not finite"):
-        agent_file.as_bytes(poisoned)
-    with monkeypatch.context() as patch:
+        agent_file.encode_agent(poisoned)
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agent_file.np, "isfinite", np.ones_like)
-        path.write_bytes(agent_file.as_bytes(poisoned))
+        path.write_bytes(agent_file.encode_agent(poisoned))
     with pytest.raises(AgentError, match=f"{path}: {name} has a weight that is not"):
-        agent_file.load(path)
+        agent_file.read_agent(path)
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("changes", "message"),
     [
         ({"kind": "checkpoint"}, "kind"),
         ({"env_id": "hex"}, "its game does not match its settings"),
         ({"env_id": "chess"}, "env_id"),
-        ({"seed": -1}, "seed"),
         ({"seed": 2**32}, "seed"),
         ({"num_updates": -1}, "num_updates"),
         ({"config": {"gamma": 7.0}}, "gamma must be"),
@@ -66,10 +56,11 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
     ],
 )
 @pytest.mark.fault
-def test_another_description_is_refused(changes, why, path):
-    about, tensors = tensor_file.load(path, dict[str, object])
-    kinds = [(name, type(value)) for name, value in (about | changes).items()]
-    other = dataclasses.make_dataclass("Other", kinds)(**about | changes)
-    path.write_bytes(tensor_file.as_bytes(other, tensors))
-    with pytest.raises(AgentError, match=f"{path}: .*{why}"):
-        agent_file.load(path)
+def test_a_description_with_a_wrong_field_is_refused(changes, message, path):
+    fields, tensors = tensor_file.read_tensors(path, dict[str, object])
+    fields |= changes
+    kinds = [(name, type(value)) for name, value in fields.items()]
+    description = dataclasses.make_dataclass("Description", kinds)(**fields)
+    path.write_bytes(tensor_file.encode_tensors(description, tensors))
+    with pytest.raises(AgentError, match=f"{path}: .*{message}"):
+        agent_file.read_agent(path)

@@ -6,20 +6,14 @@ from unittest.mock import Mock
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pgx
 import pytest
-from pgx import core
 
-from jax_ttt.config.catalogue import GAMES
-from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
+from jax_ttt.players import random_players
 
-LINES = np.array(
-    [
-        *([0, 1, 2], [3, 4, 5], [6, 7, 8]),
-        *([0, 3, 6], [1, 4, 7], [2, 5, 8]),
-        *([0, 4, 8], [2, 4, 6]),
-    ]
-)
+LINES = np.array([*np.arange(9).reshape(3, 3), *np.arange(9).reshape(3, 3).T])
+LINES = np.array([*LINES, [0, 4, 8], [2, 4, 6]])
 ENV = pgx_games.make_env("tic_tac_toe")
 STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 
@@ -27,12 +21,9 @@ STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 @pytest.fixture(scope="module", params=[0, 1], ids=["player 0 is X", "player 0 is O"])
 def everything(request, tree):
     """Return every position with every action: before, action, after, move (NumPy)."""
-    x_is_player = request.param
     before = jax.tree.map(lambda leaf: jnp.repeat(leaf, 9, axis=0), tree.env_state)
-    if before.current_player[0] != x_is_player:
-        before = before.replace(
-            current_player=1 - before.current_player, rewards=before.rewards[:, ::-1]
-        )
+    if before.current_player[0] != request.param:
+        before = pgx_games.swap_player_ids(before)
     action = jnp.tile(jnp.arange(9, dtype=jnp.int32), tree.num_positions)
     after, move = STEP(ENV, before, action, 1.0)
     return jax.device_get((before, action, after, move))
@@ -44,21 +35,16 @@ def boards(env_state):
     return planes[..., 0] - planes[..., 1]
 
 
-def has_line(own):
-    return own[:, LINES].all(axis=2).any(axis=1)
-
-
 def test_a_legal_move_sets_a_stone_and_passes_the_turn(everything):
     before, action, after, move = everything
     row = np.arange(len(action))
-    board = boards(before)
-    ended = before.terminated
+    board, ended = boards(before), before.terminated
     legal = ~ended & (board[row, action] == 0)
     assert legal.sum() == 16_167
     assert (before.legal_action_mask[~ended] == (board == 0)[~ended]).all()
     expected = board.copy()
     expected[row, action] = 1
-    won = has_line(expected == 1)
+    won = (expected == 1)[:, LINES].all(axis=2).any(axis=1)
     full = (expected != 0).all(axis=1)
     assert (boards(after)[legal] == -expected[legal]).all()
     assert (after.terminated == (won | full))[legal].all()
@@ -85,23 +71,8 @@ def test_a_finished_game_does_not_change(everything):
     assert (boards(after) == boards(before))[ended].all()
     assert after.terminated[ended].all()
     assert after.legal_action_mask[ended].all()  # so callers must check `terminated`
-    assert not move.reward[ended].any()
-    assert not move.discount[ended].any()
-    assert not move.live[ended].any()
-
-
-def scripted(then):
-    """Return an env whose moves lead to a given player, reward and end."""
-
-    def step(env_state, action):
-        return env_state.replace(
-            current_player=jnp.int32(then),
-            rewards=jnp.array([0.25, -0.75]),
-            terminated=action == 1,
-            truncated=action == 2,
-        )
-
-    return Mock(spec=core.Env, step=step)
+    for values in move:
+        assert not values[ended].any()
 
 
 @pytest.mark.parametrize(
@@ -115,54 +86,60 @@ def scripted(then):
     ],
 )
 def test_reward_and_discount_are_the_movers(mover, then, action, reward, discount):
+    def scripted_step(env_state, action):
+        return env_state.replace(
+            current_player=jnp.int32(then),
+            rewards=jnp.array([0.25, -0.75]),
+            terminated=action == 1,
+            truncated=action == 2,
+        )
+
     start = pgx_games.init(ENV, jax.random.key(0), 1)
     before = start.replace(current_player=jnp.array([mover], jnp.int32))
-    played = jnp.array([action], jnp.int32)
-    after, move = pgx_games.step(scripted(then), before, played, 0.9)
+    env = Mock(spec=pgx.Env, step=scripted_step)
+    after, move = pgx_games.step(env, before, jnp.array([action], jnp.int32), 0.9)
     assert float(move.reward[0]) == reward
     assert float(move.discount[0]) == pytest.approx(discount)
-    assert bool(pgx_games.finished(after)[0]) == (action > 0)
+    assert bool(pgx_games.is_finished(after)[0]) == (action > 0)
     assert bool(move.live[0])
 
 
-@pytest.mark.parametrize("lockstep", [False, True])
-def test_restart_replaces_finished_games(lockstep):
+def test_finished_games_restart_at_once_or_in_lockstep_together():
     env_state = pgx_games.init(ENV, jax.random.key(0), 3)
-    fresh = pgx_games.init(ENV, jax.random.key(1), 3)
+    new_games = pgx_games.init(ENV, jax.random.key(1), 3)
     for action in ([0, 0, 0], [3, 3, 3], [1, 1, 1], [4, 4, 4], [2, 8, 8]):
         env_state, _ = STEP(ENV, env_state, jnp.array(action, jnp.int32), 1.0)
     assert env_state.terminated.tolist() == [True, False, False]
     restart = jax.jit(pgx_games.restart, static_argnums=2)
-    again = restart(fresh, env_state, lockstep)
-    assert not boards(again)[1:].all()
-    for old, new in zip(
-        jax.tree.leaves(env_state), jax.tree.leaves(again), strict=True
+    waiting = restart(new_games, env_state, True)
+    jax.tree.map(np.testing.assert_array_equal, waiting, env_state)
+    again = restart(new_games, env_state, False)
+    for leaf, old, new in zip(
+        *map(jax.tree.leaves, (again, env_state, new_games)), strict=True
     ):
-        assert np.array_equal(old[1:], new[1:])
-    assert again.terminated.tolist() == [lockstep, False, False]
-    assert boards(again)[0].any() == lockstep
+        assert np.array_equal(leaf[1:], old[1:])
+        assert np.array_equal(leaf[0], new[0])
     over = env_state.replace(terminated=np.ones(3, bool))
-    fresh = restart(fresh, over, lockstep)
-    assert not fresh.terminated.any()
-    assert not boards(fresh).any()
-    assert fresh.legal_action_mask.all()
+    for lockstep in (False, True):
+        again = restart(new_games, over, lockstep)
+        jax.tree.map(np.testing.assert_array_equal, again, new_games)
 
 
 def test_the_first_player_is_random():
     starts = pgx_games.init(ENV, jax.random.key(0), 1000).current_player
     assert 400 < int(starts.sum()) < 600
-    assert not np.array_equal(
-        starts, pgx_games.init(ENV, jax.random.key(1), 1000).current_player
-    )
+    other = pgx_games.init(ENV, jax.random.key(1), 1000).current_player
+    assert not np.array_equal(starts, other)
 
 
 @pytest.mark.usefixtures("promoted_ranks")
 @pytest.mark.parametrize(
     "env_id",
     [
-        game if game == "connect_four" else pytest.param(game, marks=pytest.mark.slow)
-        for game, record in GAMES.items()
-        if not record.enumerable and not record.in_a_row
+        "connect_four",
+        pytest.param("othello", marks=pytest.mark.slow),  # a player may move twice
+        pytest.param("go_9x9", marks=pytest.mark.slow),
+        pytest.param("gardner_chess", marks=pytest.mark.slow),
     ],
 )
 def test_a_random_game_keeps_the_contract(env_id):
@@ -171,23 +148,21 @@ def test_a_random_game_keeps_the_contract(env_id):
 
     @functools.partial(jax.jit, static_argnames="env")
     def ply(env, key, env_state):
-        uniform = jax.random.uniform(key, (8,))
-        action = equations.random_legal(uniform, env_state.legal_action_mask)
+        action = random_players.random_player(key, env_state)
         return pgx_games.step(env, env_state, action, 1.0)
 
-    on = np.ones(8, bool)
+    live = np.ones(8, bool)
     for number in range(1000):
-        before = env_state
-        env_state, move = ply(env, jax.random.key(number), before)
+        env_state, move = ply(env, jax.random.key(number), env_state)
         assert env_state.legal_action_mask.any(axis=1).all()
         assert set(env_state.current_player.tolist()) <= {0, 1}
         assert not env_state.rewards.sum(axis=1).any()
-        on = ~np.asarray(pgx_games.finished(env_state))
-        assert not np.asarray(env_state.rewards)[on].any()
-        assert (np.asarray(move.discount)[on] != 0).all()
-        if not on.any():
+        live = ~np.asarray(pgx_games.is_finished(env_state))
+        assert not np.asarray(env_state.rewards)[live].any()
+        assert (np.asarray(move.discount)[live] != 0).all()
+        if not live.any():
             break
-    assert not on.any()
+    assert not live.any()
 
 
 def test_an_unknown_length_of_a_game_is_an_error():
@@ -196,14 +171,11 @@ def test_an_unknown_length_of_a_game_is_an_error():
         pgx_games.max_moves("hex")
 
 
-@pytest.mark.slow
-def test_a_game_is_another_one_with_exchanged_ids():
-    env = pgx_games.make_env("tic_tac_toe")
-    state = pgx_games.init(env, jax.random.key(0), 2)
+def test_swapped_ids_make_the_game_of_the_other_first_player():
+    state = pgx_games.init(ENV, jax.random.key(0), 2)
     assert state.current_player.tolist() == [0, 1]
     for cell in (0, 3, 1, 4, 2):  # the first player wins
-        state = pgx_games.play_moves(env, state, jnp.full(2, cell))
-    exchanged = pgx_games.with_other_ids(state)
-    same = jax.tree.map(lambda a, b: bool((a[0] == b[1]).all()), exchanged, state)
-    assert all(jax.tree.leaves(same))
+        state = pgx_games.play_moves(ENV, state, jnp.full(2, cell))
+    swapped = pgx_games.swap_player_ids(state)
+    jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[0], b[1]), swapped, state)
     assert (state.rewards[0] != state.rewards[1]).any()

@@ -1,42 +1,33 @@
-"""Known constants of tic-tac-toe; the package itself contains none of them."""
+"""The enumerated tree: constants of tic-tac-toe, and Nim, which the package lacks."""
+
+import dataclasses
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+import pgx
+import pytest
+from pgx.tic_tac_toe import TicTacToe
 
-from jax_ttt.games import pgx_games
+from jax_ttt.games import pgx_games, position_lookup, stone_boards
 from jax_ttt.games import tree as trees
+from jax_ttt.solver import minimax, outcomes, policies, proof
 
 
-def test_the_positions_of_tic_tac_toe(tree):
-    terminal, outcome = np.asarray(tree.terminal), np.asarray(tree.outcome)
-    first = np.asarray(tree.first_to_move)
-    legal = np.asarray(tree.legal_action_mask)
-    assert tree.num_positions == 5478
+def test_the_positions_of_tic_tac_toe(host_tree):
+    terminal, outcome = host_tree.terminal, host_tree.outcome
+    first, legal = host_tree.first_to_move, host_tree.legal_action_mask
+    assert host_tree.num_positions == 5478
     assert terminal.sum() == 958
     assert [(outcome[terminal] == r).sum() for r in (1, -1, 0)] == [626, 316, 16]
-    assert len(tree.decisions) == 4520
-    assert first[~terminal].sum() == 2423
-    assert (~first[~terminal]).sum() == 2097
+    assert [host_tree.lost_by(seat).sum() for seat in ("second", "first")] == [626, 316]
+    assert len(host_tree.decisions) == 4520
+    assert [(first[~terminal] == turn).sum() for turn in (True, False)] == [2423, 2097]
     assert legal.sum() == 16_167
     assert (~legal[~terminal]).sum() == 24_513
     assert not legal[terminal].any()
     assert not outcome[~terminal].any()
-
-
-def test_minimax_values(values):
-    assert values[0] == 0
-    assert [(values == value).sum() for value in (-1, 0, 1)] == [1474, 1068, 2936]
-
-
-def test_a_seat_has_lost_where_the_other_one_has_a_line(host_tree, position):
-    assert host_tree.lost_by("first").sum() == 316
-    assert host_tree.lost_by("second").sum() == 626
-    assert host_tree.lost_by("second")[position["XXXOO----"]]
-
-
-def test_only_small_games_have_a_tree():
-    assert trees.game_tree("connect_four") is None
-    assert trees.host_tree("connect_four") is None
 
 
 def test_each_move_leads_to_the_successor(host_tree):
@@ -50,11 +41,117 @@ def test_each_move_leads_to_the_successor(host_tree):
     jax.tree.map(np.testing.assert_array_equal, played, after)
 
 
+def test_each_board_is_found_by_its_number(host_tree):
+    numbers = stone_boards.board_number(stone_boards.cells(jnp.asarray(host_tree.obs)))
+    found = position_lookup.position_index("tic_tac_toe")[np.asarray(numbers)]
+    np.testing.assert_array_equal(found, np.arange(5478))
+
+
 def test_the_device_has_the_same_tree(tree, host_tree):
     assert tree.level_start == host_tree.level_start
-    pairs = zip(jax.tree.leaves(tree), jax.tree.leaves(host_tree), strict=True)
-    for on_device, on_host in pairs:
-        assert isinstance(on_device, jax.Array)
-        assert isinstance(on_host, np.ndarray)
-        assert on_device.dtype == on_host.dtype
-        np.testing.assert_array_equal(on_device, on_host)
+    for leaf in jax.tree.leaves(tree):
+        assert isinstance(leaf, jax.Array)
+    jax.tree.map(np.testing.assert_array_equal, jax.device_get(tree), host_tree)
+
+
+def test_only_small_games_have_a_tree():
+    assert trees.game_tree("connect_four") is None
+
+
+class OtherIds(TicTacToe):
+    """Tic-tac-toe in which the first player has the other id."""
+
+    def _init(self, key):
+        state = super()._init(key)
+        return dataclasses.replace(state, current_player=1 - state.current_player)
+
+
+def test_the_first_player_may_have_either_id(host_tree):
+    tree = trees.enumerate_positions(OtherIds(), 10_000, None)
+    assert tree.env_state.current_player[0] != host_tree.env_state.current_player[0]
+    np.testing.assert_array_equal(np.bincount(tree.outcome + 1), [316, 4536, 626])
+    assert tree.first_to_move[:2].tolist() == [True, False]
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)  # pyright: ignore[reportGeneralTypeIssues]
+class NimState(pgx.State):
+    pile: Any
+
+    @property
+    def env_id(self) -> Any:
+        return "nim"
+
+
+class Nim(pgx.Env):
+    """Players take 1 to 3 from a pile in turn; the player who takes the last wins."""
+
+    id: Any = "nim"
+    version: Any = "1"
+    num_players: Any = 2
+
+    def __init__(self, pile):
+        super().__init__()
+        self.pile = pile
+
+    def _init(self, key):
+        return NimState(
+            current_player=jax.random.bernoulli(key).astype(jnp.int32),
+            observation=jnp.zeros(1, jnp.float32),
+            rewards=jnp.zeros(2, jnp.float32),
+            terminated=jnp.bool_(False),
+            truncated=jnp.bool_(False),
+            legal_action_mask=jnp.ones(3, bool),
+            _step_count=jnp.int32(0),
+            pile=jnp.int32(self.pile),
+        )
+
+    def _step(self, state: Any, action, key):
+        pile = state.pile - action.astype(jnp.int32) - 1
+        won = jnp.where(jnp.arange(2) == state.current_player, 1.0, -1.0)
+        return dataclasses.replace(
+            state,
+            current_player=1 - state.current_player,
+            rewards=jnp.where(pile == 0, won, 0.0),
+            terminated=pile == 0,
+            pile=pile,
+            legal_action_mask=jnp.arange(1, 4) <= pile,
+        )
+
+    def _observe(self, state: Any, player_id):
+        return state.pile[None].astype(jnp.float32)
+
+
+@pytest.fixture(scope="module")
+def nim():
+    return trees.enumerate_positions(Nim(10), 1000, None)
+
+
+def test_a_nim_pile_that_is_a_multiple_of_four_is_lost(nim):
+    pile = nim.obs[:, 0].astype(int)
+    values = minimax.values(nim)
+    to_mover = np.where(nim.first_to_move, values, -values)
+    assert set(pile[~nim.terminal]) == set(range(1, 11))
+    expected = np.where(pile % 4 == 0, -1, 1)
+    np.testing.assert_array_equal(to_mover[~nim.terminal], expected[~nim.terminal])
+
+
+def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
+    pile = nim.obs[:, 0].astype(int)[nim.decisions]
+    best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
+    on_device = jax.device_put(nim)
+    probs = policies.deterministic_policy(on_device, jnp.asarray(best, jnp.int32))
+    report = jax.jit(outcomes.seat_report)(on_device, probs)
+    assert report.first.worst_loss_rate == 0  # 10 is not a multiple of four
+    assert report.second.worst_loss_rate == 1
+    probs = jax.device_get(probs)
+    assert proof.losing_line(nim, probs, "first") is None
+    position = 0
+    for action in proof.losing_line(nim, probs, "second") or ():
+        position = nim.successor[position, action]
+    assert (nim.obs[position, 0], nim.outcome[position]) == (0, 1)
+
+
+def test_a_game_that_is_too_large_is_an_error():
+    with pytest.raises(ValueError, match="nim has more than 20 positions"):
+        trees.enumerate_positions(Nim(10), 20, None)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.config.catalogue import SEATS
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
-from jax_ttt.players import players, registry
+from jax_ttt.players import random_players
+from jax_ttt.players.player import Player
 from jax_ttt.solver import minimax, policies
 
-ENV = "tic_tac_toe"
 STONES = {"first": "X", "second": "O"}
 
 
@@ -22,42 +22,39 @@ def perfect(host_tree):
 
 @pytest.fixture
 def proven_moves(host_tree, boards):
-    """Return the function, with the tree and the boards' texts."""
+    """Return the function for a policy, with the tree and the boards' texts."""
 
-    def moves_of(player):
-        arguments = player, ENV, host_tree, boards.__getitem__
-        return certificates.proven_moves(*arguments)
+    def moves_of(probs, seats=SEATS):
+        player = Player(
+            env_id="tic_tac_toe",
+            name="player",
+            choose=random_players.random_player,
+            policy=probs,
+            seats=seats,
+        )
+        return certificates.proven_moves(player, host_tree, boards.__getitem__)
 
     return moves_of
 
 
-def entered(probs, seats=SEATS):
-    """Return a player of this policy that learned these seats."""
-    return registry.Entrant("player", players.random_player, probs, seats=seats)
-
-
-def test_there_is_a_move_for_every_position_that_can_be_reached(
-    perfect, host_tree, proven_moves
-):
-    moves, missing = proven_moves(entered(perfect))
+def test_there_is_a_move_for_every_position_that_can_be_reached(perfect, proven_moves):
+    moves, missing = proven_moves(perfect)
     assert missing == ""
     assert list(moves) == ["first", "second"]
-    for seat, of_seat in moves.items():
+    for seat, seat_moves in moves.items():
         boards = rules.reached(rules.first_best, STONES[seat])
-        assert of_seat == {board: rules.first_best(board)[0] for board in boards}
-        stones = [9 - board.count("-") for board in of_seat]
-        assert list(of_seat) == sorted(of_seat, key=lambda b: (-b.count("-"), b))
-        assert stones[0] == SEATS.index(seat)
+        assert seat_moves == {board: rules.first_best(board)[0] for board in boards}
+        assert list(seat_moves) == sorted(boards, key=lambda b: (-b.count("-"), b))
 
 
 @pytest.mark.parametrize(("good", "bad"), [SEATS, SEATS[::-1]])
 def test_a_seat_that_is_beatable_is_left_out_and_named(
     good, bad, perfect, host_tree, proven_moves
 ):
-    own = host_tree.moves_of(good)[:, None]
-    first = policies.shared(minimax.first_marked(host_tree.legal_action_mask))
-    player = entered(np.where(own, perfect, first))
-    moves, missing = proven_moves(player)
+    is_good_seat = host_tree.turns_of(good)[:, None]
+    first = policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
+    probs = np.where(is_good_seat, perfect, first)
+    moves, missing = proven_moves(probs)
     assert list(moves) == [good]
     start, _, game = missing.partition(" it loses the game ")
     assert start == f"as {STONES[bad]}"
@@ -67,25 +64,23 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(
         board = rules.after(board, int(move[1]))
     assert rules.winner(board) == STONES[good]
     with pytest.raises(PlayerError, match=f"no certificate: as {STONES[bad]} it loses"):
-        proven_moves(player._replace(seats=(bad,)))
+        proven_moves(probs, (bad,))
 
 
 def test_a_player_with_several_moves_is_refused(
     perfect, host_tree, position, proven_moves
 ):
-    minimax_player = entered(minimax.policy(host_tree))
     refusal = "as X it has more than one move on ---------; as O it has more than one"
     with pytest.raises(PlayerError, match=refusal):
-        proven_moves(minimax_player)
+        proven_moves(minimax.policy(host_tree))
     # Several moves where the player never comes to do no harm.
     never = perfect.copy()
     never[position["----X----"]] *= 0.5  # the first best move of X is 0
     never[position["O---X----"]] = np.eye(9)[[1, 2]].mean(axis=0)
-    moves, missing = proven_moves(entered(never))
+    moves, missing = proven_moves(never)
     assert (list(moves), missing) == (["first", "second"], "")
-    # A rare second move is one.
     rare = perfect.copy()
     rare[0] = np.eye(9)[0] * (1 - 1e-12) + np.eye(9)[8] * 1e-12
-    moves, missing = proven_moves(entered(rare))
+    moves, missing = proven_moves(rare)
     assert list(moves) == ["second"]
     assert missing == "as X it has more than one move on ---------"

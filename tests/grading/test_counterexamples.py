@@ -1,17 +1,18 @@
-"""What an agent of a run reaches: rounds, the proof at the end, their limits."""
+"""Searches of an agent in training: counterexamples, the proof, their limits."""
 
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 import made
 import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.config.catalogue import SEATS, Seat
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
-from jax_ttt.games import packing
-from jax_ttt.grading import counterexamples, search
+from jax_ttt.games import position_keys
+from jax_ttt.grading import counterexamples, search_grade
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
 
@@ -21,18 +22,10 @@ CONFIG = Config.of(
 )
 
 
-def grade_by_seat(*arguments):
-    """Return the grades of a search by seat."""
-    results = search.search_by_seat(*arguments)
-    return {seat: searched.grade for seat, searched in results.items()}
-
-
-def never():
-    return False
-
-
-def generator():
-    return np.random.default_rng(0)
+def find(params, config=CONFIG, stop=lambda: False):
+    """Return the results of a round, and its counterexamples."""
+    rng = np.random.default_rng(0)
+    return counterexamples.find_counterexamples(config, params, rng, None, stop)
 
 
 @pytest.fixture(scope="module")
@@ -42,140 +35,120 @@ def agent():
 
 
 @pytest.fixture(scope="module")
-def params(agent):
-    return agent.params
-
-
-@pytest.fixture(scope="module")
-def graded(agent):
+def grades(agent):
     """Return the grades that `evaluate` gives it."""
-    entrant = registry.enter_agent("agent", agent)
-    return grade_by_seat(entrant, ENV, 10**9)
+    results = search_grade.search_by_seat(registry.agent_player("agent", agent), 10**9)
+    return {seat: result.grade for seat, result in results.items()}
 
 
-@pytest.fixture(scope="module")
-def found(params):
-    """Return the results of a round, and its counterexamples."""
-    return counterexamples.find(CONFIG, params, generator(), None, never)
-
-
-@pytest.mark.slow
-def test_a_round_finds_what_evaluate_finds(found, graded):
-    assert found[0] == graded
-    assert list(graded) == list(SEATS)
-    assert all(seat.losing_ends for seat in graded.values())
-
-
-def test_counterexamples_are_those_of_both_seats(found, graded):
-    keys = found[1]
-    assert len(keys) == sum(seat.losing_choices for seat in graded.values())
+def test_a_round_finds_what_evaluate_finds_and_the_agents_choices(agent, grades):
+    """Past the limit, counterexamples come from a sample."""
+    round_grades, keys = find(agent.params)
+    assert round_grades == grades
+    assert all(seat.losing_ends for seat in grades.values())
+    assert len(keys) == sum(seat.losing_choices for seat in grades.values())
     assert len(np.unique(keys)) == len(keys)
-    states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
-        packing.as_words(keys)
-    )
-    # Who is to move says whose choice it is.
-    assert set(np.asarray(states._step_count) % 2) == {0, 1}
+    words = jnp.asarray(position_keys.numbers_to_keys(keys))
+    states = jax.jit(
+        lambda x: position_keys.to_states(ENV, position_keys.unpack(ENV, x))
+    )(words)
+    assert set(np.asarray(states._step_count) % 2) == {0, 1}  # both seats
     assert (np.asarray(states.legal_action_mask).sum(axis=1) > 1).all()
 
 
-def test_a_search_that_is_stopped_finds_nothing(params):
-    calls = []
+@pytest.mark.slow
+def test_past_the_limit_counterexamples_come_from_a_sample(agent, grades, monkeypatch):
+    config = CONFIG.replace(max_positions=200)
+    _, all_keys = find(agent.params)
+    cut_grades, keys = find(agent.params, config)
+    assert all(cut_grades[x].losing_ends < grades[x].losing_ends for x in SEATS)
+    assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
+    monkeypatch.setattr(search_grade, "_SAMPLE_SIZE", 40)
+    _, few = find(agent.params, config)
+    assert set(few) < set(keys)
+    assert len(few)
+    np.testing.assert_array_equal(few, find(agent.params, config)[1])
 
-    def later():
-        calls.append(1)
-        return len(calls) > 3
 
-    grades, keys = counterexamples.find(CONFIG, params, generator(), None, later)
+def test_a_search_that_is_stopped_finds_nothing(agent):
+    stops = iter([False] * 3)
+    grades, keys = find(agent.params, stop=lambda: next(stops, True))
     assert grades == {}
     assert len(keys) == 0
 
 
-@pytest.mark.slow
-def test_past_the_limit_counterexamples_come_from_a_sample(params, found, monkeypatch):
-    all_grades, all_keys = found
-    config = CONFIG.replace(max_positions=200)
-    grades, keys = counterexamples.find(config, params, generator(), None, never)
-    assert all(grades[x].losing_ends < all_grades[x].losing_ends for x in SEATS)
-    assert set(keys) == set(all_keys)  # no level has more than 16,384 positions
-    monkeypatch.setattr(search, "_SAMPLE", 40)
-    few = counterexamples.find(config, params, generator(), None, never)[1]
-    assert 0 < len(few) < len(keys)
-    assert set(few) < set(keys)
-    again = counterexamples.find(config, params, generator(), None, never)[1]
-    np.testing.assert_array_equal(few, again)
+def prove(agent, seconds=None, stop=lambda: False, **options):
+    return counterexamples.prove_within(CONFIG, agent.params, seconds, stop, **options)
 
 
-def test_a_proof_without_a_limit_is_the_whole_search(params, graded):
-    assert counterexamples.prove_within(CONFIG, params, None, never) == graded
+def test_a_proof_without_a_limit_is_the_whole_search(agent, grades):
+    assert prove(agent) == grades
 
 
-def test_a_time_limit_leaves_each_seat_open(params):
-    found = counterexamples.prove_within(CONFIG, params, 0.0, never)
-    assert list(found) == list(SEATS)
-    assert not any(x.complete or x.unbeatable for x in found.values())
-    assert made.grade(found).unbeatable is None
+def test_a_limit_or_a_signal_leaves_seats_open(agent):
+    after_0_seconds = prove(agent, seconds=0.0)
+    assert list(after_0_seconds) == list(SEATS)
+    assert not any(x.complete or x.unbeatable for x in after_0_seconds.values())
+    stopped = prove(agent, stop=lambda: True)
+    assert list(stopped) == ["first"]
+    for open_seats in (after_0_seconds, stopped):
+        assert made.grade(open_seats).unbeatable is None
 
 
-def test_a_signal_ends_a_proof_in_its_seat(params):
-    found = counterexamples.prove_within(CONFIG, params, None, lambda: True)
-    assert list(found) == ["first"]
-    assert made.grade(found).unbeatable is None
-
-
-def test_a_signal_in_the_second_seat_leaves_it_open(params, graded):
+def test_a_signal_in_the_second_seat_leaves_it_open(agent, grades):
     """Even if nothing beats the agent in the first seat, nothing is proven."""
-    calls = 0
+    is_second = False
 
-    def show(found, level, done):
-        nonlocal calls
-        calls += found.subject.seat == "second"
+    def show(reached, level, done):
+        nonlocal is_second
+        is_second = reached.player.seat == "second"
 
-    found = counterexamples.prove_within(CONFIG, params, None, lambda: calls > 0, show)
-    assert list(found) == list(SEATS)
-    assert found["first"] == graded["first"]
-    assert not found["second"].complete
-    won = dataclasses.replace(found["first"], losing_ends=0, beaten=False)
+    results = prove(agent, stop=lambda: is_second, show=show)
+    assert list(results) == list(SEATS)
+    assert results["first"] == grades["first"]
+    assert not results["second"].complete
+    won = dataclasses.replace(results["first"], losing_ends=0, beaten=False)
     assert won.unbeatable
-    found["first"] = won
-    assert made.grade(found).unbeatable is None
+    results["first"] = won
+    assert made.grade(results).unbeatable is None
 
 
-def test_of_two_searches_the_one_that_went_further_counts(graded):
-    first, second = graded.values()
-    cut = dataclasses.replace(first, complete=False, num_moves=5)
+def test_of_two_searches_the_one_that_went_further_counts():
+    first, second = made.reached(), made.reached(losing_ends=1)
+    cut = made.reached(complete=False, num_moves=5)
     shorter = dataclasses.replace(cut, num_moves=4)
-    further = counterexamples.further
+    merge = counterexamples.merge_searches
     before: dict[Seat, SeatGrade] = {"first": cut, "second": second}
-    assert further(before, {"first": shorter}) == before
-    assert further(before, {"first": first}) == graded
-    assert further(graded, {"first": cut}) == graded
-    assert further({}, {"second": second}) == {"second": second}
+    assert merge(before, {"first": shorter}) == before
+    assert merge(before, {"first": first}) == {"first": first, "second": second}
+    assert merge({"first": first}, {"first": cut}) == {"first": first}
+    assert merge({}, {"second": second}) == {"second": second}
 
 
 @pytest.mark.parametrize(
-    ("env_id", "share", "seconds", "is_open"),
+    ("env_id", "share", "seconds", "may_find_more"),
     [
         ("connect_4x4", 0.0, 30.0, True),
-        ("connect_4x4", 0.5, 30.0, False),
+        ("connect_4x4", 0.5, 30.0, False),  # the run has searched already
         ("connect_4x4", 0.5, None, True),
         ("tic_tac_toe", 0.0, None, False),
         ("hex", 0.0, None, False),
     ],
 )
-def test_a_search_follows_where_it_tells_more(env_id, share, seconds, is_open, graded):
+def test_a_search_may_find_more_where_a_seat_is_open(
+    env_id, share, seconds, may_find_more
+):
     config = Config.of(env_id=env_id, start_share=share)
-    ungraded, complete = made.grade(), made.grade(graded)
-    assert counterexamples.is_open(config, ungraded, seconds) == is_open
-    assert not counterexamples.is_open(config, complete, seconds)
-    cut = dataclasses.replace(graded["first"], complete=False)
-    for partly in (
-        made.grade({"first": cut, "second": graded["second"]}),
-        made.grade({"first": graded["first"]}),
-    ):
-        assert counterexamples.is_open(config, partly, seconds) == is_open
-
-
-def test_a_search_is_of_the_learned_seats(graded):
-    config = Config.of(env_id=ENV, opponent="random", seat="first")
-    found = made.grade({"first": graded["first"]}, seats=("first",))
-    assert not counterexamples.is_open(config, found, None)
+    complete, cut = made.reached(), made.reached(complete=False)
+    cases: list[tuple[dict[Seat, SeatGrade], bool]] = [
+        ({}, True),
+        ({"first": complete}, True),
+        ({"first": cut, "second": complete}, True),
+        ({"first": complete, "second": complete}, False),
+    ]
+    for seats, is_open in cases:
+        may_find = counterexamples.may_find_more(config, made.grade(seats), seconds)
+        assert may_find == (may_find_more and is_open)
+    learned = config.replace(opponent="random", seat="first", start_share=0.0)
+    grade = made.grade({"first": complete}, seats=("first",))
+    assert not counterexamples.may_find_more(learned, grade, seconds)

@@ -1,38 +1,38 @@
 """Grades of any player: what is exact, what is sampled, and when."""
 
+import dataclasses
+
 import jax
 import pytest
 
 from jax_ttt.config.errors import GameError
 from jax_ttt.grading import grader
-from jax_ttt.players import players
-from jax_ttt.players.registry import Entrant
+from jax_ttt.players import random_players
+from jax_ttt.players.player import Player
 
-UNKNOWN = Entrant("x", players.random_player, None)
+UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
 
 @pytest.mark.parametrize(
-    ("with_policy", "num_games", "sampled"),
-    [(True, None, 0), (True, 64, 64), (False, None, 1024), (False, 32, 32)],
+    ("has_policy", "num_games", "num_sampled"),
+    [(True, None, 0), (True, 64, 64), (False, None, 1024)],
 )
 def test_a_sample_is_taken_where_nothing_is_exact(
-    row_by_row, with_policy, num_games, sampled
+    row_by_row, has_policy, num_games, num_sampled
 ):
-    entrant = row_by_row if with_policy else UNKNOWN
-    followed = grader.follow_lines("tic_tac_toe", entrant)
-    assert (followed.mean_rates() is not None) == with_policy
-    assert (followed.details is not None) == with_policy
-    key = jax.random.key(0)
-    grade = grader.with_match(followed, entrant, key, num_games)
+    player = row_by_row if has_policy else UNKNOWN
+    followed = grader.follow_lines(player)
+    assert (followed.mean_rates() is not None) == has_policy
+    assert (followed.details is not None) == has_policy
+    grade = grader.with_match(followed, player, jax.random.key(0), num_games)
     assert grade.followed == followed.followed
-    assert (grade.sampled is None) == (not sampled)
-    if grade.sampled is not None:
-        assert grade.sampled.num_games == sampled
+    assert (0 if grade.sampled is None else grade.sampled.num_games) == num_sampled
 
 
-def test_a_grade_of_nothing_is_refused():
-    for env_id in ("tic_tac_toe", "connect_four"):
-        grade = grader.follow_lines(env_id, UNKNOWN)
-        assert grade.followed == {}
-        with pytest.raises(GameError, match=f"x in {env_id}: nothing is exact"):
-            grader.with_match(grade, UNKNOWN, jax.random.key(0), 0)
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
+def test_a_grade_of_nothing_is_refused(env_id):
+    player = dataclasses.replace(UNKNOWN, env_id=env_id)
+    grade = grader.follow_lines(player)
+    assert grade.followed == {}
+    with pytest.raises(GameError, match=f"x in {env_id}: nothing is exact"):
+        grader.with_match(grade, player, jax.random.key(0), 0)

@@ -8,53 +8,46 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
-from jax_ttt.games.stones import Positions
+from jax_ttt.games.stone_boards import Positions
 from jax_ttt.networks import q_network, table
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_from
 
-CONFIG = Config.of(network="table")
-_init_params = jax.jit(q_network.init_params)
-
-
-def test_a_table_has_a_row_for_each_board_of_its_key(tree):
-    for key, shape in {
-        "position": (5478, 9),
-        "after-state": (5478, 1),
-        "hash": (19_683, 9),
-    }.items():
-        config = CONFIG.replace(table_key=key, initial_value=0.25)
-        (leaf,) = jax.tree.leaves(
-            _init_params(network_of(config.architecture), jax.random.key(0))
-        )
-        assert leaf.shape == shape
-        assert (np.asarray(leaf) == 0.25).all()
+CONFIG = Config.of(network="table", initial_value=0.25)
 
 
 @pytest.mark.parametrize(
-    ("key", "canonical", "rows"),
+    ("key", "shape", "rows", "canonical_rows"),
     [
-        ("position", False, 4520),
-        ("position", True, 627),
-        ("hash", True, 627),
-        ("after-state", True, 764),  # all classes except the empty board
-        ("after-state", False, 5477),
+        ("position", (5478, 9), 4520, 627),
+        ("hash", (19_683, 9), 4520, 627),
+        ("after-state", (5478, 1), 5477, 764),  # all classes except the empty board
     ],
 )
-def test_the_rows_that_all_decisions_use(tree, key, canonical, rows):
-    config = CONFIG.replace(table_key=key, canonical=canonical)
-    network, decisions = network_of(config.architecture), np.asarray(tree.decisions)
-    obs, legal = (np.asarray(x)[decisions] for x in (tree.obs, tree.legal_action_mask))
+def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
+    host_tree, key, shape, rows, canonical_rows
+):
+    decisions = host_tree.decisions
+    obs, legal = (
+        jnp.asarray(rows[decisions])
+        for rows in (host_tree.obs, host_tree.legal_action_mask)
+    )
 
     @jax.jit
-    def visited(network, obs, legal):
+    def num_visited(network, params):
         def legal_sum(params):
-            q_values = q_network.q_values(network, params, obs)
+            q_values = q_network.action_values(network, params, obs)
             return jnp.where(legal, q_values, 0.0).sum()
 
-        params = q_network.init_params(network, jax.random.key(0))
         return losses.visited_rows(jax.grad(legal_sum)(params)).sum()
 
-    assert int(visited(network, obs, legal)) == rows
+    for canonical, expected in ((False, rows), (True, canonical_rows)):
+        config = CONFIG.replace(table_key=key, canonical=canonical)
+        network = network_from(config.architecture)
+        params = q_network.init_params(network, jax.random.key(0))
+        (leaf,) = jax.tree.leaves(params)
+        assert leaf.shape == shape
+        assert (np.asarray(leaf) == 0.25).all()
+        assert num_visited(network, params) == expected
 
 
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():

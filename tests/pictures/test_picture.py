@@ -1,68 +1,73 @@
-"""Pictures and their files."""
+"""Pictures: their colours, and their files by ending."""
 
+import itertools
 import re
 
-import commands
 import matplotlib as mpl
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from jax_ttt import arena, cli, plot, sweep
-from jax_ttt.config.errors import Refused, UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
-from jax_ttt.pictures.themes import Theme
+from jax_ttt.pictures.picture import Theme
 
 STARTS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF-", ".PNG": b"\x89PNG"}
 
 
-def line(theme: Theme = "light"):
-    """Return a picture of a line."""
-    with themes.style(theme):
+def line_picture(theme: Theme = "light"):
+    with pictures.theme_style(theme):
         figure = Figure()
         figure.subplots().plot([0, 1], label="line")
         return pictures.figure_picture(figure, theme)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_same_figure_gives_the_same_files_and_nothing_stays_set(theme, tmp_path):
+@pytest.mark.parametrize(("theme", "grey"), [("light", 1), ("dark", 0.07)])
+def test_the_same_figure_gives_the_same_files_and_changes_no_default(
+    theme, grey, tmp_path
+):
     before = mpl.rcParams["figure.facecolor"]
-    assert line(theme).svg == line(theme).svg
-    assert ("#0d1117" in line(theme).svg) == (theme == "dark")
-    for name in ("a.png", "b.png"):
-        line(theme).save(tmp_path / name)
+    one, other = line_picture(theme), line_picture(theme)
+    assert one.svg == other.svg
+    one.save(tmp_path / "a.png")
+    other.save(tmp_path / "b.png")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-    assert mpl.rcParams["figure.facecolor"] == before
     corner = imread(tmp_path / "a.png")[0, 0, :3]
-    assert corner.mean() == pytest.approx(1 if theme == "light" else 0.07, abs=0.01)
+    assert corner.mean() == pytest.approx(grey, abs=0.01)
+    assert mpl.rcParams["figure.facecolor"] == before
 
 
-def luminance(rgb):
+def luminance(colour):
     """Return the relative luminance of a colour, as WCAG defines it."""
+    rgb = to_rgb(colour)
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
 def contrast(one, other):
     """Return the contrast of two colours, 1 to 21."""
-    low, high = sorted(luminance(to_rgb(colour)) + 0.05 for colour in (one, other))
+    low, high = sorted(luminance(colour) + 0.05 for colour in (one, other))
     return high / low
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_stand_out_from_what_is_behind_them(theme):
-    found = themes.colours(theme)
-    assert len(set(found)) == 3
-    for behind in (themes.background(theme), themes.tile(theme)):
-        assert min(contrast(colour, behind) for colour in found) >= 3
+def test_colours_and_texts_can_be_seen(theme):
+    colours = pictures.colours(theme)
+    assert len(set(colours)) == 3
+    tile = pictures.tile_colour(theme)
+    behind = (pictures.background_colour(theme), tile)
+    assert min(itertools.starmap(contrast, itertools.product(colours, behind))) >= 3
+    for colour in (colours[0], colours[2]):
+        for share in (0.0, 0.5, 1.0):
+            fill = pictures.mix_colours(tile, colour, share)
+            assert contrast(pictures.text_colour(fill), fill) >= 3.5
 
 
-def test_a_file_is_of_the_kind_that_its_ending_says(tmp_path):
+def test_the_ending_of_a_file_selects_its_format(tmp_path):
     for ending, start in STARTS.items():
         path = tmp_path / f"picture{ending}"
-        line().save(path)
+        line_picture().save(path)
         assert path.read_bytes().startswith(start)
 
 
@@ -71,29 +76,5 @@ def test_another_ending_is_refused(name, tmp_path):
     path = tmp_path / name
     reason = rf"{re.escape(str(path))}: .* \.svg, \.png or \.pdf"
     with pytest.raises(Refused, match=reason):
-        line().save(path)
-    with pytest.raises(UsageError, match=f"--svg {reason}"):
-        pictures.check_file("--svg", path)
+        pictures.Picture("<svg/>").save(path)
     assert not path.exists()
-    for allowed in (None, *(tmp_path / f"a{ending}" for ending in STARTS)):
-        pictures.check_file("--svg", allowed)
-
-
-def test_a_board_is_shown_and_saved_as_svg(tmp_path):
-    picture = pictures.Picture("<svg>é</svg>")
-    picture.save(tmp_path / "a.svg")
-    assert (tmp_path / "a.svg").read_bytes() == "<svg>é</svg>".encode()
-    assert picture._repr_svg_() == "<svg>é</svg>"
-
-
-COMMANDS = {arena: [], sweep: [], plot: ["tests"]}
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
-def test_every_command_refuses_it_before_any_work(
-    command, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setattr(cli, "set_up", lambda *args: pytest.fail("begun"))
-    path = tmp_path / "picture.gif"
-    assert commands.run(command, [*COMMANDS[command], "--svg", str(path)]) == 2
-    assert capsys.readouterr().err.startswith(f"error: --svg {path}: ")

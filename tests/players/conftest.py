@@ -4,37 +4,28 @@ import jax
 import pytest
 import tiny
 
-from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
-from jax_ttt.players import agents, names, registry
-from jax_ttt.players.network import network_of
-
-CONFIG = Config.of(hidden_size=16, eval_games=0)
+from jax_ttt.players import player_names, registry
 
 
 @pytest.fixture(scope="module")
 def agent_path(tmp_path_factory):
     """Return the file of an untrained agent."""
-    path = tmp_path_factory.mktemp("players") / "agent.safetensors"
-    params = q_network.init_params(network_of(CONFIG.architecture), jax.random.key(5))
-    agents.save_agent(tiny.ungraded(CONFIG, params, seed=5), path)
-    return path
+    folder = tmp_path_factory.mktemp("players")
+    return tiny.save_untrained(folder / "agent.safetensors", hidden_size=16)
 
 
-@pytest.fixture
-def enter():
-    """Return a function from a name to its player and its policy."""
-    return _enter
+@pytest.fixture(scope="session")
+def player_of():
+    """Return a function from a name to its player."""
 
+    def make(name, env_id="tic_tac_toe", seed=0):
+        spec = player_names.read_name(str(name), env_id)
+        return registry.make_player(spec, env_id, jax.random.key(seed))
 
-def _enter(name):
-    spec = names.read_name(name, "tic_tac_toe")
-    entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
-    assert entrant.probs is not None
-    return entrant.player, entrant.probs
+    return make
 
 
 @pytest.fixture(scope="module")
-def deciding(tree):
-    """Return the PGX states of all positions to decide."""
+def undecided(tree):
+    """Return the PGX states of all positions in which a move must be chosen."""
     return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)

@@ -7,83 +7,57 @@ import tiny
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.players import agents, lookahead, names, network, registry
+from jax_ttt.players import saved_agents
 from jax_ttt.solver import policies
 
 
-@pytest.mark.parametrize(
-    ("env_id", "name"),
-    [
-        ("tic_tac_toe", "AGENT"),
-        ("connect_four", "AGENT"),
-    ],
-)
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
 def test_weights_too_large_for_finite_values_are_refused_by_name(
-    env_id, name, tmp_path
+    env_id, tmp_path, player_of
 ):
     config = Config.of(env_id=env_id, hidden_size=16)
     params = tiny.untrained(config).params
     huge = jax.tree.map(lambda x: np.full(x.shape, 3e38, x.dtype), params)
     # Infinite activations, half of them with the opposite sign: their sum is NaN.
     *others, last = jax.tree.leaves(huge)
-    assert last.shape[1] == 16
     last = last * np.array([-1, 1] * 8, np.float32)
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
-    agents.save_agent(tiny.ungraded(config, huge), path)
-    spec = names.read_name(name.replace("AGENT", str(path)), env_id)
-    with pytest.raises(agents.AgentError, match=r"huge\.safetensors: .*not finite"):
-        registry.enter(spec, env_id, jax.random.key(0))
+    saved_agents.save_agent(tiny.ungraded(config, huge), path)
+    with pytest.raises(saved_agents.AgentError, match=r"huge\.safet.* not finite"):
+        player_of(path, env_id)
 
 
-def test_the_seat_travels_with_the_player(one_seat):
-    for name, seats in {
-        "AGENT": ("first",),
-        "blend:0.5:AGENT": ("first",),
-        "lookahead:1:AGENT": ("first",),
-        "minimax": ("first", "second"),
-    }.items():
-        spec = names.read_name(name.replace("AGENT", str(one_seat)), "tic_tac_toe")
-        entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(0))
-        assert entrant.seats == seats
-
-
-def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree):
-    def probs(name, seed):
-        spec = names.read_name(name, "tic_tac_toe")
-        entrant = registry.enter(spec, "tic_tac_toe", jax.random.key(seed))
-        assert entrant.name == name
-        assert entrant.probs is not None
-        return entrant.probs
-
-    for name in ("random", "minimax", "blend:0.5:minimax"):
-        np.testing.assert_array_equal(probs(name, 0), probs(name, 1))
-    assert (probs("mcts:3", 0) != probs("mcts:3", 1)).any()
-    mixed = 0.25 * policies.uniform(host_tree) + 0.75 * probs("minimax", 0)
-    np.testing.assert_allclose(probs("blend:0.25:minimax", 0), mixed, atol=1e-12)
-
-
-def test_a_search_of_too_many_moves_is_refused(one_seat):
-    """A move of 9 to the 6th boards would take too long in a match."""
-    spec = names.read_name(f"lookahead:6:{one_seat}", "tic_tac_toe")
+def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
+    tmp_path, player_of, undecided, tree
+):
+    fields = {"opponent": "random", "seat": "first", "gamma": 0.75}
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", **fields)
+    for name in ("AGENT", "blend:0.5:AGENT", "lookahead:1:AGENT"):
+        player = player_of(name.replace("AGENT", str(path)))
+        assert player.seats == ("first",)
+    *_, gamma = player.choose.args
+    assert gamma == 0.75
+    few = jax.tree.map(lambda x: x[::100], undecided)
+    moves = jax.jit(player.choose)(jax.random.key(1), few)
+    assert player.policy[tree.decisions[::100], moves].all(), "also its policy"
+    assert player_of("minimax").seats == ("first", "second")
+    # A move of 9 to the 6th boards would take too long in a match.
     with pytest.raises(PlayerError, match="the depth is at most 5 in tic_tac_toe"):
-        registry.enter(spec, "tic_tac_toe", jax.random.key(0))
+        player_of(f"lookahead:6:{path}")
 
 
-def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
-    config = Config.of(hidden_size=4, gamma=0.75)
-    path = tmp_path / "agent.safetensors"
-    agents.save_agent(tiny.untrained(config), path)
-    seen = []
-
-    def searching(net, params, gamma, depth):
-        seen.append((gamma, depth))
-        return network.greedy_player(net, params)
-
-    monkeypatch.setattr(lookahead, "lookahead_player", searching)
-    spec = names.read_name(f"lookahead:2:{path}", "tic_tac_toe")
-    registry.enter(spec, "tic_tac_toe", jax.random.key(0))
-    assert seen == [(0.75, 2)]
+def test_a_player_does_not_depend_on_its_seed_unless_it_draws(host_tree, player_of):
+    for name in ("random", "minimax", "blend:0.5:minimax"):
+        one, other = (player_of(name, seed=seed) for seed in (0, 1))
+        assert one.name == name
+        np.testing.assert_array_equal(one.policy, other.policy)
+    one, other = (player_of("mcts:3", seed=seed) for seed in (0, 1))
+    assert (one.policy != other.policy).any()
+    minimax = player_of("minimax").policy
+    mixed = 0.25 * policies.uniform_policy(host_tree) + 0.75 * minimax
+    blend = player_of("blend:0.25:minimax").policy
+    np.testing.assert_allclose(blend, mixed, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +68,8 @@ def test_a_search_discounts_by_its_agents_gamma(tmp_path, monkeypatch):
         ("minimax-quick", [0], [2]),
     ],
 )
-def test_which_of_the_best_moves_minimax_plays(name, start, won, position):
+def test_which_of_the_best_moves_minimax_plays(name, start, won, position, player_of):
     """On the empty board all draw; on the other, cell 2 wins at once, and 0 later."""
-    spec = names.read_name(name, "tic_tac_toe")
-    probs = registry.enter(spec, "tic_tac_toe", jax.random.key(0)).probs
-    assert probs is not None
+    probs = player_of(name).policy
     assert np.flatnonzero(probs[0]).tolist() == [*start]
     assert np.flatnonzero(probs[position["---O-XO-X"]]).tolist() == [*won]

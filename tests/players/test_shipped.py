@@ -4,52 +4,25 @@ import hashlib
 import json
 
 import commands
-import jax
-import numpy as np
 import pytest
 
 from jax_ttt import evaluate
-from jax_ttt.config.catalogue import DEFAULT, SEATS
-from jax_ttt.grading import search
-from jax_ttt.players import agents, names, network, registry
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.players import player_names, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
 
-every_agent = pytest.mark.parametrize("name", SHIPPED)
 
-
-def grade_by_seat(*arguments):
-    """Return the grades of a search by seat."""
-    results = search.search_by_seat(*arguments)
-    return {seat: searched.grade for seat, searched in results.items()}
-
-
-@every_agent
-def test_an_agent_is_proven_unbeatable_in_each_seat(name, host_tree):
-    agent = agents.load_agent(SHIPPED[name])
-    assert agent.config.network.is_table == (name == "table")
-    probs = np.asarray(network.greedy_policy(agent.network, agent.params, host_tree))
-    assert not proof.beaten(host_tree, probs).any()
-    for seat in SEATS:
-        assert proof.losing_line(host_tree, probs, seat) is None
-
-
-@every_agent
-def test_an_agent_is_a_player_by_its_name(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # the file is found from any folder
-    spec = names.read_name(f"shipped:{name}", DEFAULT)
-    entrant = registry.enter(spec, DEFAULT, jax.random.key(0))
-    assert entrant.name == f"shipped:{name}"
-    assert entrant.agent is not None
-    assert entrant.agent.config == agents.load_agent(SHIPPED[name]).config
-    blend = names.read_name(f"blend:0.5:shipped:{name}", DEFAULT)
-    assert agents.game([blend], None) == DEFAULT
-    assert registry.enter(blend, DEFAULT, jax.random.key(0)).seats == SEATS
-
-
-@every_agent
-def test_a_certificate_is_that_of_the_agent(name, tmp_path):
-    """The agent gives the same bytes again, and its file has the checksum."""
+@pytest.mark.parametrize("name", SHIPPED)
+def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
+    name, host_tree, player_of, tmp_path, monkeypatch
+):
+    """The agent gives the same certificate again, with the checksum of its file."""
+    monkeypatch.chdir(tmp_path)  # the agent is found from any folder
+    player = player_of(f"shipped:{name}")
+    assert player.agent.config.network.is_table == (name == "table")
+    assert not proof.can_be_beaten(host_tree, player.policy).any()
+    assert player_of(f"blend:0.5:shipped:{name}").seats == SEATS
     path = tmp_path / "certificate.json"
     assert commands.run(evaluate, [f"shipped:{name}", "--certificate", str(path)]) == 0
     assert CERTIFICATES[name].read_bytes() == path.read_bytes()
@@ -58,26 +31,12 @@ def test_a_certificate_is_that_of_the_agent(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", CONNECT_FOUR)
-def test_an_agent_of_connect_four_is_a_player_of_its_game(name):
+def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
-    spec = names.read_name(f"shipped:{name}", "connect_5x4")
-    env_id = agents.game([spec], None)
+    spec = player_names.read_name(f"shipped:{name}", "connect_5x4")
+    env_id = player_names.game_of_players([spec], None)
     assert env_id == name.replace("-", "_")
-    entrant = registry.enter(spec, env_id, jax.random.key(0))
-    assert entrant.is_fixed
-    assert entrant.seats == SEATS
-
-
-@pytest.mark.slow
-def test_the_agent_of_five_columns_is_proven_again():
-    spec = names.read_name("shipped:connect-5x4", "connect_5x4")
-    entrant = registry.enter(spec, "connect_5x4", jax.random.key(0))
-    found = grade_by_seat(entrant, "connect_5x4", 10**6)
-    assert found.keys() == set(SEATS)
-    assert all(seat.unbeatable for seat in found.values())
-
-
-def test_an_agent_is_refused_in_another_game():
-    spec = names.read_name("shipped:table", "connect_four")
-    with pytest.raises(agents.AgentError, match="made for tic_tac_toe, not for conn"):
-        registry.enter(spec, "connect_four", jax.random.key(0))
+    player = player_of(f"shipped:{name}", env_id)
+    assert isinstance(player, registry.AgentPlayer)
+    assert player.is_deterministic
+    assert player.seats == SEATS

@@ -1,13 +1,14 @@
-"""The choice of a device, and the features of the processor."""
+"""The choice of a device, its memory, and the features of the processor."""
 
 import re
 
 import jax
+import numpy as np
 import pytest
 
 from jax_ttt.runtime import devices
 
-HAS_BFLOAT16 = devices.has_bfloat16  # a fixture of all tests replaces it
+has_bfloat16 = devices.has_bfloat16  # a fixture of all tests replaces it
 
 
 @pytest.mark.parametrize(
@@ -15,26 +16,35 @@ HAS_BFLOAT16 = devices.has_bfloat16  # a fixture of all tests replaces it
     [("avx2 amx_bf16 amx_tile", True), ("avx512_bf16", True), ("avx512f bf16", False)],
 )
 def test_units_for_bfloat16_are_read_from_the_flags_of_linux(tmp_path, flags, expected):
-    HAS_BFLOAT16.cache_clear()
-    file = tmp_path / "cpuinfo"
-    file.write_text(f"processor : 0\nflags\t\t: fpu {flags}\n", encoding="utf-8")
-    assert HAS_BFLOAT16(file) is expected
-    assert HAS_BFLOAT16(tmp_path / "none") is False
+    has_bfloat16.cache_clear()
+    path = tmp_path / "cpuinfo"
+    path.write_text(f"processor : 0\nflags\t\t: fpu {flags}\n", encoding="utf-8")
+    assert has_bfloat16(path) is expected
+    assert has_bfloat16(tmp_path / "none") is False
 
 
-def test_the_chosen_device_is_the_one_in_use():
+def test_the_device_is_that_of_the_flag_or_of_the_environment(monkeypatch):
+    cpu = jax.devices("cpu")[0]
+    name = f"cpu ({cpu.device_kind})"
     with jax.default_device(None):  # restores the setting
-        cpu = jax.devices("cpu")[0]
-        assert devices.choose_device("cpu") == f"cpu ({cpu.device_kind})"
-        assert devices.current() == cpu
+        assert devices.choose_device("cpu") == name
+        assert devices.current_device() == cpu
+        monkeypatch.setenv("JAX_DEFAULT_DEVICE", "cpu")
+        assert devices.choose_device("auto") == name
+        monkeypatch.setenv("JAX_DEFAULT_DEVICE", "abacus")
+        with pytest.raises(devices.DeviceError, match="JAX_DEFAULT_DEVICE must be a"):
+            devices.choose_device("auto")
+        assert devices.choose_device("cpu") == name  # the flag has precedence
+    with jax.default_device("cpu"):  # the setting may be the name of a platform
+        assert devices.current_device() == cpu
 
 
-def test_an_error_names_the_missing_device():
+def test_an_error_names_the_missing_device_and_those_that_are_present():
     with pytest.raises(devices.DeviceError, match="got 'abacus'") as refusal:
         devices.choose_device("abacus")
     assert "\n" not in str(refusal.value)
-    (present,) = re.findall(r"this machine has \(([\w, ]+)\)", str(refusal.value))
-    assert {jax.default_backend(), "cpu"} <= set(present.split(", "))
+    (kinds,) = re.findall(r"this machine has \(([\w, ]+)\)", str(refusal.value))
+    assert {jax.default_backend(), "cpu"} <= {*kinds.split(", ")}
 
 
 @pytest.mark.parametrize("name", ["jax_enable_x64", "jax_disable_jit"])
@@ -47,56 +57,53 @@ def test_settings_of_jax_that_prevent_training_are_refused(name):
         jax.config.update(name, False)
 
 
-def test_the_free_memory_is_the_least_of_all_limits(monkeypatch, tmp_path):
-    monkeypatch.setattr(devices, "_GROUP", tmp_path)
-    usual = devices.free_host_bytes()
-    assert usual is not None
-    assert 2**24 < usual < 2**50
+def test_the_free_memory_is_the_least_of_the_machines_and_its_containers(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(devices, "_CGROUP_FOLDER", tmp_path)
+    rows = "anon 7\ninactive_file 100\nactive_file 200\nother_inactive_file 9\n"
+    (tmp_path / "memory.stat").write_text(rows)
     (tmp_path / "memory.current").write_text("1000\n")
-    stat = "anon 7\ninactive_file 100\nactive_file 200\nother_inactive_file 9\n"
-    (tmp_path / "memory.stat").write_text(stat)
-    (tmp_path / "memory.max").write_text("max\n")
-    free = devices.free_host_bytes()
-    assert free is not None
-    assert free > 2**24
-    (tmp_path / "memory.max").write_text("5000\n")
-    assert devices.free_host_bytes() == 5000 - 1000 + 300
-    (tmp_path / "memory.max").write_text("600\n")
-    assert devices.free_host_bytes() == 0
+    for limit, low, high in (
+        ("max", 2**24, 2**50),
+        ("5000", 5000 - 1000 + 300, 5000 - 1000 + 300),
+        ("600", 0, 0),
+    ):
+        (tmp_path / "memory.max").write_text(f"{limit}\n")
+        free = devices.free_host_bytes()
+        assert free is not None
+        assert low <= free <= high
 
 
 def test_a_limit_of_the_address_space_counts(monkeypatch):
     import resource
 
-    listed = {"MemAvailable": 2**40, "VmSize": 1000}
-    monkeypatch.setattr(devices, "_listed", lambda path, name: listed[name])
+    sizes = {"MemAvailable": 2**40, "VmSize": 1000}
+    monkeypatch.setattr(devices, "_listed_bytes", lambda path, name: sizes[name])
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (1000 + 2**20, -1))
     assert devices.free_host_bytes() == 2**20
 
 
 def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp_path):
-    def unknown(path, name):
+    def absent(path, name):
         raise OSError
 
-    monkeypatch.setattr(devices, "_GROUP", tmp_path)
-    monkeypatch.setattr(devices, "_listed", unknown)
+    monkeypatch.setattr(devices, "_CGROUP_FOLDER", tmp_path)
+    monkeypatch.setattr(devices, "_listed_bytes", absent)
     assert devices.free_host_bytes() is None
 
 
-def test_jaxs_default_device_may_be_the_name_of_a_platform():
-    with jax.default_device("cpu"):
-        assert devices.current() == jax.devices("cpu")[0]
-        free = devices.free_bytes()
-        assert free is None or free > 2**24
+@pytest.mark.parametrize(("donated", "size"), [((), 8000), ((0,), 4000)])
+def test_a_program_needs_its_arguments_and_results_and_donated_ones_once(donated, size):
+    numbers = jax.ShapeDtypeStruct((1000,), np.float32)
+    program = jax.jit(lambda x: x + 1, donate_argnums=donated).lower(numbers)
+    assert devices.compile_and_measure(program) == size
 
 
-def test_the_default_platform_of_the_environment_is_kept_by_auto(monkeypatch):
-    cpu = jax.devices("cpu")[0]
-    with jax.default_device(None):  # restores the setting
-        monkeypatch.setenv("JAX_DEFAULT_DEVICE", "cpu")
-        assert devices.choose_device("auto") == f"cpu ({cpu.device_kind})"
-        monkeypatch.setenv("JAX_DEFAULT_DEVICE", "abacus")
-        with pytest.raises(devices.DeviceError, match="JAX_DEFAULT_DEVICE") as refusal:
-            devices.choose_device("auto")
-        assert "\n" not in str(refusal.value)
-        assert devices.choose_device("cpu") == f"cpu ({cpu.device_kind})"  # a flag wins
+def test_more_than_the_free_memory_is_refused(monkeypatch):
+    for free in (8000, None):  # None: unknown
+        monkeypatch.setattr(devices, "free_bytes", lambda free=free: free)
+        devices.check_fits(8000, "less")
+    monkeypatch.setattr(devices, "free_bytes", lambda: 7999)
+    with pytest.raises(MemoryError, match=r"needs about 0.0 GB, .* 0.0 GB are free: l"):
+        devices.check_fits(8000, "less")

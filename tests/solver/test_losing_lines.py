@@ -1,83 +1,93 @@
-"""Lines of play that beat a player, and the positions on them.
+"""Lines of play that beat a player, the positions on them, and samples of them.
 
-That as many positions are marked as a recursive search finds is in test_reach.py.
+That a recursive search marks as many positions is in test_reached_positions.py.
 """
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from rule_player import RULE, reached
 
-from jax_ttt.games import packing, pgx_games
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.solver import losing_lines
 
 ENV = "connect_4x4"
 
 
-def played(actions):
-    """Yield each level of a game with the state before its move."""
-    env = pgx_games.make_env(ENV)
-    state = pgx_games.init(env, jax.random.key(0), 1)
-    for level, action in enumerate(actions):
-        yield level, state
-        assert np.asarray(state.legal_action_mask)[0, action]
-        assert not np.asarray(state.terminated).any()
-        state = pgx_games.play_moves(env, state, np.array([action], np.int32))
-    yield len(actions), state
-
-
 @pytest.fixture(scope="module")
-def found():
-    """Return what a player reaches who can be beaten."""
+def search():
+    """Return what the rule player, which can be beaten, reaches as the second one."""
     return reached(ENV, RULE, "second")
 
 
-def test_the_line_is_legal_and_ends_with_the_loss(found):
-    assert found.losing_line is not None
-    *_, (_, last) = played(found.losing_line)
-    assert bool(last.terminated[0])
-    # Who is to move would be next: the other one has won.
-    winner = 1 - int(last.current_player[0])
-    assert float(last.rewards[0, winner]) == 1
-    assert not found.subject.is_own(len(found.losing_line) - 1)
+def test_the_losing_line_is_a_game_of_the_player_that_it_loses(search):
+    """All its positions are marked, too."""
+    env = pgx_games.make_env(ENV)
+    state = pgx_games.init(env, jax.random.key(0), 1)
+    choose = jax.jit(RULE)
+    marks = losing_lines.mark_losing_lines(search.player, search.keys)
+    for level, action in enumerate(search.losing_line):
+        assert not state.terminated[0]
+        assert state.legal_action_mask[0, action]
+        if search.player.moves_at(level):
+            assert choose(jax.random.key(0), state).tolist() == [action]
+        key = position_keys.keys_to_numbers(
+            np.asarray(position_keys.keys_of(ENV, state))
+        )[0]
+        assert marks[level][np.searchsorted(search.keys[level], key)]
+        state = pgx_games.play_moves(env, state, np.array([action], np.int32))
+    assert state.terminated[0]
+    # The loser would be next.
+    assert state.rewards[0, state.current_player[0]] == -1
+    assert search.player.moves_at(len(search.losing_line))
 
 
-def test_the_player_plays_its_own_moves_of_the_line(found):
-    play = jax.jit(RULE)
-    for level, state in played(found.losing_line):
-        if found.subject.is_own(level) and level < len(found.losing_line):
-            action = play(jax.random.key(0), state)
-            assert action.tolist() == [found.losing_line[level]]
-
-
-def test_each_position_of_the_line_is_marked(found):
-    marks = losing_lines.marked(found.subject, found.keys)
-    words_of = jax.jit(lambda state: packing.pack(ENV, packing.stones_of(state)))
-    for level, state in list(played(found.losing_line))[:-1]:
-        words = np.asarray(words_of(state))
-        place = np.searchsorted(found.keys[level], packing.as_numbers(words)[0])
-        assert marks[level][place]
-
-
-def test_choices_are_marked_positions_of_the_player_with_two_moves(found):
-    marks = losing_lines.marked(found.subject, found.keys)
-    chosen = losing_lines.choices(found.subject, found.keys)
-    own = [found.subject.is_own(level) for level in range(len(marks))]
-    rows = zip(found.keys, marks, own, strict=True)
-    marked = np.concatenate([keys[mark] for keys, mark, is_own in rows if is_own])
-    states = jax.jit(lambda words: packing.to_states(ENV, packing.unpack(ENV, words)))(
-        packing.as_words(marked)
-    )
+def test_choices_are_marked_positions_of_the_player_with_two_moves(search):
+    levels = range(len(search.keys))
+    marks = losing_lines.mark_losing_lines(search.player, search.keys)
+    choices = losing_lines.losing_choices(search.player, search.keys)
+    own_levels = [level for level in levels if search.player.moves_at(level)]
+    marked = np.concatenate([search.keys[level][marks[level]] for level in own_levels])
+    words = jnp.asarray(position_keys.numbers_to_keys(marked))
+    states = jax.jit(
+        lambda x: position_keys.to_states(ENV, position_keys.unpack(ENV, x))
+    )(words)
     several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
-    np.testing.assert_array_equal(np.concatenate(chosen), marked[several])
+    np.testing.assert_array_equal(np.concatenate(choices), marked[several])
     assert 10 < several.sum() < len(marked)
-    assert not any(len(x) for x, is_own in zip(chosen, own, strict=True) if not is_own)
+    assert not any(len(choices[level]) for level in {*levels} - {*own_levels})
 
 
-def test_without_losses_nothing_is_marked(found):
-    """The levels up to the one before the first loss."""
-    shortest = len(found.losing_line)
-    marks = losing_lines.marked(found.subject, found.keys[: shortest - 1])
+def test_up_to_the_level_before_the_first_loss_nothing_is_marked(search):
+    shortest = len(search.losing_line)
+    marks = losing_lines.mark_losing_lines(search.player, search.keys[: shortest - 1])
     assert not any(mark.any() for mark in marks)
-    marks = losing_lines.marked(found.subject, found.keys[:shortest])
+    marks = losing_lines.mark_losing_lines(search.player, search.keys[:shortest])
     assert all(mark.any() for mark in marks)
+
+
+def test_a_sample_has_some_positions_of_each_level_in_order(search):
+    """A large one has all of them; the generator decides what is drawn."""
+    cut = reached(ENV, RULE, "second", most=100)
+    later_levels = search.keys[cut.num_expanded :]
+
+    def sample(num_positions, seed=0):
+        return losing_lines.sample_levels(
+            player=cut.player,
+            level=cut.num_expanded,
+            keys=cut.keys[-1],
+            num_positions=num_positions,
+            rng=np.random.default_rng(seed),
+        )
+
+    assert all(map(np.array_equal, sample(10**9), later_levels))
+    small = sample(30)
+    assert len(small[0]) == 30 < len(later_levels[0])
+    assert len(later_levels) // 2 < len(small) <= len(later_levels)
+    for keys, all_keys in zip(small, later_levels, strict=False):
+        assert len(keys) <= 30
+        assert (keys[1:] > keys[:-1]).all()
+        assert set(keys) <= set(all_keys)
+    assert all(map(np.array_equal, small, sample(30)))
+    assert not np.array_equal(small[0], sample(30, seed=1)[0])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.games import packing
-from jax_ttt.games.game import Game
+from jax_ttt.games import position_keys
+from jax_ttt.games.played_game import Game
 from jax_ttt.solver import successors
 from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
 
@@ -18,102 +18,96 @@ COLUMNS = [0, 1, 0, 1, 0, 1]
 """The first player then wins on column 0, the second on column 1."""
 
 
-def key_of(moves, env_id=ENV):
+@functools.cache
+def words_of(*moves):
     """Return the key of the position after these moves, `(1, 2)`."""
-    return _key(env_id, Game.start(env_id, moves).state)
+    return position_keys.keys_of(ENV, Game.start(ENV, moves).state)
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def _key(env_id, state):
-    return packing.pack(env_id, packing.stones_of(state))
+def number_of(*moves):
+    """Return the same as one number."""
+    return int(position_keys.keys_to_numbers(np.asarray(words_of(*moves)))[0])
 
 
-def always(column, key, env_state):
+@pytest.mark.parametrize(
+    ("moves", "results"),
+    [
+        (COLUMNS, [WON, OPEN, OPEN, OPEN]),
+        ([2, 2, 2, 2], [OPEN, OPEN, ILLEGAL, OPEN]),
+        (
+            [0, 2, 0, 3, 1, 1, 0, 2, 1, 2, 3, 0, 3, 3, 2],
+            [ILLEGAL, DRAWN, ILLEGAL, ILLEGAL],
+        ),
+    ],
+)
+def test_all_moves_of_a_position(moves, results):
+    after = successors.after_all_moves(ENV, words_of(*moves), merge_symmetric=False)
+    assert after.action.tolist() == [[0, 1, 2, 3]]
+    assert after.result.tolist() == [results]
+    keys = position_keys.keys_to_numbers(np.asarray(after.keys))[0]
+    for column, result in enumerate(results):
+        if result == OPEN:
+            assert keys[column] == number_of(*moves, column)
+
+
+def play_column(column, key, env_state):
     """Play one column, wherever it is."""
     del key
     return jnp.broadcast_to(column, env_state.terminated.shape)
 
 
-def number_of(moves, env_id=ENV):
-    """Return the same as one number."""
-    return int(packing.as_numbers(np.asarray(key_of(moves, env_id)))[0])
-
-
-def test_all_moves_of_a_position():
-    moves = successors.of_all_moves(ENV, key_of(COLUMNS), False)
-    assert moves.action.tolist() == [[0, 1, 2, 3]]
-    assert moves.result.tolist() == [[WON, OPEN, OPEN, OPEN]]
-    numbers = packing.as_numbers(np.asarray(moves.keys))[0].tolist()
-    assert numbers[1:] == [number_of([*COLUMNS, column]) for column in (1, 2, 3)]
-
-
-def test_a_full_column_is_illegal():
-    moves = successors.of_all_moves(ENV, key_of([2, 2, 2, 2]), False)
-    assert moves.result.tolist() == [[OPEN, OPEN, ILLEGAL, OPEN]]
-
-
-def test_a_full_board_is_a_draw():
-    line = [0, 2, 0, 3, 1, 1, 0, 2, 1, 2, 3, 0, 3, 3, 2]
-    moves = successors.of_all_moves(ENV, key_of(line), False)
-    assert moves.result.tolist() == [[ILLEGAL, DRAWN, ILLEGAL, ILLEGAL]]
+def player_moves(player, words, **options):
+    return successors.after_player_move(ENV, player, words, **options)
 
 
 @pytest.mark.parametrize(
     ("column", "result"), [(0, WON), (2, OPEN), (4, ILLEGAL), (-1, ILLEGAL)]
 )
 def test_the_move_of_a_player(column, result):
-    player = Partial(always, jnp.int32(column))
-    moves = successors.of_player(ENV, player, key_of(COLUMNS), False)
-    assert moves.result.tolist() == [[result]]
-    assert moves.action.tolist() == [[column]]
+    player = Partial(play_column, jnp.int32(column))
+    after = player_moves(
+        player, words_of(*COLUMNS), merge_symmetric=False, is_checked=False
+    )
+    assert after.result.tolist() == [[result]]
+    assert after.action.tolist() == [[column]]
 
 
-def test_a_board_and_its_mirror_image_have_one_first_key():
-    moves, mirrored = [0, 1, 1, 2], [3, 2, 2, 1]
-    assert number_of(moves) != number_of(mirrored)
-    both = np.concatenate([key_of(moves), key_of(mirrored)])
-    found = packing.pack_least(ENV, packing.unpack(ENV, jnp.asarray(both)))
-    numbers = packing.as_numbers(np.asarray(found)).tolist()
-    assert numbers == [min(number_of(moves), number_of(mirrored))] * 2
-
-
-def test_the_first_key_is_the_least_number():
-    """Of eight views of random boards, whose keys fill one word or both."""
-    random = np.random.default_rng(0)
-    for env_id, num_cells in (("mnk_4x4_4", 16), ("tic_tac_toe", 9)):
-        cells = random.integers(0, 3, (50, num_cells))
-        boards = packing.Stones(cells == 1, cells == 2)
-        pack = jax.jit(packing.pack, static_argnums=0)
-        numbers = [
-            packing.as_numbers(np.asarray(pack(env_id, packing.seen(boards, view))))
-            for view in packing.all_views(env_id).cells
-        ]
-        assert len(numbers) == 8
-        found = jax.jit(packing.pack_least, static_argnums=0)(env_id, boards)
-        least = packing.as_numbers(np.asarray(found))
-        np.testing.assert_array_equal(least, np.min(numbers, axis=0))
-
-
-@pytest.mark.parametrize(
-    ("moves", "differs"), [([], False), ([0], True), ([1, 2], True)]
-)
-def test_a_player_who_is_not_symmetric_is_noticed(moves, differs):
-    """It plays column 0; the empty board is its own mirror image."""
-    player = Partial(always, jnp.int32(0))
-    found = successors.of_player(ENV, player, key_of(moves), True)
-    assert found.differs.tolist() == [differs]
-    found = successors.of_player(ENV, player, key_of(moves), False)
-    assert found.differs.tolist() == [False]
-
-
-def nearest_to_the_last(key, env_state):
-    """Play the lowest stone's own column if it is free: the same in each image."""
+def play_above_the_lowest_stone(key, env_state):
+    """Play the first column with a stone: the same in each image."""
     del key
-    stones = env_state.observation.any(axis=-1).sum(axis=1)
-    return jnp.argmax(stones, axis=1).astype(jnp.int32)
+    return env_state.observation.any(axis=(1, 3)).argmax(axis=1).astype(jnp.int32)
 
 
-def test_a_player_who_is_symmetric_is_not():
-    boards = jnp.concatenate([key_of([0]), key_of([1, 1]), key_of([3, 3, 3])])
-    found = successors.of_player(ENV, Partial(nearest_to_the_last), boards, True)
-    assert found.differs.tolist() == [False] * 3
+def test_a_player_who_moves_elsewhere_on_the_mirror_image_is_noticed():
+    """The empty board is its own image."""
+    column_0 = Partial(play_column, jnp.int32(0))
+    boards = jnp.concatenate([words_of(), words_of(0), words_of(1, 2)])
+    options = {"merge_symmetric": True, "is_checked": True}
+    after = player_moves(column_0, boards, **options)
+    assert after.breaks_symmetry.tolist() == [False, True, True]
+    boards = jnp.concatenate([words_of(0), words_of(1, 1), words_of(3, 3, 3)])
+    after = player_moves(Partial(play_above_the_lowest_stone), boards, **options)
+    assert after.breaks_symmetry.tolist() == [False] * 3
+
+
+@pytest.mark.parametrize(("env_id", "cells"), [("mnk_4x4_4", 16), ("tic_tac_toe", 9)])
+def test_the_key_of_merged_images_is_the_least_of_all_eight(env_id, cells):
+    """Of random boards, whose keys fill two words or one."""
+    board = np.random.default_rng(0).integers(0, 3, (50, cells))
+    stones = position_keys.Stones(board == 1, board == 2)
+    pack, pack_least = (
+        jax.jit(function, static_argnums=0)
+        for function in (position_keys.pack, position_keys.pack_least)
+    )
+
+    def numbers(words):
+        return position_keys.keys_to_numbers(np.asarray(words))
+
+    views = position_keys.all_views(env_id).cells
+    images = [position_keys.stones_in_view(stones, view) for view in views]
+    keys = [numbers(pack(env_id, image)) for image in images]
+    assert len(keys) == 8
+    for image in images:
+        np.testing.assert_array_equal(
+            numbers(pack_least(env_id, image)), np.min(keys, axis=0)
+        )

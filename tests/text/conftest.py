@@ -4,9 +4,10 @@ import jax
 import numpy as np
 import pytest
 
-from jax_ttt.config.catalogue import EnvId
-from jax_ttt.games import positions
-from jax_ttt.players import names, players, registry
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.games import position_lookup
+from jax_ttt.players import player_names, random_players, registry
+from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
 from jax_ttt.text.commands import SideName
 from jax_ttt.text.screen import Screen
@@ -24,41 +25,48 @@ def following(host_tree):
             for move in game:
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
-        player = players.policy_player(positions.index("tic_tac_toe"), probs)
-        return registry.Entrant("follower", player, probs)
+        choose = random_players.policy_player(
+            position_lookup.position_index("tic_tac_toe"), probs
+        )
+        return Player(
+            env_id="tic_tac_toe", name="follower", choose=choose, policy=probs
+        )
 
     return player_of
 
 
 @pytest.fixture
 def talk():
-    """Return a function that plays games with scripted input.
+    """Return a function that plays games with scripted input, and returns the lines.
 
-    It returns what was said and asked, in one list.
+    An exception in the input is raised at that place.
     """
 
-    def played(
-        opponent, words, side: SideName = "x", env_id: EnvId = "tic_tac_toe", **more
+    def play(
+        opponent,
+        words,
+        side: SideName = "x",
+        env_id: EnvId = "tic_tac_toe",
+        coloured=False,
     ):
         if isinstance(opponent, str):
-            spec = names.read_name(opponent, env_id)
-            opponent = registry.enter(spec, env_id, jax.random.key(0))
-        said, words = [], iter(words)
+            spec = player_names.read_name(opponent, env_id)
+            opponent = registry.make_player(spec, env_id, jax.random.key(0))
+        lines, words = [], iter(words)
 
         def ask(prompt):
-            said.append(prompt)
-            for word in words:
-                if isinstance(word, BaseException):
-                    raise word
-                return word
-            raise EOFError
+            lines.append(prompt)
+            word = next(words, EOFError())
+            if isinstance(word, BaseException):
+                raise word
+            return word
 
-        screen = Screen(ask, said.append, **more.pop("screen", {}))
-        match = dialogue.Match(env_id, opponent, jax.random.key(0), screen, **more)
+        screen = Screen(ask, lines.append, coloured)
+        session = dialogue.Session(env_id, opponent, jax.random.key(0), screen)
         try:
-            dialogue.play_games(match, side)
+            dialogue.play_games(session, side)
         except KeyboardInterrupt:
-            said.append("interrupted")
-        return said
+            lines.append("interrupted")
+        return lines
 
-    return played
+    return play

@@ -3,16 +3,11 @@
 import dataclasses
 
 import made
-import numpy as np
-import pytest
-from rule_player import RULE
 
-from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.grading import exact
-from jax_ttt.grading.grade import Exam, Lines, Mark, Match, SeatGrade
+from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.grading import tree_grade
+from jax_ttt.grading.grade import Exam, ExamScore, Lines, Match, SeatGrade
 from jax_ttt.solver import policies
-from jax_ttt.solver.expansion import Subject
-from jax_ttt.solver.reach import Reach
 from jax_ttt.text import grade_text
 
 
@@ -62,15 +57,14 @@ def test_lines_of_a_progress(snapshot):
 
 
 def test_tables_of_results(snapshot):
-    def mark(share, number):
-        """Return a mark."""
+    def score(share, number):
         interval = (share - 0.1, share + 0.1)
-        return Mark(num_positions=number, share=share, interval=interval)
+        return ExamScore(num_positions=number, share=share, interval=interval)
 
     exam = Exam(
-        all=mark(0.5, 1012),
-        by_kind={"random": mark(0.625, 506), "tactical": mark(0.375, 506)},
-        by_ply={str(n): mark(n / 100, 44) for n in range(8, 13)},
+        all=score(0.5, 1012),
+        by_kind={"random": score(0.625, 506), "tactical": score(0.375, 506)},
+        by_ply={str(n): score(n / 100, 44) for n in range(8, 13)},
     )
     tables = [
         grade_text.rates_table(exact_grade()),
@@ -102,8 +96,8 @@ def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
 def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
     """The policy, as O in the first empty cell, does not block X's diagonal."""
     legal = host_tree.legal_action_mask
-    probs = policies.shared(legal & (legal.cumsum(axis=1) == 1))
-    grade = exact.grade_policy("tic_tac_toe", host_tree, probs)
+    probs = policies.share_equally(legal & (legal.cumsum(axis=1) == 1))
+    grade = tree_grade.grade_policy("tic_tac_toe", host_tree, probs)
     assert grade_text.verdict(grade) == snapshot
 
 
@@ -114,29 +108,23 @@ def test_a_sample_proves_nothing():
     assert "nothing is proven" in grade_text.verdict(made.grade())
 
 
-@pytest.mark.parametrize(
-    ("second", "wrong"),
-    [
-        ((0.55, 0.2, 0.25), ()),
-        ((0.61, 0.2, 0.19), ("win_rate", "loss_rate")),
-    ],
-)
-def test_a_sample_that_disagrees_says_so(second, wrong: tuple[str, ...]):
-    row = SeatGrade(
+def test_exact_rates_outside_the_intervals_of_a_sample_are_named():
+    sample = SeatGrade(
         **made.rates(0.5, 0.25, 0.25),
         num_games=100,
         win_rate_interval=(0.4, 0.6),
         draw_rate_interval=(0.2, 0.3),
         loss_rate_interval=(0.2, 0.3),
     )
-    grade = made.exact((0.55, 0.2, 0.25), second)
-    text = grade_text.match_table(grade, Match(first=row, second=row))
-    assert text.endswith("agrees with the exact values") == (not wrong)
-    lines = [line for line in text.splitlines() if "is outside" in line]
-    assert len(lines) == len(wrong)
-    for rate, line in zip(wrong, lines, strict=True):
-        known = getattr(grade.second, rate)
-        assert line.startswith(f"as O, the exact {rate} of {known:.3%} is outside")
+    match, inside = Match(first=sample, second=sample), (0.55, 0.2, 0.25)
+    text = grade_text.match_table(made.exact(inside, inside), match)
+    assert text.endswith("agrees with the exact values")
+    text = grade_text.match_table(made.exact(inside, (0.61, 0.2, 0.19)), match)
+    outside = [line for line in text.splitlines() if "is outside" in line]
+    assert [line.partition(" is outside")[0] for line in outside] == [
+        "as O, the exact win_rate of 61.000%",
+        "as O, the exact loss_rate of 19.000%",
+    ]
 
 
 def test_the_tables_and_verdicts_of_searches(snapshot):
@@ -147,30 +135,7 @@ def test_the_tables_and_verdicts_of_searches(snapshot):
         {"first": PROVEN, "second": OPEN},
     ]
     grades = [made.grade(searches) for searches in seats]
-    texts = [grade_text.report(grade, grade_text.verdict(grade)) for grade in grades]
+    texts = [
+        grade_text.full_report(grade, grade_text.verdict(grade)) for grade in grades
+    ]
     assert "\n\n".join(texts) == snapshot
-
-
-def test_unbeatable_is_for_the_seats_that_were_learned():
-    grade = made.grade({"second": PROVEN}, env_id="mnk_4x4_4", seats=("second",))
-    text = grade_text.verdict(grade)
-    assert text.startswith("unbeatable: ")
-    assert "as O (1,234 positions)" in text
-    assert "as X" not in text
-
-
-def test_the_progress_is_shown_a_few_times_a_second(monkeypatch):
-    clock = iter([10.0, 10.1, 10.5, 11.0])
-    monkeypatch.setattr(grade_text.time, "monotonic", lambda: next(clock))
-    said = []
-    subject = Subject(
-        env_id="tic_tac_toe", player=RULE, seat="second", merged=False, batch=16
-    )
-    keys = [np.zeros(1), np.zeros(10)]
-    found = Reach(subject, keys=keys, num_expanded=1, num_drawn=1223)
-    show = grade_text.search_progress("tic_tac_toe", "agent", said.append)
-    for done in (5, 6, 10):
-        show(found, 1, done)
-    show(found, 0, 1)
-    assert [text.count("#") for text in said] == [10, 20, 20]
-    assert all("agent as O" in text and "1,234 positions" in text for text in said)

@@ -1,4 +1,4 @@
-"""The makers of pages: the functions of the API, the address of the repository."""
+"""The pages of the public functions, and the repository's address in all pages."""
 
 import inspect
 
@@ -6,11 +6,16 @@ import jax_ttt
 from tools import make_api, make_links
 
 
-def test_the_page_of_the_api_has_each_public_function_with_its_signature():
-    page = make_api.page()
+def test_the_pages_of_the_api_are_up_to_date():
+    for file, text in make_api.pages().items():
+        assert (make_api.DOCS / file).read_text("utf-8") == text, "run `make api`"
+
+
+def test_each_public_function_is_on_one_page_with_its_signature():
+    text = "".join(make_api.pages().values())
     for name in jax_ttt.__all__:
         if inspect.isfunction(getattr(jax_ttt, name)):
-            assert f"### `{name}`\n\n```py\n{name}(" in page
+            assert text.count(f"## `{name}`\n\n```py\n{name}(") == 1
 
 
 def test_an_address_is_written_at_each_place_and_other_links_stay():

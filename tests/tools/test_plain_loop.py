@@ -8,9 +8,9 @@ import pytest
 from flax import nnx
 
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.grading import evaluation
+from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import wilson_interval
-from jax_ttt.players.network import network_of
+from jax_ttt.players.network_player import network_from
 from tools.benchmarks import plain_loop
 
 
@@ -47,8 +47,8 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     assert sum(counts) == 2048
     config = small.replace(eval_games=0)
     params = transposed(nnx.state(network, nnx.Param))
-    network_of_config = network_of(config.architecture)
-    report = evaluation.grade_exactly(network_of_config, params, tree).report
+    network_of_config = network_from(config.architecture)
+    report = training_evaluation.grade_exactly(network_of_config, params, tree).report
     for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)
         assert low <= np.mean(rates) <= high
@@ -58,8 +58,8 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
 def test_the_plain_loop_trains_evaluates_and_saves(
     small, monkeypatch, tmp_path, capsys
 ):
-    system = plain_loop.SYSTEMS["article"]._replace(config=small)
-    monkeypatch.setitem(plain_loop.SYSTEMS, "article", system)
+    system = plain_loop.PUBLISHED["article"]._replace(config=small)
+    monkeypatch.setitem(plain_loop.PUBLISHED, "article", system)
     assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]

@@ -14,40 +14,46 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.players import agents
+from jax_ttt.players import saved_agents
+from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.scaling import processes
-from jax_ttt.training import graded_steps, loop
+from jax_ttt.training import loop, run_state
 from jax_ttt.training import recorder as recording
+from jax_ttt.training.layout import run_key
 from jax_ttt.training.recorder import Recorder, Schedule
-from jax_ttt.training.run_state import Progress, run_key
+from jax_ttt.training.run_state import RunStep
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 
 
-class Shown(SimpleNamespace):
-    """Shows nothing; `broken` is the update at which it can't."""
+class Display(SimpleNamespace):
+    """Shows nothing; it fails at the evaluation after `broken_at` updates."""
 
-    broken = None
+    broken_at = None
 
-    def show(self, progress, grade):
-        if progress.update == self.broken and progress.evaluation is not None:
+    def show(self, step, grade, /):
+        if step.update == self.broken_at and step.evaluation is not None:
             raise BrokenPipeError
 
 
 @pytest.fixture
-def begun(tmp_path):
-    """Return a function that makes a recorder, also `again` of the same run."""
+def begin(tmp_path):
+    """Return a function that makes a recorder of a new run, or of one `again`."""
     writers = []
 
-    def begin(every=0.0, keep=9, shown=None, plan=PLAN, again=False):
+    def begin(every=0.0, display=None, plan=PLAN, again=False):
         if not again:
             folder = RunFolder(tmp_path / str(len(writers)))
             writers.append(RunWriter(folder, TimeSpans()))
         run = writers[-1].run
-        loggers, schedule = Loggers(run, plan, None), Schedule(every, keep)
-        recorder = Recorder(plan, writers[-1], shown or Shown(), loggers, schedule)
+        recorder = Recorder(
+            plan=plan,
+            writer=writers[-1],
+            display=display or Display(),
+            loggers=Loggers(run, plan, None),
+            schedule=Schedule(every=every, keep=9),
+        )
         return recorder, run
 
     yield begin
@@ -57,9 +63,9 @@ def begun(tmp_path):
 
 def steps(stop=lambda: False):
     learner = loop.make_learner(PLAN.config, PLAN.seed)
-    run = loop.train(learner, run_key(PLAN.seed), stop=stop)
-    ungraded = graded_steps.ungraded(PLAN.config)
-    return graded_steps.with_grades(PLAN.config, run, ungraded)
+    run = loop.training_steps(learner, run_key(PLAN.seed), stop=stop)
+    ungraded = run_state.initial_grade(PLAN.config)
+    return run_state.with_grades(PLAN.config, run, ungraded)
 
 
 def updates(run):
@@ -67,96 +73,88 @@ def updates(run):
     return [int(p.stem.split("-")[1]) for p in run.checkpoints()][::-1]
 
 
-def test_a_state_is_saved_when_it_is_due(begun, monkeypatch):
+def test_a_state_is_saved_when_it_is_due(begin, monkeypatch):
     """By a clock that can't jump back."""
     now = [0.0]
     monkeypatch.setattr(
         recording, "time", SimpleNamespace(monotonic=lambda: now[0], time=None)
     )
-    recorder, run = begun(every=5.0)
-    found = []
+    recorder, run = begin(every=5.0)
+    saved = []
 
     def timed():
         for now[0], step in zip((0, 4.9, 5.0, 9.9, 10.0), steps(), strict=True):
             yield step
-            found.append(updates(run))
+            saved.append(updates(run))
 
     recorder.follow(timed(), StopRequest())
-    assert found == [[], [], [2], [2], [2, 4]]
+    assert saved == [[], [], [2], [2], [2, 4]]
 
 
-def test_never_means_only_at_the_end(begun):
-    recorder, run = begun(every=0.0)
-    seen = []
-
-    def watched():
-        for step in steps():
-            seen.append(updates(run))
-            yield step
-
-    recorder.follow(watched(), StopRequest())
-    assert seen == [[]] * 5
+def test_without_a_schedule_a_state_is_saved_at_the_end(begin):
+    recorder, run = begin(every=0.0)
+    recorder.follow(steps(), StopRequest())
     assert updates(run) == [4]
     assert recorder.latest_path == run.checkpoint(4)
-    assert checkpoint.newest(run).checkpoint.finished == "end"
+    assert checkpoint.newest_checkpoint(run).checkpoint.finished == "end"
 
 
-def test_a_request_to_stop_saves_at_once(begun):
-    recorder, run = begun()
+def test_a_request_to_stop_saves_at_once(begin):
+    recorder, run = begin()
     request = StopRequest()
-    found = []
+    saved = []
 
     def until_requested():
         for number, step in enumerate(steps(lambda: bool(request))):
-            found.append(updates(run))
+            saved.append(updates(run))
             if number == 1:
                 request.handle(signal.SIGINT, None)
             yield step
 
     recorder.follow(until_requested(), request)
-    assert found[1:3] == [[], [2]]
-    assert checkpoint.newest(run).checkpoint.finished is None
-    assert recorder.progress.update == recorder.agent.num_updates == 2
+    assert saved[1:3] == [[], [2]]
+    assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
+    assert recorder.last_step.update == recorder.agent.num_updates == 2
 
 
 @pytest.mark.parametrize("update", [0, 2])
 @pytest.mark.fault
-def test_a_line_that_can_not_be_shown_does_not_cost_the_state(update, begun):
-    recorder, run = begun(shown=Shown(broken=update))
+def test_a_step_that_cannot_be_shown_does_not_cost_the_state(update, begin):
+    recorder, run = begin(display=Display(broken_at=update))
     with pytest.raises(BrokenPipeError):
         recorder.follow(steps(), StopRequest())
     assert updates(run) == [update]
-    assert checkpoint.newest(run).checkpoint.evaluated == update
+    assert checkpoint.newest_checkpoint(run).checkpoint.evaluated == update
     assert [row.update for row in run.rows()] == ([0] if not update else [0, 2, 2])
     assert run.agent.exists()
 
 
 @pytest.mark.fault
 @pytest.mark.parametrize(
-    ("error", "why"),
+    ("error", "reason"),
     [
         (OSError(28, "No space left on device"), "[Errno 28] No space left on device"),
         (MemoryError(), "out of memory"),
     ],
 )
-def test_a_state_that_can_not_be_saved_is_a_warning(
-    error, why, begun, monkeypatch, capsys
+def test_a_state_that_cannot_be_saved_is_a_warning(
+    error, reason, begin, monkeypatch, capsys
 ):
     def full(*_):
         raise error
 
-    monkeypatch.setattr(checkpoint, "as_bytes", full)
-    recorder, run = begun(every=1e-9)
+    monkeypatch.setattr(checkpoint, "encode_checkpoint", full)
+    recorder, run = begin(every=1e-9)
     recorder.follow(steps(), StopRequest())
     assert updates(run) == []
     assert run.agent.exists()
     lines = capsys.readouterr().err.splitlines()
-    assert set(lines) == {f"warning: no checkpoint was saved: {why}"}
+    assert set(lines) == {f"warning: no checkpoint was saved: {reason}"}
 
 
 @pytest.mark.fault
-def test_a_run_that_diverges_names_its_last_good_state(begun):
-    recorder, run = begun(every=1e-9)
+def test_a_run_that_diverges_names_its_last_good_state(begin):
+    recorder, run = begin(every=1e-9)
 
     def diverging():
         for step in steps():
@@ -166,40 +164,35 @@ def test_a_run_that_diverges_names_its_last_good_state(begun):
 
     with pytest.raises(FloatingPointError) as error:
         recorder.follow(diverging(), StopRequest())
-    good = run.checkpoint(2)
     assert str(error.value) == (
-        f"training diverged: why; the last good checkpoint is {good}"
+        f"training diverged: why; the last good checkpoint is {run.checkpoint(2)}"
     )
     assert updates(run) == [2]
     assert not run.agent.exists()
 
 
-def test_a_run_that_another_process_interrupts_is_not_finished(begun, monkeypatch):
-    monkeypatch.setattr(processes, "max_over_processes", lambda number: max(number, 1))
-    recorder, run = begun()
+def test_a_run_that_another_process_interrupts_is_not_finished(begin, monkeypatch):
+    monkeypatch.setattr(
+        distributed, "max_over_processes", lambda number: max(number, 1)
+    )
+    recorder, run = begin()
     recorder.follow(steps(lambda: True), StopRequest())
-    assert checkpoint.newest(run).checkpoint.finished is None
+    assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
 
 
-def test_the_steps_are_rows_and_the_last_agent_is_saved(begun):
-    recorder, run = begun(plan=dataclasses.replace(PLAN, snapshots=True))
+def test_the_steps_are_rows_and_the_last_agent_is_saved(begin):
+    recorder, run = begin(plan=dataclasses.replace(PLAN, snapshots=True))
     recorder.follow(steps(), StopRequest())
     assert [(row.event, row.update) for row in run.rows()] == [
         *(("evaluation", 0), ("chunk", 2), ("evaluation", 2)),
         *(("chunk", 4), ("evaluation", 4)),
     ]
-    agent = agents.load_agent(run.path)
+    agent = saved_agents.load_agent(run.path)
     assert (agent.num_updates, agent.seed) == (4, 3)
     assert agent.score == recorder.grade == run.rows()[-1].grade
     assert list(snapshots_in(run.snapshots)) == [0, 2, 4]
     assert run.snapshot(4).read_bytes() == run.agent.read_bytes()
     assert not run.best.exists()
-
-
-def test_a_run_without_snapshots_writes_none(begun):
-    recorder, run = begun()
-    recorder.follow(steps(), StopRequest())
-    assert not run.snapshots.exists()
 
 
 SEARCHED = dataclasses.replace(
@@ -216,21 +209,21 @@ def graded(losing_ends, complete=True, win_rate=0.5):
     return made.grade({"first": seat, "second": made.reached(win_rate=win_rate)})
 
 
-def searched(found, begin=0):
-    """Return the evaluations of a run, every two updates, with each of these grades."""
+def searched(grades, first_update=0):
+    """Yield the evaluations of a run, every two updates, with each of these grades."""
     first = next(steps())[0]
     params = tiny.untrained(SEARCHED.config).params
     learned = dataclasses.replace(first.state.train_state, average_params=params)
-    for number, grade in enumerate(found):
-        update = np.int64(begin + 2 * number)
+    for number, grade in enumerate(grades):
+        update = np.int64(first_update + 2 * number)
         state = dataclasses.replace(
             first.state, train_state=learned, update=update, evaluated=update
         )
-        yield Progress(state, None, first.evaluation), grade
+        yield RunStep(state, None, first.evaluation), grade
 
 
 @pytest.mark.parametrize(
-    ("found", "best"),
+    ("grades", "best"),
     [
         ([graded(9), graded(5), graded(3), graded(4)], 4),  # the fewest losing ends
         ([graded(9), graded(3), graded(3), graded(3)], 6),  # of equal ones, the last
@@ -241,31 +234,28 @@ def searched(found, begin=0):
         ([graded(1), graded(5), graded(6), graded(7)], None),  # the untrained one
     ],
 )
-def test_the_best_agent_is_trained_and_its_searches_are_complete(
-    found, best, begun, monkeypatch
-):
-    recorder, run = begun(plan=SEARCHED)
-    recorder.follow(searched(found), StopRequest())
+def test_the_best_agent_is_trained_and_its_searches_are_complete(grades, best, begin):
+    recorder, run = begin(plan=SEARCHED)
+    recorder.follow(searched(grades), StopRequest())
     if best is None:
         assert not run.best.exists()
         return
-    agent = agents.load_agent(run.best)
-    assert (agent.num_updates, agent.score) == (best, found[best // 2])
-    saved = checkpoint.newest(run).checkpoint.best
+    agent = saved_agents.load_agent(run.best)
+    assert (agent.num_updates, agent.score) == (best, grades[best // 2])
+    saved = checkpoint.newest_checkpoint(run).checkpoint.best
     assert saved is not None
-    assert saved[1] == -found[best // 2].first.losing_ends
+    assert saved[1] == -grades[best // 2].first.losing_ends
 
 
 @pytest.mark.parametrize(("losing_ends", "best"), [(3, 2), (1, 6)])
-def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begun):
-    recorder, run = begun(plan=SEARCHED)
-    found = [graded(9), graded(2), graded(5)]
-    recorder.follow(searched(found), StopRequest())
-    again, _ = begun(plan=SEARCHED, again=True)
-    saved = checkpoint.newest(run)
-    *_, (last, _) = searched(found)
-    again.resume(saved, last.state)
-    assert (again.grade, again.latest_path) == (found[-1], run.checkpoint(4))
+def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begin):
+    recorder, run = begin(plan=SEARCHED)
+    grades = [graded(9), graded(2), graded(5)]
+    recorder.follow(searched(grades), StopRequest())
+    again, _ = begin(plan=SEARCHED, again=True)
+    *_, (last, _) = searched(grades)
+    again.resume(checkpoint.newest_checkpoint(run), last.state)
+    assert (again.grade, again.latest_path) == (grades[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4
-    again.follow(searched([graded(losing_ends)], begin=6), StopRequest())
-    assert agents.load_agent(run.best).num_updates == best
+    again.follow(searched([graded(losing_ends)], first_update=6), StopRequest())
+    assert saved_agents.load_agent(run.best).num_updates == best

@@ -1,87 +1,120 @@
-"""The state of a run: a run continues from it."""
+"""The state of a run: runs continue from it, and it tells whether they diverged."""
 
 import dataclasses
+from types import SimpleNamespace
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
+from jax_ttt.training.run_state import RunStep
 
 LEARNER = loop.make_learner(tiny.CONFIG, 1)
 KEY = run_key(1)
+NAN = float("nan")
 
 
-def host(state):
-    """Return the leaves by name, without the seconds, which differ between runs."""
-    return {n: x for n, x in run_state.on_host(state).items() if n != "seconds"}
-
-
-def same(a, b):
-    """Return whether leaves by name are the same to the bit."""
-    return a.keys() == b.keys() and all(
-        a[name].dtype == b[name].dtype and a[name].tobytes() == b[name].tobytes()
-        for name in a
-    )
-
-
-def test_a_state_on_the_host_does_not_change_with_the_run():
-    run = loop.train(LEARNER, KEY)
-    first = host(next(run).state)
-    before = {name: leaf.tobytes() for name, leaf in first.items()}
-    *_, last = run
-    assert {name: leaf.tobytes() for name, leaf in first.items()} == before
-    assert not same(host(last.state), first)
+def saved(state):
+    """Return the bytes of the leaves by name, without the seconds."""
+    leaves = run_state.copy_to_host(state).items()
+    return {name: (x.dtype, x.tobytes()) for name, x in leaves if name != "seconds"}
 
 
 def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
     steps = []
-    for step in loop.train(LEARNER, KEY):
-        steps.append((step.state, run_state.on_host(step.state)))
-    *_, (_, end) = steps
-    for like, leaves in steps[:-1]:
-        state = pytrees.with_leaves(like, leaves)
-        *_, last = loop.train(LEARNER, KEY, state)
-        expected = {n: x for n, x in end.items() if n != "seconds"}
-        assert same(host(last.state), expected)
+    for step in loop.training_steps(LEARNER, KEY):
+        leaves = run_state.copy_to_host(step.state)
+        copies = {name: leaf.copy() for name, leaf in leaves.items()}
+        steps.append((step.state, leaves, copies))
+    end = saved(steps[-1][0])
+    for state, leaves, copies in steps[:-1]:
+        for name, leaf in leaves.items():  # not changed by the run
+            np.testing.assert_array_equal(leaf, copies[name])
+        restored = pytrees.with_leaves(state, leaves)
+        *_, last = loop.training_steps(LEARNER, KEY, restored)
+        assert saved(last.state) == end
 
 
-def learned(**given: Any) -> TrainState:
-    """Return a learner's state of these leaves only."""
-    leaves: Any = {field.name: None for field in dataclasses.fields(TrainState)}
-    return TrainState(**(leaves | given))
-
-
-NONE: Any = learned()
-"""What stands for a learner's state, where nothing reads it."""
-
-
-def chunk(loss=0.5, grad_norm=1.0, finite_weights=True, count=0):
-    """Return the metrics of a chunk with this many games, wins, losses and moves."""
-    names = ("games", "wins", "losses", "env_steps")
-    found: Any = dict.fromkeys(Metrics._fields, np.float32(1))
-    found |= dict.fromkeys(names, np.int32(count))
-    found |= {"loss": np.float32(loss), "grad_norm": np.float32(grad_norm)}
-    found["finite_weights"] = np.array(finite_weights)
-    return Metrics(**found)
+def chunk_metrics(**changes: Any) -> Metrics:
+    fields: Any = dict.fromkeys(Metrics._fields, np.float32(1))
+    return Metrics(**(fields | {"finite_weights": np.array(True)} | changes))
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
+    [("loss", np.nan), ("grad_norm", np.inf), ("finite_weights", False)],
+)
+def test_a_run_has_diverged_once_a_value_was_not_finite(name, value):
+    state = next(loop.training_steps(LEARNER, KEY)).state
+    wrong = chunk_metrics(**{name: np.array(value)})
+    diverged = []
+    for metrics in (chunk_metrics(), wrong, chunk_metrics()):
+        state = run_state.after_chunk(
+            state, state.train_state, metrics, num_updates=10, seconds=0.25
+        )
+        diverged.append(bool(state.diverged))
+    assert diverged == [False, True, True]
+
+
+def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
+    """Return a step after the chunk of updates 51 to 100."""
+    metrics = chunk_metrics(
+        loss=loss, grad_norm=grad_norm, finite_losses=losses, finite_grads=grads
+    )
+    names = ("layers.0.kernel", "layers.0.bias", "layers.1.kernel")
+    params = {name: np.full(3, np.nan if name in weights else 1.0) for name in names}
+    learner = SimpleNamespace(params=params)
+    state: Any = SimpleNamespace(train_state=learner, update=np.int64(100))
+    return RunStep(state, metrics, None)
+
+
+@pytest.mark.parametrize(
+    ("diverged", "text"),
     [
-        *(("loss", np.nan), ("loss", np.inf)),
-        *(("grad_norm", np.nan), ("grad_norm", np.inf)),
-        ("finite_weights", False),
+        (step(NAN, losses=6), "the loss is not finite at update 57"),
+        (step(NAN, NAN, 6, 5), "the gradient is not finite at update 56"),
+        (step(NAN, NAN, 6, 6), "the loss is not finite at update 57"),
+        (step(grad_norm=NAN), "the gradient is not finite by update 100"),
+        (
+            step(weights=["layers.0.bias"]),
+            "not finite weights after update 100: layers.0.bias",
+        ),
+        (
+            step(NAN, losses=0, weights=["layers.0.kernel", "layers.1.kernel"]),
+            "the loss is not finite at update 51; not finite weights after update 100: "
+            "layers.0.kernel and 1 other array",
+        ),
     ],
 )
-def test_a_run_has_diverged_if_a_value_was_not_finite_once(name, value):
-    state = run_state.initial_state(NONE, np.zeros(2, np.uint32))
-    for metrics, diverged in ((chunk(), False), (chunk(**{name: value}), True)):
-        state = run_state.after_chunk(state, NONE, metrics, 10, 0.25)
-        assert bool(state.diverged) == diverged
-    assert run_state.after_chunk(state, NONE, chunk(), 10, 0.25).diverged
+@pytest.mark.fault
+def test_a_diverged_run_names_its_first_update_and_weights(diverged, text):
+    message = f"training diverged: {text}; try a lower learning rate"
+    assert run_state.divergence_message(diverged, 50) == message
+
+
+@pytest.mark.fault
+def test_a_run_ends_in_the_chunk_in_which_it_diverges():
+    first = next(loop.training_steps(LEARNER, KEY)).state
+    params = jax.tree_util.tree_map_with_path(
+        lambda path, leaf: (
+            leaf * np.float32(np.nan)
+            if jax.tree_util.keystr(path).endswith("[2]['bias'].value")
+            else leaf
+        ),
+        first.train_state.params,
+    )
+    state = dataclasses.replace(
+        first, train_state=dataclasses.replace(first.train_state, params=params)
+    )
+    with pytest.raises(FloatingPointError) as error:
+        list(loop.training_steps(LEARNER, KEY, state))
+    assert str(error.value).startswith(
+        "training diverged: the loss is not finite at update 1; not finite weights "
+        "after update 2: layers.layers.2.bias and 2 other arrays; try a lower"
+    )

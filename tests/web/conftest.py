@@ -7,10 +7,11 @@ import pytest
 import served
 
 from jax_ttt.web import sliders
-from jax_ttt.web.agents import AgentFiles
+from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.app import make_app
+from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNERS, LEARNING
-from jax_ttt.web.training import Training
+from jax_ttt.web.training_thread import Training
 
 HOSTS = ["127.0.0.1", "localhost", "[::1]"]
 
@@ -34,13 +35,13 @@ def files(tmp_path):
     """Return the agents of the test's folder, and the shipped ones."""
     data = tmp_path / "data"
     data.mkdir()
-    return AgentFiles(tmp_path / "runs", data)
+    return AgentCollection(tmp_path / "runs", data)
 
 
 @pytest.fixture
 def training(files, small):
     """Return a training that computes as fast as it can, ended after the test."""
-    made = Training(files, speed=math.inf)
+    made = Training(files, LiveRun, speed=math.inf)
     yield made
     made.close()
 

@@ -15,9 +15,6 @@ import commands
 import pytest
 import served
 
-from jax_ttt import cli
-from jax_ttt.config.errors import UsageError
-from jax_ttt.runtime import devices
 from jax_ttt.web import __main__ as command
 
 
@@ -38,34 +35,25 @@ def wait_for_training(port, phase, update=0):
     served.wait_until(is_there, 120)
 
 
+REFUSED = {
+    "--port 65536": "from 0 to 65,535",
+    "--port=-1": "--port: must be",
+    "--port x": "--port",
+    "--port 0 --host 192.0.2.1": "can't serve at --host 192.0.2.1",
+    "--port 0 --host not.a_host": "can't serve at --host not.a_host",
+    "--port 0 --data-dir /proc/x": "--data-dir /proc/x",
+    f"--port 0 --data-dir {__file__}": "--data-dir",
+    "--export /dev/null": "--export /dev/null",
+    "--prot 8000": "--prot",
+}
+"""Flags, and a part of the reason why they are refused."""
+
+
 @pytest.mark.fault
-@pytest.mark.parametrize(
-    ("flags", "reason"),
-    [
-        (["--port", "65536"], "from 0 to 65,535"),
-        (["--port=-1"], "--port: must be"),
-        (["--port", "x"], "--port"),
-        (["--host", "192.0.2.1"], "can't serve at --host 192.0.2.1"),
-        (["--host", "not a host"], "can't serve at --host not a host"),
-        (["--data-dir", "/proc/x"], "--data-dir /proc/x"),
-        (["--data-dir", __file__], "--data-dir"),
-        (["--prot", "8000"], "--prot"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else " ".join(value),
-)
-def test_flags_that_are_refused(flags, reason, capsys):
-    usual = [] if flags[0].startswith("--port") else ["--port", "0"]
-    assert commands.run(command, [*usual, *flags]) == 2
-    assert reason in capsys.readouterr().err
-
-
-def test_a_device_that_is_absent_is_no_fault(monkeypatch):
-    def absent(device):
-        raise devices.DeviceError(f"there is no {device}")
-
-    monkeypatch.setattr(devices, "choose_device", absent)
-    with pytest.raises(UsageError, match="there is no gpu"):
-        command._make_ready(cli.Machine(device="gpu"))
+def test_wrong_flags_are_refused(capsys):
+    for flags, reason in REFUSED.items():
+        assert commands.run(command, flags.split(" ")) == 2, flags
+        assert reason in capsys.readouterr().err
 
 
 def test_jax_is_imported_neither_by_bad_flags_nor_to_serve_and_export(tmp_path):
@@ -77,10 +65,10 @@ from jax_ttt.web.__main__ import COMMAND
 assert run_command(COMMAND, ["--port", "70000"]) == 2
 assert "starlette" not in sys.modules
 assert run_command(COMMAND, ["--export", {str(tmp_path)!r}]) == 0
-from jax_ttt.web import agents, app, training
-files = agents.AgentFiles(Path({str(tmp_path)!r}))
-app.make_app(files, training.Training(files), ["localhost"])
-assert files.as_json()[0]
+from jax_ttt.web import agent_files, app, training_thread
+files = agent_files.AgentCollection(Path({str(tmp_path)!r}))
+app.make_app(files, training_thread.Training(files, None), ["localhost"])
+assert files.list_agents()[0]
 assert not {{"jax", "flax", "pgx"}} & sys.modules.keys()
 """
     env = os.environ | {"PYTHONPATH": str(served.ROOT)}
@@ -153,28 +141,6 @@ def test_the_page_is_written_as_a_file(tmp_path, capsys):
     assert capsys.readouterr().out == f"wrote {path}\n"
 
 
-def test_an_export_to_a_file_is_refused(tmp_path, capsys):
-    path = tmp_path / "file"
-    path.touch()
-    assert commands.run(command, ["--export", str(path)]) == 2
-    assert f"--export {path}" in capsys.readouterr().err
-    assert not path.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("host", "address"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:80/"),
-        ("0.0.0.0", "http://127.0.0.1:80/"),
-        ("::1", "http://[::1]:80/"),
-        ("::", "http://[::1]:80/"),
-        ("box", "http://box:80/"),
-    ],
-)
-def test_the_address_that_is_printed(host, address):
-    assert command._address(host, 80) == address
-
-
 HOOK = """
 import os, runpy, sys
 def heard(event, args):
@@ -191,24 +157,16 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
 @pytest.mark.slow
 def test_nothing_dials_out(tmp_path):
     """Neither while it starts, nor while it plays and trains."""
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-c", HOOK, "--port", "0"),
-            *("--data-dir", str(tmp_path), "--runs", str(tmp_path / "runs")),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(served.ROOT)},
-    )
-    assert process.stdout is not None
-    port = int(process.stdout.readline().rpartition(":")[2].partition("/")[0])
-    assert served.get_json(port, "/api/agents")["agents"]
-    start_training(port, "table")
-    wait_for_training(port, "running")
-    time.sleep(0.5)
-    process.terminate()
-    heard = process.communicate()[1].splitlines()
+    program = ("-c", HOOK)
+    with served.command("--port", "0", folder=tmp_path, program=program) as (
+        process,
+        port,
+    ):
+        assert served.get_json(port, "/api/agents")["agents"]
+        start_training(port, "table")
+        wait_for_training(port, "running", update=1)
+        process.terminate()
+        heard = process.communicate()[1].splitlines()
     # Its own address, which is a number, is all that it looks up.
     dialled = {line for line in heard if line.startswith("dialled")}
     assert dialled == {"dialled 127.0.0.1"}

@@ -6,11 +6,8 @@ import json
 from jax_ttt.web import tree_data
 
 
-def test_the_file_of_the_page_is_what_the_tree_gives():
+def test_the_file_of_the_page_has_the_positions_of_the_tree_in_its_order(boards):
     assert tree_data.PATH.read_bytes() == tree_data.tree_json("tic_tac_toe")
-
-
-def test_the_positions_are_those_of_the_tree_in_its_order(boards):
     data = json.loads(tree_data.PATH.read_text("utf-8"))
     assert data["env_id"] == "tic_tac_toe"
     cells = base64.b64decode(data["cells"])

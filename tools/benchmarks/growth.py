@@ -9,12 +9,10 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures import themes
-from jax_ttt.pictures.axes import band, new_figure, shortened
+from jax_ttt.pictures.axes import break_name, draw_band, new_figure
 from jax_ttt.pictures.picture import Picture
 from jax_ttt.training import loop
-from jax_ttt.training.device import Layout
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import Layout, run_key
 from tools.benchmarks import many_devices
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
 from tools.benchmarks.updates import continued, fused
@@ -30,21 +28,21 @@ ROUNDS = 3
 
 def measure_growth(quick: bool) -> Figures:
     """Time the default preset's updates for all sizes; `quick` uses two of each."""
-    some = slice(None, 2 if quick else None)
+    selected = slice(None, 2 if quick else None)
     config = PRESETS["default"]
     return {
-        "num_envs": by_setting(config, "num_envs", NUM_ENVS[some]),
-        "hidden_size": by_setting(config, "hidden_size", HIDDEN_SIZES[some]),
-        "num_seeds": by_seeds(config, NUM_SEEDS[some]),
+        "num_envs": measure_setting(config, "num_envs", NUM_ENVS[selected]),
+        "hidden_size": measure_setting(config, "hidden_size", HIDDEN_SIZES[selected]),
+        "num_seeds": measure_seeds(config, NUM_SEEDS[selected]),
         "devices": many_devices.measure_devices(quick),
     }
 
 
-def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
+def measure_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
     """Time an update with each size of the setting `field`."""
     configs = [config.replace(**{field: size}) for size in sizes]
     counts = [min(max(2**16 // c.run.num_envs, 10), 200) for c in configs]
-    runs = [fused(*pair) for pair in zip(configs, counts, strict=True)]
+    runs = [fused(c, count) for c, count in zip(configs, counts, strict=True)]
     rows = zip(sizes, counts, in_turn(runs, ROUNDS), strict=True)
     return [
         {"size": size}
@@ -54,12 +52,12 @@ def by_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures
     ]
 
 
-def by_seeds(config: Config, sizes: Sequence[int]) -> Figures:
+def measure_seeds(config: Config, sizes: Sequence[int]) -> Figures:
     """Time the update of one of several agents, and return agents per minute.
 
     The agents train one after another with one compiled program, or all in one program.
     """
-    ways = {"loop": one_by_one, "vmap": together}
+    ways = {"loop": train_one_by_one, "vmap": train_together}
     runs = [way(config, num_seeds) for num_seeds in sizes for way in ways.values()]
     timings = iter(in_turn(runs, ROUNDS))
     figures: Figures = {way: [] for way in ways}
@@ -78,7 +76,7 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
     It is computed from the time of an update and excludes compilation and evaluation.
     """
     updates, rows = config.run.num_updates, figures["loop"]
-    found = {
+    results = {
         "one_run": show(
             f"one training run ({updates:,} x the update's time)",
             [rows[0][name] * updates / 1000 for name in ("min", "median", "max")],
@@ -90,11 +88,11 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
         rates = [60_000 / (best[x] * updates) for x in ("min", "median", "max")]
         text = f"agents {best['size']}, {way}: the most a minute"
         row = show(text, rates, "agents/min", 0)
-        found[f"agents_a_minute_{way}"] = {"num_seeds": best["size"]} | row
-    return found
+        results[f"agents_a_minute_{way}"] = {"num_seeds": best["size"]} | row
+    return results
 
 
-def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metrics]]:
+def train_one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metrics]]:
     """Return a function that trains agents in turn with one compiled program."""
     learner = loop.make_learner(config, seed=0)
     runs = [
@@ -103,7 +101,7 @@ def one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metrics]]:
     return lambda: [run() for run in runs]
 
 
-def together(config: Config, num_seeds: int) -> Callable[[], Metrics]:
+def train_together(config: Config, num_seeds: int) -> Callable[[], Metrics]:
     """Return a function that trains agents at once in one program."""
     learners = loop.make_learners([config] * num_seeds, range(num_seeds))
     keys = np.stack([run_key(seed) for seed in range(num_seeds)])
@@ -122,12 +120,12 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
         },
         figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
     }
-    with themes.style("light"):
+    with pictures.theme_style("light"):
         figure = new_figure(14, 4)
-        every = figure.subplots(1, len(panels))
-        for axes, (label, lines) in zip(every, panels.items(), strict=True):
+        all_axes = figure.subplots(1, len(panels))
+        for axes, (label, lines) in zip(all_axes, panels.items(), strict=True):
             for name, rows in lines.items():
-                band(
+                draw_band(
                     axes,
                     np.array([row["size"] for row in rows]),
                     low=np.array([row["min"] for row in rows]),
@@ -142,7 +140,7 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
             axes.set_yscale("log")
             axes.set_xlabel(label)
             axes.grid(alpha=0.3, which="both")
-        every[0].set_ylabel("ms per update of one agent")
-        every[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
-        figure.suptitle(shortened(title, 80))
+        all_axes[0].set_ylabel("ms per update of one agent")
+        all_axes[2].legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+        figure.suptitle(break_name(title, 80))
         return pictures.figure_picture(figure, "light")

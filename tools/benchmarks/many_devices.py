@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 import jax
 
+from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.runtime import devices
-from jax_ttt.scaling import mesh
-from jax_ttt.scaling.flags import Spread
-from jax_ttt.training.device import Layout
+from jax_ttt.runtime import devices, mesh
+from jax_ttt.training.layout import Layout
 from tools.benchmarks import processes
 from tools.benchmarks.timing import Figures, Timed, in_turn, ratios, show, show_ms
 from tools.benchmarks.updates import fused
@@ -31,7 +30,7 @@ def measure_devices(quick: bool) -> list[Figures]:
 
     A CPU has virtual ones.
     """
-    kind = devices.current().platform
+    kind = devices.current_device().platform
     virtual = kind == "cpu"
     sizes = [n for n in TIMED if virtual or n <= len(jax.devices(kind))]
     sizes = sizes[: 2 if quick else None]
@@ -45,8 +44,8 @@ def measure_devices(quick: bool) -> list[Figures]:
 def device_row(size: int, timed: Timed, alone: Timed, virtual: bool) -> Figures:
     """Print and return the time of an update on so many devices, and the overhead.
 
-    The overhead is the time beyond that of a perfect division of the work: the time of
-    one device; divided by `size` if the devices are real.
+    The overhead is the time beyond a perfect division of the work: the time of one
+    device, divided by `size` if the devices are real.
     """
     text = f"devices {size}, virtual" if virtual else f"devices {size}"
     row = {"size": size, "kind": "virtual devices" if virtual else "devices"}
@@ -66,7 +65,9 @@ def device_row(size: int, timed: Timed, alone: Timed, virtual: bool) -> Figures:
 def time_sizes(sizes: Sequence[int]) -> list[Timed]:
     """Time updates of the default preset on each number of devices, in this process."""
     config = PRESETS["default"]
-    hardware = [mesh.use_devices("auto", Spread(devices=str(size))) for size in sizes]
+    hardware = [
+        mesh.use_devices("auto", DistributedFlags(devices=str(size))) for size in sizes
+    ]
     layouts = [Layout(mesh=used.mesh) for used in hardware]
     runs = [fused(config, NUM_UPDATES, layout) for layout in layouts]
     return in_turn(runs, ROUNDS)

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from jax_ttt.config.catalogue import SEATS
-from jax_ttt.games import stones
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import exact
+from jax_ttt.grading import tree_grade
 from jax_ttt.grading.grade import Grade
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies
 from tools.benchmarks import timing
 from tools.benchmarks.progress import Steps
-from tools.benchmarks.proof_rows import Spent, proven_when, show_agents
+from tools.benchmarks.proof_rows import Spent, show_agents, train_until_end
 from tools.benchmarks.timing import Figures, show
 
 NUM_EPISODES = 200_000
@@ -42,10 +42,10 @@ def measure_openspiel(seeds: range, quick: bool) -> Figures:
     name = f"OpenSpiel {version('open_spiel')}"
     with Steps(len(seeds), "pair") as bar:
         rows = [
-            bar.step(name, proven_when, seed, pair_evaluations(seed, num_episodes))
+            bar.step(name, train_until_end, seed, pair_evaluations(seed, num_episodes))
             for seed in seeds
         ]
-    end = f"all {counted(num_episodes, 'episode')}"
+    end = f"all {count_phrase(num_episodes, 'episode')}"
     figures = show_agents(name, rows, end, ("games",))
     figures["wins_by_seat"] = {}
     for seat in SEATS:
@@ -73,7 +73,7 @@ def pair_evaluations(seed: int, num_episodes: int) -> Iterator[tuple[Spent, Grad
         took = timing.seconds(lambda: play_episodes(env, learners, CHECK_EVERY))
         wall, cpu = wall + took[0], cpu + took[1]
         probs = pair_policy(tree, [learner._q_values for learner in learners])
-        grade = exact.grade_policy("tic_tac_toe", tree, probs)
+        grade = tree_grade.grade_policy("tic_tac_toe", tree, probs)
         yield Spent(wall, cpu, count, count), grade
 
 
@@ -101,20 +101,22 @@ def pair_policy(tree: Tree, tables: Sequence[Table]) -> Float[np.ndarray, "P A"]
     rows: list[dict[str, int]] = [{}, {}]
     for row, board in enumerate(boards(tree)):
         rows[seat[row]][board] = row
-    worth = np.where(tree.legal_action_mask, 0.0, -np.inf)[tree.decisions]
-    for table, own in zip(tables, rows, strict=True):
+    action_values = np.where(tree.legal_action_mask, 0.0, -np.inf)[tree.decisions]
+    for table, row_of_board in zip(tables, rows, strict=True):
         for board, values in table.items():
-            if board not in own:
+            if board not in row_of_board:
                 raise ValueError(f"not a board where this learner moves: {board}")
-            worth[own[board], list(values)] = list(values.values())
+            action_values[row_of_board[board], list(values)] = list(values.values())
     probs = np.zeros(tree.legal_action_mask.shape)
-    probs[tree.decisions] = policies.shared(worth == worth.max(axis=1, keepdims=True))
+    probs[tree.decisions] = policies.share_equally(
+        action_values == action_values.max(axis=1, keepdims=True)
+    )
     return probs
 
 
 def boards(tree: Tree) -> list[str]:
     """Return OpenSpiel's strings of the boards to decide: planes of empty, O and X."""
-    mine = np.asarray(stones.cells(tree.obs))[tree.decisions]
-    cells = np.where(tree.first_to_move[tree.decisions, None], mine, -mine)
+    to_mover = np.asarray(stone_boards.cells(tree.obs))[tree.decisions]
+    cells = np.where(tree.first_to_move[tree.decisions, None], to_mover, -to_mover)
     planes = np.concatenate([cells == stone for stone in (0, -1, 1)], axis=1)
     return [str(plane) for plane in planes.astype(float).tolist()]

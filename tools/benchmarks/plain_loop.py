@@ -2,7 +2,7 @@
 
 Each move takes three compiled calls, to choose, to play and to learn. After each move
 the host waits to see whether every game is over. The equations and the order of random
-numbers are those of `learner`, so both compute the same.
+numbers are the same as in `learner`, so both compute the same.
 
 python -m tools.benchmarks.plain_loop FILE
 """
@@ -24,13 +24,13 @@ import pgx
 from flax import nnx
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.published.jax_dqn import SYSTEMS
+from jax_ttt.config.published_systems import PUBLISHED
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.random_numbers import draw_random_numbers
-from jax_ttt.games import pgx_games, stones
-from jax_ttt.players import players
+from jax_ttt.games import pgx_games, stone_boards
+from jax_ttt.players import random_players
 
 
 class Moment(NamedTuple):
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.plain_loop")
     parser.add_argument("file", type=Path, help="the .npz file of the weights")
     path: Path = parser.parse_args(argv).file
-    config = SYSTEMS["article"].config
+    config = PUBLISHED["article"].config
     train_key, eval_key = jax.random.split(jax.random.key(1))
     loop = train_plain_loop(config, train_key)
     num_updates, every = config.run.num_updates, config.evaluation.eval_every
@@ -118,7 +118,7 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
         params, target_params = nnx.state(network), nnx.state(target_network)
         nnx.update(target_network, average(params, target_params, config.target.tau))
         env_state, update = after, update + 1
-        if pgx_games.finished(env_state).all():
+        if pgx_games.is_finished(env_state).all():
             env_state = pgx_games.init(env, drawn.restart_key, config.run.num_envs)
         yield Moment(network, target_network, env_state, loss)
 
@@ -134,9 +134,9 @@ def play_evaluation(
     init_key, key = jax.random.split(key)
     num_games = config.evaluation.num_games(is_exact=False)
     env_state = pgx_games.init(env, init_key, num_games)
-    agent = pgx_games.seated(env_state, "both")
+    agent = pgx_games.player_in_seat(env_state, "both")
     total = np.zeros(num_games)
-    while not pgx_games.finished(env_state).all():
+    while not pgx_games.is_finished(env_state).all():
         key, move_key = jax.random.split(key)
         action = contest(network, move_key, env_state, agent)
         env_state, _ = step_games(env, env_state, action, config.target.gamma)
@@ -157,7 +157,7 @@ def choose_moves(
     network: nnx.Module, uniform: jax.Array, env_state: pgx.State, epsilon: jax.Array
 ) -> jax.Array:
     """Return the move to play in each game."""
-    q_values = network(stones.cells(env_state.observation))
+    q_values = network(stone_boards.cells(env_state.observation))
     legal = env_state.legal_action_mask
     return equations.epsilon_greedy(uniform, q_values, legal, epsilon)
 
@@ -167,9 +167,9 @@ def contest(
     network: nnx.Module, key: jax.Array, env_state: pgx.State, agent: jax.Array
 ) -> jax.Array:
     """Return the network's move where it is the agent's turn, else a random one."""
-    q_values = network(stones.cells(env_state.observation))
+    q_values = network(stone_boards.cells(env_state.observation))
     best = equations.greedy(q_values, env_state.legal_action_mask)
-    drawn = players.random_player(key, env_state)
+    drawn = random_players.random_player(key, env_state)
     return jax.numpy.where(pgx_games.is_turn(env_state, agent), best, drawn)
 
 
@@ -184,13 +184,13 @@ def learn(
     move: pgx_games.Move,
 ) -> jax.Array:
     """Take one gradient step in place and return the loss."""
-    next_q_values = target_network(stones.cells(after.observation))
+    next_q_values = target_network(stone_boards.cells(after.observation))
     target = equations.td_target(
         move.reward, move.discount, next_q_values, after.legal_action_mask
     )
 
     def loss_fn(network: nnx.Module) -> jax.Array:
-        q_values = network(stones.cells(before.observation))
+        q_values = network(stone_boards.cells(before.observation))
         return equations.loss(q_values, action, target, move.live)
 
     loss, grads = nnx.value_and_grad(loss_fn)(network)

@@ -34,8 +34,8 @@ def run_module(
     """Run a module in a process; without `cache` it caches no compiled programs.
 
     If `until` is given, the wall seconds end when the process has printed it. The
-    input is then closed. CPU seconds are those of the whole process. Its environment is
-    that of this process, with the variables `also`; it runs in the repository's root.
+    input is then closed. CPU seconds count the whole process. It gets this process's
+    environment and the variables `also`, and runs in the repository's root.
 
     Raises:
         RuntimeError: the process failed, or did not print `until`.

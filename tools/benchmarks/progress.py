@@ -28,9 +28,9 @@ class Steps(tqdm):
     ) -> R:
         """Run one step with the name `text`, and return its result."""
         self.set_description(text)
-        found = run(*args, **kwargs)
+        result = run(*args, **kwargs)
         self.update()
-        return found
+        return result
 
 
 def say(text: str) -> None:

@@ -3,12 +3,12 @@
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
-from jax_ttt.config.catalogue import SEATS, Seat
-from jax_ttt.files import records
+from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.files import json_records
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.grade import Grade, wilson_interval
-from jax_ttt.runtime.words import counted
-from jax_ttt.solver import safe_play
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.solver import win_rate_ceiling
 from tools.benchmarks.progress import say
 from tools.benchmarks.timing import Figures, Timed, show
 
@@ -43,8 +43,8 @@ def show_agents(
     the proofs, besides seconds.
     """
     failed = [row.seed for row in rows if row.proven_from is None]
-    figures = pass_rate(name, [row.seed for row in rows], failed)
-    figures |= at_ceiling(name, {row.seed: row.grade for row in rows})
+    figures = show_pass_rate(name, [row.seed for row in rows], failed)
+    figures |= show_ceiling(name, {row.seed: row.grade for row in rows})
     moments = {
         "first_proven": "until first proven",
         "proven_from": "until it stays proven",
@@ -54,15 +54,15 @@ def show_agents(
         spent = [s for row in rows if (s := getattr(row, moment)) is not None]
         counted = () if moment == "end" else units
         figures[moment] = show_spent(f"{name}, {text}", spent, counted)
-    return figures | {"agents": [records.to_dict(row) for row in rows]}
+    return figures | {"agents": [json_records.to_dict(row) for row in rows]}
 
 
-def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:
+def show_pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures:
     """Print and return how many agents ended proven, and which did not."""
     proven = len(seeds) - len(failed)
     low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
     say(
-        f"{name}: {proven:,} of {counted(len(seeds), 'seed')} ({seeds[0]} to "
+        f"{name}: {proven:,} of {count_phrase(len(seeds), 'seed')} ({seeds[0]} to "
         f"{seeds[-1]}) proven unbeatable (95 % interval: {low:.1f} to "
         f"{high:.1f} %); not proven: {', '.join(map(str, failed)) or 'none'}"
     )
@@ -70,7 +70,7 @@ def pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Figures
     return figures | {"interval": [low, high], "not_proven": list(failed)}
 
 
-def at_ceiling(name: str, found: Mapping[int, Grade | None]) -> Figures:
+def show_ceiling(name: str, grades: Mapping[int, Grade | None]) -> Figures:
     """Print and return the agents' win rates, and which seeds miss the ceiling.
 
     An agent is at the ceiling if it is unbeatable and, in each seat, wins as often
@@ -78,32 +78,38 @@ def at_ceiling(name: str, found: Mapping[int, Grade | None]) -> Figures:
     grade.
     """
     tree = trees.enumerated("tic_tac_toe")
-    most: dict[Seat, float] = {seat: safe_play.most_wins(tree, seat) for seat in SEATS}
+    most: dict[Seat, float] = {
+        seat: win_rate_ceiling.most_wins(tree, seat) for seat in SEATS
+    }
     wins = {
         seed: 100 * grade.mean_win_rate
-        for seed, grade in found.items()
+        for seed, grade in grades.items()
         if grade is not None and grade.mean_win_rate is not None
     }
-    below = {seed: wins.get(seed) for seed, x in found.items() if not _at(x, most)}
+    below = {
+        seed: wins.get(seed)
+        for seed, x in grades.items()
+        if not _is_at_ceiling(x, most)
+    }
     figures: Figures = {"ceiling": 50 * sum(most.values())}
-    figures |= {"at_ceiling": len(found) - len(below), "below_ceiling": below}
+    figures |= {"at_ceiling": len(grades) - len(below), "below_ceiling": below}
     if wins:
         text = f"{name}, mean wins vs. random"
         figures["wins"] = show(text, list(wins.values()), "%", 3)
-    named = [
+    below_texts = [
         f"{seed} ({'diverged' if rate is None else f'{rate:.3f}'})"
         for seed, rate in below.items()
     ]
-    listed = ", ".join(named) or "none"
+    below_text = ", ".join(below_texts) or "none"
     say(
         f"{name}, at the ceiling of {figures['ceiling']:.4f} %: "
-        f"{figures['at_ceiling']:,} of {len(found):,}; "
-        f"below it: {listed if figures['at_ceiling'] else 'all'}"
+        f"{figures['at_ceiling']:,} of {len(grades):,}; "
+        f"below it: {below_text if figures['at_ceiling'] else 'all'}"
     )
     return figures
 
 
-def _at(grade: Grade | None, most: Mapping[Seat, float]) -> bool:
+def _is_at_ceiling(grade: Grade | None, most: Mapping[Seat, float]) -> bool:
     """Return whether an agent is at the ceiling, `most` wins in each seat."""
     if grade is None:
         return False
@@ -124,21 +130,21 @@ def show_spent(text: str, spent: Sequence[Spent], units: Sequence[str]) -> Figur
     return figures
 
 
-def proven_when(seed: int, evaluations: Iterable[tuple[Spent, Grade]]) -> ProofRow:
+def train_until_end(seed: int, evaluations: Iterable[tuple[Spent, Grade]]) -> ProofRow:
     """Train one agent and return its costs and last grade.
 
     Raises:
         ValueError: there is no evaluation.
     """
-    first = kept = end = grade = None
+    first = proven_from = end = grade = None
     for end, grade in evaluations:
         if not grade.unbeatable:
-            kept = None
-        elif kept is None:
-            kept = end
-        first = first or kept
+            proven_from = None
+        elif proven_from is None:
+            proven_from = end
+        first = first or proven_from
     if end is None or grade is None:
         raise ValueError(f"seed {seed}: no evaluation")
     return ProofRow(
-        seed=seed, first_proven=first, proven_from=kept, end=end, grade=grade
+        seed=seed, first_proven=first, proven_from=proven_from, end=end, grade=grade
     )

@@ -8,13 +8,13 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key
 
-from jax_ttt.config.catalogue import EnvId
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.players import network
-from jax_ttt.solver import expansion, reach
-from jax_ttt.solver.expansion import Subject
-from jax_ttt.solver.reach import Reach
+from jax_ttt.players import network_player
+from jax_ttt.solver import reached_positions, successors
+from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.successors import SearchedPlayer
 from tools.benchmarks.timing import Figures, in_turn, ratios, show
 
 WIDTH = 128
@@ -31,24 +31,24 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     to find. So the difference is the player's share. What is left of the whole search
     is NumPy's: equal positions are merged, and results are counted.
     """
-    subject = of_first_weights(env_id)
-    whole = Reach(subject)
-    reach.follow(whole, _ALL)
-    cheap = dataclasses.replace(subject, player=Partial(_first_legal))
+    player = untrained_player(env_id)
+    whole = Reach(player)
+    reached_positions.follow_all_lines(whole, _ALL)
+    cheap = dataclasses.replace(player, choose=Partial(_first_legal))
 
     runs = [
-        lambda: reach.follow(Reach(subject), _ALL),
-        functools.partial(_expand, subject, whole, True),
+        lambda: reached_positions.follow_all_lines(Reach(player), _ALL),
+        functools.partial(_expand, player, whole, True),
         functools.partial(_expand, cheap, whole, True),
-        functools.partial(_expand, subject, whole, False),
+        functools.partial(_expand, player, whole, False),
     ]
-    total, own, steps, others = in_turn(runs, rounds)
+    total, player_moves, steps, others = in_turn(runs, rounds)
     count = whole.num_positions
     parts = {
-        "player": [a - b for a, b in zip(own.wall, steps.wall, strict=True)],
+        "player": [a - b for a, b in zip(player_moves.wall, steps.wall, strict=True)],
         "game": [a + b for a, b in zip(steps.wall, others.wall, strict=True)],
     }
-    rows = zip(total.wall, own.wall, others.wall, strict=True)
+    rows = zip(total.wall, player_moves.wall, others.wall, strict=True)
     parts["merging"] = [a - b - c for a, b, c in rows]
     text = f"{env_id}, {WIDTH}-{WIDTH}, {count:,} positions"
     seconds = [1e6 * s / count for s in total.wall]
@@ -62,18 +62,17 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
     return figures
 
 
-def of_first_weights(env_id: EnvId) -> Subject:
+def untrained_player(env_id: EnvId) -> SearchedPlayer:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
-    net = network.network_of(config.architecture)
+    net = network_player.network_from(config.architecture)
     params = q_network.init_params(net, jax.random.key(0))
-    player = network.greedy_player(net, params)
-    return Subject(
+    return SearchedPlayer(
         env_id=env_id,
-        player=player,
+        choose=network_player.greedy_player(net, params),
         seat="first",
-        merged=True,
-        is_symmetric=network.is_symmetric(net),
+        merge_symmetric=True,
+        is_symmetric=network_player.is_symmetric(net),
         batch=_BATCH,
     )
 
@@ -83,9 +82,9 @@ def _first_legal(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
     return env_state.legal_action_mask.argmax(axis=1)
 
 
-def _expand(subject: Subject, found: Reach, own: bool) -> None:
+def _expand(player: SearchedPlayer, search: Reach, own_moves: bool) -> None:
     """Compute the moves at all levels where the player moves, or its opponent."""
-    for number, keys in enumerate(found.keys):
-        if subject.is_own(number) == own:
-            for _ in expansion.expanded(subject, number, keys):
+    for number, keys in enumerate(search.keys):
+        if player.moves_at(number) == own_moves:
+            for _ in successors.expand_level(player, number, keys):
                 pass

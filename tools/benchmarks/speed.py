@@ -12,12 +12,11 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.match import play_seats
-from jax_ttt.players import players
+from jax_ttt.grading.sampled_match import play_seats
+from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import device, loop
-from jax_ttt.training.device import Layout
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training import loop, programs
+from jax_ttt.training.layout import Layout, run_key
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused
 
@@ -35,11 +34,12 @@ def measure_steps(rounds: int) -> Figures:
     learning = [fused(PRESETS[name]) for name in names]
     counts: list[list[float]] = [[] for _ in names]
 
-    def counted(run: Callable[[], Metrics], count: list[float]) -> None:
+    def count_moves(run: Callable[[], Metrics], count: list[float]) -> None:
         count.append(float(run().env_steps))
 
     runs = [
-        functools.partial(counted, *pair) for pair in zip(learning, counts, strict=True)
+        functools.partial(count_moves, run, count)
+        for run, count in zip(learning, counts, strict=True)
     ]
     pgx_alone, *timings = in_turn([bare(NUM_ENVS), *runs], rounds)
     text, moves = f"bare PGX, {NUM_ENVS:,} random games", NUM_ENVS * NUM_STEPS
@@ -56,7 +56,7 @@ def bare(num_envs: int) -> Callable[[], object]:
 
     def step(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, None]:
         action_key, restart_key = jax.random.split(key)
-        action = players.random_player(action_key, env_state)
+        action = random_players.random_player(action_key, env_state)
         after = jax.vmap(env.step)(env_state, action)
         fresh = pgx_games.init(env, restart_key, num_envs)
         return pgx_games.restart(fresh, after, lockstep=False), None
@@ -74,10 +74,10 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
     learner, key = loop.make_learner(config, seed=0), run_key(0)
-    state = device.start(learner, key, layout=Layout())
+    state = programs.start_program(learner, key, layout=Layout())
 
     def run() -> object:
-        return jax.block_until_ready(loop.grades(learner, state, key, tree))
+        return jax.block_until_ready(loop.grade_on_devices(learner, state, key, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}
@@ -85,13 +85,14 @@ def measure_exact_evaluation(rounds: int) -> Figures:
 
 def measure_arena(rounds: int) -> Figures:
     """Time sampled matches of random players, and the exact cross table."""
-    env, pair = pgx_games.make_env("tic_tac_toe"), (players.random_player,) * 2
+    env = pgx_games.make_env("tic_tac_toe")
+    player = random_players.random_player
     key = jax.random.key(0)
-    moves = int(play_seats(env, key, *pair, NUM_GAMES)[1])
+    moves = int(play_seats(env, key, player, player, NUM_GAMES)[1])
     tree = trees.enumerated("tic_tac_toe")
-    ten = np.stack([policies.uniform(tree)] * 10)
+    ten = np.stack([policies.uniform_policy(tree)] * 10)
     runs = [
-        lambda: jax.block_until_ready(play_seats(env, key, *pair, NUM_GAMES)),
+        lambda: jax.block_until_ready(play_seats(env, key, player, player, NUM_GAMES)),
         lambda: outcomes.pairwise_outcomes(tree, ten, ten),
     ]
     sampled, table = in_turn(runs, rounds)

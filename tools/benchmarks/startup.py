@@ -1,7 +1,7 @@
 """The time of a whole command, from the start of its process to its result.
 
 Each command runs in its own process, so it starts as cold as for a user. The parts of
-a run's time are those of its `times.json`.
+a run's time come from its `times.json`.
 """
 
 import compileall
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import jax_ttt
-from jax_ttt.files.rows import Evaluated
+from jax_ttt.files.metrics_rows import Evaluated
 from jax_ttt.files.run_folder import read_row
 from jax_ttt.text import commands as words
 from tools.benchmarks import processes
@@ -77,16 +77,27 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
             here = folder / str(turn)
             here.mkdir()
             if turn < baselines:
-                args = BASELINE, [str(here / "weights.npz")], None
-                article.append(bar.step("article", processes.run_module, *args))
+                child = bar.step(
+                    "article",
+                    processes.run_module,
+                    module=BASELINE,
+                    args=[str(here / "weights.npz")],
+                    cache=None,
+                )
+                article.append(child)
             for cache, runs in ours.items():
-                places = here / cache, here / "cache"
-                runs.append(bar.step(f"train, {cache}", run_train_command, *places))
+                run = bar.step(
+                    f"train, {cache}",
+                    run_train_command,
+                    run_dir=here / cache,
+                    cache=here / "cache",
+                )
+                runs.append(run)
             run_others(bar, here / "warm", folder, others)
     figures = show_whole(article, ours) | show_others(others)
-    for cache, found in ours.items():
-        figures[cache] = show_parts(cache, found)
-        proofs = [one.proven for one in found]
+    for cache, runs in ours.items():
+        figures[cache] = show_parts(cache, runs)
+        proofs = [one.proven for one in runs]
         figures[f"proven_{cache}"] = show_proven(cache, proofs)
     seconds = [import_seconds() for _ in range(rounds)]
     figures["import"] = show("import jax_ttt, in Python", seconds, "s", 4)
@@ -94,27 +105,33 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
 
 
 def run_others(
-    bar: Steps, agent: Path, folder: Path, found: Mapping[str, list[Child]]
+    bar: Steps, agent: Path, folder: Path, children: Mapping[str, list[Child]]
 ) -> None:
     """Run each other command once, or twice in the first round, and add its times.
 
     Each command has its own cache in `folder`, which is empty the first time.
     """
     for name, command in COMMANDS.items():
-        args = [str(agent)] if command.of_agent else []
-        process = f"jax_ttt.{name}", args, folder / name, command.until
-        for _ in range(1 if found[name] else 2):
-            found[name].append(bar.step(name, processes.run_module, *process))
+        for _ in range(1 if children[name] else 2):
+            child = bar.step(
+                name,
+                processes.run_module,
+                module=f"jax_ttt.{name}",
+                args=[str(agent)] if command.of_agent else [],
+                cache=folder / name,
+                until=command.until,
+            )
+            children[name].append(child)
 
 
 def import_seconds() -> float:
     """Return the seconds that `import jax_ttt` takes in a fresh process."""
     begin = "from time import perf_counter as now; begin = now(); "
     code = f"{begin} import jax_ttt; print(now() - begin)"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    return float(done.stdout)
+    return float(process.stdout)
 
 
 def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figures:
@@ -123,9 +140,9 @@ def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figur
     if article:
         text = f"the article's program, start to saved, {len(article)} x"
         figures["article"] = show_seconds(text, article)
-    for cache, found in ours.items():
-        end = "proven and saved" if all(one.proven for one in found) else "saved"
-        children = [one.child for one in found]
+    for cache, runs in ours.items():
+        end = "proven and saved" if all(one.proven for one in runs) else "saved"
+        children = [one.child for one in runs]
         text = f"train, {cache} cache, start to {end}"
         figures[f"train_{cache}"] = show_seconds(text, children)
         if article:
@@ -136,10 +153,10 @@ def show_whole(article: Sequence[Child], ours: Mapping[str, list[Run]]) -> Figur
     return figures
 
 
-def show_others(found: Mapping[str, Sequence[Child]]) -> Figures:
+def show_others(runs: Mapping[str, Sequence[Child]]) -> Figures:
     """Print and return the other commands' times; the first run of each is cold."""
     figures = {}
-    for name, (first, *others) in found.items():
+    for name, (first, *others) in runs.items():
         for cache, children in (("cold", [first]), ("warm", others)):
             text = f"{name}, {cache} cache, start to {COMMANDS[name].end}"
             figures[f"{name}_{cache}"] = show_seconds(text, children)
@@ -159,13 +176,15 @@ def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
     return {"proven": sum(proofs), "num_runs": len(proofs)}
 
 
-def show_parts(cache: str, found: Sequence[Run]) -> Figures:
+def show_parts(cache: str, runs: Sequence[Run]) -> Figures:
     """Print and return the parts of the time, and the peak memory."""
     figures = {
-        part: show(f"train, {cache} cache: {part}", [f.parts[part] for f in found], "s")
+        part: show(
+            f"train, {cache} cache: {part}", [run.parts[part] for run in runs], "s"
+        )
         for part in PARTS
     }
-    memory = [f.peak_mib for f in found if f.peak_mib is not None]
+    memory = [run.peak_mib for run in runs if run.peak_mib is not None]
     if not memory:
         return figures
     text = f"train, {cache} cache: greatest memory"
@@ -176,10 +195,10 @@ def run_train_command(run_dir: Path, cache: Path) -> Run:
     """Run the command `train`, with the compilation cache at `cache`."""
     args = ["--quiet", "--run-dir", str(run_dir)]
     child = processes.run_module("jax_ttt.train", args, cache)
-    found = json.loads((run_dir / "times.json").read_text("utf-8"))
-    parts = found["seconds"]
+    times = json.loads((run_dir / "times.json").read_text("utf-8"))
+    parts = times["seconds"]
     parts["other"] = child.wall - sum(parts.values())
-    return Run(child, parts, found["peak_memory_mib"], proven(run_dir))
+    return Run(child, parts, times["peak_memory_mib"], proven(run_dir))
 
 
 def proven(run_dir: Path) -> bool:

@@ -1,25 +1,24 @@
-"""The time until agents are proven unbeatable, and the shares that end so."""
+"""The time until agents are proven unbeatable, and the share of proven agents."""
 
 import itertools
 import time
 from collections.abc import Iterator, Mapping
 
-from jax_ttt.config.choices import Precision
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config
-from jax_ttt.files.rows import AgentResult
-from jax_ttt.grading import evaluation
+from jax_ttt.config.settings import Config, Precision
+from jax_ttt.files.metrics_rows import AgentResult
+from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.grade import Grade
-from jax_ttt.runtime.words import counted
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.training import loop, many_agents
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training.layout import run_key
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import (
     Spent,
-    at_ceiling,
-    pass_rate,
-    proven_when,
     show_agents,
+    show_ceiling,
+    show_pass_rate,
+    train_until_end,
 )
 from tools.benchmarks.timing import Figures, show
 
@@ -30,26 +29,26 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16")
 
 def measure_proof(seeds: Mapping[Preset, range]) -> Figures:
     """Train one agent per seed of each preset; return when each was proven."""
-    return {name: of_preset(name, numbers) for name, numbers in seeds.items()}
+    return {name: measure_preset(name, numbers) for name, numbers in seeds.items()}
 
 
-def of_preset(preset: Preset, seeds: range) -> Figures:
+def measure_preset(preset: Preset, seeds: range) -> Figures:
     """Train one agent per seed; print and return how many were proven, and when."""
     config = PRESETS[preset].replace(eval_games=0, eval_every=EVAL_EVERY)
     for _ in itertools.islice(agent_evaluations(config, seeds[0]), 2):
         pass  # compile before timing
     with Steps(len(seeds), "agent") as bar:
         rows = [
-            bar.step(preset, proven_when, seed, agent_evaluations(config, seed))
+            bar.step(preset, train_until_end, seed, agent_evaluations(config, seed))
             for seed in seeds
         ]
-    end = f"all {counted(config.run.num_updates, 'update')}"
+    end = f"all {count_phrase(config.run.num_updates, 'update')}"
     return show_agents(preset, rows, end, ("updates", "games"))
 
 
 def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]]:
     """Train one agent, yielding its exact evaluations with the costs so far."""
-    steps = loop.train(loop.make_learner(config, seed), run_key(seed))
+    steps = loop.training_steps(loop.make_learner(config, seed), run_key(seed))
     cpu_seconds = 0.0
     while True:
         begin = time.process_time()
@@ -62,31 +61,31 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]
         spent = Spent(
             progress.seconds, cpu_seconds, progress.update, int(progress.games)
         )
-        yield spent, evaluation.grade_of(config, progress.evaluation)
+        yield spent, training_evaluation.grade_evaluation(config, progress.evaluation)
 
 
 def measure_ceiling(seeds: range) -> Figures:
     """Train one agent of the default preset per seed, in each precision."""
-    return {precision: of_precision(precision, seeds) for precision in PRECISIONS}
+    return {precision: measure_precision(precision, seeds) for precision in PRECISIONS}
 
 
-def of_precision(precision: Precision, seeds: range) -> Figures:
+def measure_precision(precision: Precision, seeds: range) -> Figures:
     """Train one agent per seed; print which are not proven or miss the ceiling."""
     name = f"default in {precision}"
     with Steps(len(seeds), "agent", name) as bar:
-        found = []
-        for row in agents_of(precision, seeds):
-            found.append(row)
-            bar.set_postfix(proven=sum(one.is_proven for one in found), refresh=False)
+        agents = []
+        for row in train_agents(precision, seeds):
+            agents.append(row)
+            bar.set_postfix(proven=sum(one.is_proven for one in agents), refresh=False)
             bar.update()
-    failed = [row.seed for row in found if not row.is_proven]
-    figures = pass_rate(name, list(seeds), failed)
-    figures |= at_ceiling(name, {row.seed: row.grade for row in found})
-    seconds = [row.seconds for row in found]
+    failed = [row.seed for row in agents if not row.is_proven]
+    figures = show_pass_rate(name, list(seeds), failed)
+    figures |= show_ceiling(name, {row.seed: row.grade for row in agents})
+    seconds = [row.seconds for row in agents]
     return figures | {"seconds": show(f"{name}, training one agent", seconds, "s")}
 
 
-def agents_of(precision: Precision, seeds: range) -> Iterator[AgentResult]:
+def train_agents(precision: Precision, seeds: range) -> Iterator[AgentResult]:
     """Train one agent per seed, graded at its end."""
     config = PRESETS["default"].replace(precision=precision)
     return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])

@@ -13,9 +13,8 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training import device, loop
-from jax_ttt.training.device import KeyData, Layout
-from jax_ttt.training.run_state import run_key
+from jax_ttt.training import chunk_lengths, loop, programs
+from jax_ttt.training.layout import KeyData, Layout, run_key
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 
@@ -35,15 +34,16 @@ def measure_updates(rounds: int) -> Figures:
     program's precision, with the time of the update.
     """
     config = PRESETS["article"]
-    shape = config.run.num_envs, config.network.hidden_size
+    batch = config.run.num_envs
+    size = config.network.hidden_size
     runs = [
         plain(config),
         fused(config),
-        products(*shape, jnp.float32),
-        products(*shape, jnp.bfloat16),
+        products(batch, size, jnp.float32),
+        products(batch, size, jnp.bfloat16),
     ]
     loop, program, *bare = in_turn(runs, rounds)
-    flops = 2 * config.run.num_envs * config.network.hidden_size**2 * NUM_PRODUCTS
+    flops = 2 * batch * size**2 * NUM_PRODUCTS
     needed = update_flops(layer_sizes(config), config.run.num_envs) * NUM_UPDATES
     number = bare[q_network.learning_dtype(config.optimizer.precision) == jnp.bfloat16]
     share = [
@@ -87,11 +87,13 @@ def continued(
 ) -> Callable[[], Metrics]:
     """Return a function that continues training for `num_updates`, as a run does.
 
-    `key` is that of the run, or those of many agents.
+    `key` is the key of the run, or the keys of many agents.
     """
     learner, key = layout.put_learner(learner, key)
-    advance = device.advance.jitted(quickly=loop.is_short(learner.config))
-    state = device.start(learner, key, layout=layout)
+    advance = programs.advance_program.jitted(
+        quickly=chunk_lengths.is_short_run(learner.config)
+    )
+    state = programs.start_program(learner, key, layout=layout)
 
     def run() -> Metrics:
         nonlocal state

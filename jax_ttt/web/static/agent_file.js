@@ -1,12 +1,12 @@
 // An agent's file: a safetensors file with a description as JSON, as files/agent_file.py
-// writes it. A file may come from anywhere, so everything that is used is checked.
+// writes it. People add files from anywhere, so everything that the page uses is checked.
 
 import { ACTIVATIONS, patchOf } from "./players.js";
 import { Rules, SEATS, SIDES } from "./rules.js";
 
-const FORMAT_VERSION = 5; // of files/records.py
+const FORMAT_VERSION = 5; // of files/json_records.py
 const TABLE_KEYS = ["position", "after-state", "hash"];
-// The seats that an agent learns, by the setting `seat`: as in config/choices.py.
+// The seats that an agent learns, by the setting `seat`: as in config/settings.py.
 const SEATS_OF = { both: ["first", "second"], first: ["first"], second: ["second"] };
 const ROUNDING = 1e-6;
 const RATES = ["win_rate", "draw_rate", "loss_rate"];
@@ -25,17 +25,17 @@ function isWhole(value, low, high = Infinity) {
   return Number.isInteger(value) && value >= low && value <= high;
 }
 
-// Whether a value is from 0 to 1; a sum of rates may be beyond by a rounding.
+// Whether a value is from 0 to 1, up to a rounding of its sum.
 function isShare(value) {
   return typeof value === "number" && value > -ROUNDING && value < 1 + ROUNDING;
 }
 
-// Whether a value that may be absent is absent or as it has to be.
+// Whether a value is absent, or right.
 function isAbsentOr(isRight, value) {
   return value === undefined || value === null || isRight(value);
 }
 
-function parsed(text) {
+function parseJson(text) {
   try {
     return JSON.parse(text);
   } catch {
@@ -44,19 +44,19 @@ function parsed(text) {
 }
 
 // The header of a safetensors file, and the offset of its tensors in bytes.
-function header(bytes) {
+function readHeader(bytes) {
   check(bytes.byteLength >= 8, NOT_AGENT);
   const length = Number(new DataView(bytes).getBigUint64(0, true));
   check(length <= bytes.byteLength - 8, NOT_AGENT);
-  const head = parsed(new TextDecoder().decode(new Uint8Array(bytes, 8, length)));
+  const head = parseJson(new TextDecoder().decode(new Uint8Array(bytes, 8, length)));
   check(isObject(head), NOT_AGENT);
   return { head, begin: 8 + length };
 }
 
-function description(head) {
+function readDescription(head) {
   const text = head.__metadata__?.jax_ttt;
   check(typeof text === "string", NOT_AGENT);
-  const record = parsed(text);
+  const record = parseJson(text);
   check(isObject(record) && record.kind === "agent" && isObject(record.config), NOT_AGENT);
   const { format_version: version } = record;
   check(
@@ -70,7 +70,7 @@ function isBoolean(value) {
   return typeof value === "boolean";
 }
 
-// Whether the numbers of lines by result, as Lines in grading/grade.py.
+// Whether a value has a number of lines for each result, as Lines in grading/grade.py.
 function isLines(lines) {
   return isObject(lines) && RESULTS.every((result) => isWhole(lines[result], 0));
 }
@@ -115,8 +115,8 @@ function isGrade(rules, score) {
   );
 }
 
-// The values of an action: one; two, to the mover and to the player who waits; or one
-// from each of two tables. As HEADS_OF in config/choices.py.
+// How many values an action has: one; two, to the mover and to the opponent; or one from
+// each of two tables. As HEAD_KIND_OF in config/settings.py.
 function headsOf(config) {
   if (config.backup === "two-ply") return "value-and-reply";
   return config.double && config.network === "table" ? "two-tables" : "value";
@@ -167,7 +167,7 @@ function checkConfig(config) {
 }
 
 // One tensor as float32; `shape` is the one that the settings need.
-function tensor(bytes, begin, entry, shape) {
+function readTensor(bytes, begin, entry, shape) {
   const reason = "its weights do not fit its settings";
   check(isObject(entry) && entry.dtype === "F32" && Array.isArray(entry.shape), reason);
   check(entry.shape.length === shape.length, reason);
@@ -189,8 +189,8 @@ function tensor(bytes, begin, entry, shape) {
 // move), tensors (float32 by name) }.
 // Throws an Error with a reason for people.
 export function readAgent(bytes) {
-  const { head, begin } = header(bytes);
-  const record = description(head);
+  const { head, begin } = readHeader(bytes);
+  const record = readDescription(head);
   const { config, score } = record;
   check(config.env_id === record.env_id && Rules.knows(record.env_id), "the page lacks its game");
   checkConfig(config);
@@ -207,7 +207,7 @@ export function readAgent(bytes) {
   const shapes = (isTable ? tableShapes : networkShapes)(rules, config, numHeads);
   const tensors = {};
   for (const [name, shape] of Object.entries(shapes)) {
-    tensors[name] = tensor(bytes, begin, head[name], shape);
+    tensors[name] = readTensor(bytes, begin, head[name], shape);
   }
   return {
     envId: rules.envId,

@@ -1,10 +1,11 @@
-// The learned agents of the page: those of its source, and those kept in this browser.
+// The learned agents of the page: from its source (source.js), and those that this
+// browser keeps.
 
 import { readAgent } from "./agent_file.js";
 import { gameOf } from "./rules.js";
 import * as storage from "./storage.js";
 
-const NAMES = "agent."; // each agent has a name of its own in the storage
+const NAMES = "agent."; // begin of the names of agents in the storage
 const BROWSER = "browser/"; // how the id of an agent of this browser begins
 const FULL = "This browser has no room left: download or delete an agent.";
 
@@ -21,7 +22,7 @@ const TITLES = {
   browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };
 
-// What changes once an agent has another file; null of one that learns at the moment.
+// A text that changes when an agent's file does; null for an agent in training.
 export function versionOf(entry) {
   return entry?.stamp ? `${entry.id}#${entry.stamp}` : null;
 }
@@ -61,14 +62,14 @@ export class Agents {
     this.refused = [];
     this.served = []; // the agents of the source
     this.numRefreshes = 0;
-    this.newestReply = 0; // the number of the refresh that the list is of
+    this.newestReply = 0; // the number of the refresh that brought the list
     this.cache = new Map(); // promises of loaded agents: by version, and then by update
     storage.onChange((name) => {
       if (name.startsWith(NAMES)) this.relist();
     });
   }
 
-  // Ask the source for its agents. The list stays as it was where there is no answer.
+  // Request the agents of the source. Without an answer the list stays as it was.
   async refresh() {
     this.numRefreshes += 1;
     const number = this.numRefreshes;
@@ -137,7 +138,7 @@ export class Agents {
     await Promise.allSettled(shipped.map((entry) => this.load(entry.id)));
   }
 
-  // Note that an agent of the source has learned on.
+  // Update the entry of an agent that has learned since the list arrived.
   grow(id, fields) {
     for (const list of [this.served, this.list]) {
       const entry = list.find((listed) => listed.id === id);
@@ -211,7 +212,7 @@ export class Agents {
     storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, bytes);
   }
 
-  // The agents that neither the program nor a run has: { agents: [{ id, name, data }], in
+  // The agents that neither the package nor a run has: { agents: [{ id, name, data }], in
   // base64, missing: the titles of those that could not be read }.
   async exported() {
     const agents = [];

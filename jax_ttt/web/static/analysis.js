@@ -14,7 +14,7 @@ class Setup {
   constructor(rules, position) {
     this.rules = rules;
     this.stones = Array.from({ length: rules.numCells }, (_, cell) => rules.stone(position, cell));
-    this.tool = "x"; // what a click sets: "x", "o", or "remove"
+    this.tool = "x"; // what a click does: set "x" or "o", or "remove" a stone
     this.check();
   }
 

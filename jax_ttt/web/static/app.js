@@ -1,5 +1,5 @@
-// The page's state, and what happens when the person chooses something. All panels show
-// an `App`, and the page is rendered again after each change of it.
+// The page's state, and what each choice of the person changes. All panels show an `App`,
+// which renders the page again after each change.
 
 import { Agents } from "./agents.js";
 import { Analysis } from "./analysis.js";
@@ -40,13 +40,13 @@ export class App {
     this.opponent = new Opponent(this, { level: "full" });
     this.analysis = null; // or an `Analysis`, in which the person moves both sides
     this.interrupted = null; // { game, opponent } that an analysis or a shown line interrupts
-    this.demoSide = null; // the side that beats the agent in a line that is shown
-    this.update = null; // of the selected agent; null: the latest
+    this.demoSide = null; // the side that beats the agent in a shown line
+    this.update = null; // number of updates of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
     this.others = new Map(); // by id, loaded agents whose values are shown, too
     this.hint = null; // { key, action, reason }
     this.isHinting = false; // whether a hint is being computed
-    this.announced = null; // the position after a mistake that screen readers heard
+    this.announced = null; // the position after the last mistake that was announced
     this.moved = false; // whether the latest stone was set just now
     this.isChanging = false;
     this.loadSelected = latest(
@@ -87,7 +87,7 @@ export class App {
 
   // ---- the game that is played
 
-  // The games that the page offers: its own, those of the agents, and the open one.
+  // The games that the page offers: its own, the agents' games, and the open game.
   games() {
     const envIds = [...GAMES, ...this.agents.list.map((entry) => entry.env_id), this.rules.envId];
     return [...new Set(envIds)]
@@ -108,7 +108,7 @@ export class App {
     return link !== null;
   }
 
-  // Open another game: the one of a link, the one that this tab left, or a new one.
+  // Open another game: a link's game, the game that this tab left, or a new one.
   openGame(envId, link = null) {
     this.game.stop();
     if (envId !== this.rules.envId) this.rules = new Rules(envId);
@@ -118,21 +118,21 @@ export class App {
     const left = readTab(`game.${envId}`);
     const isLeft = left && (!link || left.hash === location.hash);
     const isOpened = (isLeft && this.resume(left)) || (link && this.openLink(link));
-    if (!isOpened) {
+    if (!isOpened || this.isReplaceable) {
       this.newGame();
-      const isWrong = link && (link.moves.length > 0 || link.start);
-      if (isWrong) say("The link holds no position of this game.");
+      const isWrong = !isOpened && link && (link.moves.length > 0 || link.start);
+      if (isWrong) say("The link's position is not a position of this game.");
     }
     this.load();
   }
 
-  // The position where a game begins: that of a text, or the empty board. Null if wrong.
+  // The position where a game begins: a text's, or the empty board. Null if wrong.
   startOf(text) {
     if (!text) return this.rules.start;
     return this.rules.fromKey(text).position ?? null;
   }
 
-  // Go on with the game that a tab left, if this is one. Returns whether it is.
+  // Continue a game that a tab left. Returns false if `left` is not one.
   resume(left) {
     const { moves, start, opponent, side, original, notCounted, isCounted, isAnalysis } = left;
     if (!Array.isArray(moves) || !SIDES.includes(side) || !(opponent?.level in LEVELS))
@@ -195,7 +195,7 @@ export class App {
     return game;
   }
 
-  // The opponent as it is chosen.
+  // An opponent of the current choices.
   nextOpponent() {
     const { level, depth } = this.choices;
     const { agent, update } = this;
@@ -237,7 +237,8 @@ export class App {
     this.demoSide = null;
     this.game = game;
     this.opponent = opponent;
-    game.proceed({ started: true });
+    if (this.isReplaceable) this.newGame();
+    else game.proceed({ started: true });
   }
 
   // Remember the person's game before something else is shown.
@@ -319,12 +320,27 @@ export class App {
     this.changed();
   }
 
+  // Whether the chosen side or opponent differs from the game's.
+  get isOtherChosen() {
+    const { game, choices, opponent } = this;
+    const isOtherSide = choices.side !== "random" && choices.side !== game.side;
+    // Before the list of agents is there, the opponent's own agent counts as the chosen one.
+    const agent = this.agent?.id ?? opponent.agent;
+    const update = this.agent ? this.update : opponent.update;
+    return isOtherSide || !opponent.matches(choices, agent, update);
+  }
+
   // Whether a choice holds from the next game on only.
   get isChoicePending() {
-    const { game, choices } = this;
-    if (game.side === null || !game.hasBegun || game.isOver) return false;
-    const isOtherSide = choices.side !== "random" && choices.side !== game.side;
-    return isOtherSide || !this.opponent.matches(choices, this.agent?.id, this.update);
+    const { game } = this;
+    return game.side !== null && game.hasBegun && !game.isOver && this.isOtherChosen;
+  }
+
+  // Whether the person has not moved yet, and has chosen another side or opponent meanwhile:
+  // a new game loses nothing, and this one would not be what is selected.
+  get isReplaceable() {
+    const { game } = this;
+    return game.side !== null && !game.hasBegun && !game.isOver && this.isOtherChosen;
   }
 
   // The selected agent of this game, or null if there is none.
@@ -455,7 +471,8 @@ export class App {
     return this.boardValues.exactState(this.rules, this.game.position);
   }
 
-  // Whether the moves are compared with best play: at the end, or while that is switched on.
+  // Whether the moves are compared with best play: at the end of a game, in an analysis, or
+  // while mistakes are marked.
   get isReviewed() {
     return this.layers.has("mistakes") || this.game.isOver || this.analysis !== null;
   }
@@ -466,7 +483,7 @@ export class App {
     return this.review.judgementsOf(this.game, this.loaded);
   }
 
-  // A judgement has arrived: screen readers hear a mistake of the person's latest move.
+  // Announce a mistake of the person's latest move, once its judgement has arrived.
   judged() {
     const ply = this.game.side === null ? null : this.game.lastOwn;
     const mark = ply === null ? null : this.marks()[ply];

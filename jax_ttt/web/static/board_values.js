@@ -1,4 +1,4 @@
-// What the board shows of the position besides the stones: layers of values and a hint.
+// What the board shows besides the stones: the values of moves, in layers, and a hint.
 
 import { inMoves, keepNewest, outcomeWord } from "./review.js";
 import { signed, spoken } from "./ui.js";

@@ -49,7 +49,7 @@ function Upright({ scale, update, look }) {
   return html`<line class=${look} x1=${x} x2=${x} y1=${scale.y(1) - 6} y2=${scale.y(0)} />`;
 }
 
-// Lines across at `marks`, [share, text] each, and the updates below.
+// Horizontal lines at `marks`, [share, text] each, and the numbers of updates below.
 function Axes({ scale, marks, isEmpty = false }) {
   const { x, y, end } = scale;
   const lines = marks.map(
@@ -153,7 +153,7 @@ function Areas({ rows, side, scale }) {
   });
 }
 
-// How often the agent's move is a best one, 0 to 1, where it is known.
+// The share of positions in which the agent's move is a best one, where it is known.
 function bestOf(grade, side) {
   return seatOf(grade, side)?.optimal_move_rate;
 }

@@ -1,9 +1,9 @@
-// The page's side of everything that computes: each kind of task has a Web Worker of its
-// own, so that a move never waits for a proof. All results are promises.
+// Calls of the computing part of the page: each kind of task has a Web Worker of its own,
+// so that a move never waits for a proof. All results are promises.
 
 import { Rules } from "./rules.js";
 
-const MOST_AGENTS = 6; // that a worker has at once: a training makes one after another
+const MOST_AGENTS = 6; // agents in a worker's memory: a training makes one after another
 
 // The exported page has the worker's address in an element, since a page from file:// may
 // not load a worker from another file.
@@ -55,8 +55,8 @@ class Client {
     });
   }
 
-  // What a message says of its agent: the bytes unless the worker has them, and the key of
-  // an agent that the worker then forgets.
+  // The agent's part of a message: its bytes unless the worker has them, and the key of an
+  // agent for the worker to forget.
   agentPart({ key, bytes }, rows) {
     if (this.sent.delete(key)) {
       this.sent.add(key);
@@ -105,10 +105,10 @@ export class Engine {
 
   // The result under best play, or null if it is not known in time or the game is over:
   // { value (-1, 0 or 1 to the mover), moves (to the end, 0 for a draw), best (actions:
-  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. With
-  // `latest`, as for a board that is looked at, it waits for the calls without it, and a
-  // later call with it replaces it unless it has begun: then its promise is rejected
-  // with an "AbortError".
+  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. A call
+  // with `latest` is for the position on the board: it waits for all calls without it, and
+  // the next such call replaces it unless it has begun. The promise of a replaced call is
+  // rejected with an "AbortError".
   exact({ envId, position, seconds = 2, latest = false }) {
     return new Promise((resolve, reject) => {
       const request = { task: { name: "exact", envId, position, seconds }, resolve, reject };

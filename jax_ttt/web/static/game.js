@@ -1,4 +1,4 @@
-// A game on the board: its moves, the position that is shown, and who moves for each side.
+// A game on the board: its moves, the shown position, and the mover of each side.
 
 import { SIDES } from "./rules.js";
 
@@ -22,10 +22,10 @@ export class Game {
     this.original = null; // { moves, notCounted } before the person branched off, or null
     this.notCounted = null; // why the game does not enter the statistics, or null
     this.isCounted = false; // whether it is in the statistics
-    this.isDemo = false; // whether a line is shown, that nobody plays
+    this.isDemo = false; // whether these moves are only shown, and nobody plays
     this.waiting = false; // for a player's move
     this.error = null;
-    this.turn = 0; // of the latest action: a late reply to an earlier one is dropped
+    this.turn = 0; // grows with each action, so that a late reply to an old one is dropped
   }
 
   get position() {

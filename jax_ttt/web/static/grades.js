@@ -1,4 +1,4 @@
-// The grades of agents: exact results against every opponent, and how they developed.
+// Grades of agents: exact results against every opponent, now and in the past.
 
 import { versionOf } from "./agents.js";
 import { SEATS, SIDES } from "./rules.js";
@@ -7,11 +7,11 @@ const FEASIBLE_CELLS = 20; // boards on which a grade is computed when a person 
 
 const RETRY = 10_000; // milliseconds after which a history that failed is loaded again
 
-// Both are of the page, not of a panel, so that nothing is computed or loaded twice.
+// Both belong to the page, not to a panel, so that nothing is computed or loaded twice.
 const computed = new Map(); // grades, or promises of grades, by the agent's key
 const histories = new Map(); // { rows, isLoading, error, retry } by the agent's version
 
-// Whether a grade takes a moment only, so that it is computed without being asked for.
+// Whether a grade takes only a moment, so that the page computes it without a request.
 export function isQuick(rules) {
   return rules.isEnumerable;
 }
@@ -26,7 +26,7 @@ export function seatOf(grade, side) {
   return grade?.[SEATS[side]] ?? null;
 }
 
-// Whether nobody beats the agent in the seats that it learned; false if not known.
+// Whether nobody beats the agent in the seats that it learned; false if not earlier.
 export function isUnbeatable(grade) {
   if (typeof grade.unbeatable === "boolean") return grade.unbeatable;
   const seats = SIDES.map((side) => seatOf(grade, side)).filter((seat) => seat !== null);
@@ -34,7 +34,7 @@ export function isUnbeatable(grade) {
 }
 
 // The rates of a side's games against a random opponent: { win_rate, draw_rate, loss_rate,
-// isExact }, or null where they are not known.
+// isExact }, or null where they are not earlier.
 export function ratesOf(grade, side) {
   const seat = seatOf(grade, side);
   if (typeof seat?.win_rate === "number" && !seat.win_rate_interval) {
@@ -91,13 +91,13 @@ async function loadHistory(app, rules, entry, history) {
   }
 }
 
-// How an agent developed: { rows: [{ update, grade }], isLoading, error }. The rows of a
-// run are those that it wrote; of an agent that comes with snapshots alone, each snapshot
-// is graded here, so that the rows grow.
+// An agent's grades during its training: { rows: [{ update, grade }], isLoading, error }.
+// A run has written its rows. An agent with snapshots only has each snapshot graded here,
+// so its rows arrive one by one.
 export function historyOf(app, rules, entry) {
   const version = versionOf(entry);
-  const known = histories.get(version);
-  if (known && performance.now() < known.retry) return known;
+  const earlier = histories.get(version);
+  if (earlier && performance.now() < earlier.retry) return earlier;
   const history = { rows: [], isLoading: true, error: "", retry: Infinity };
   histories.set(version, history);
   if (entry.source === "browser" || entry.source === "kept") history.isLoading = false;

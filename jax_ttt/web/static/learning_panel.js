@@ -1,4 +1,4 @@
-// The panel of learning: a training, the curves, the snapshots, and the kept agents.
+// The tab "Learning": a training, its curves, the snapshots, and the kept agents.
 
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";

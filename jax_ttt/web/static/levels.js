@@ -1,4 +1,4 @@
-// How strongly the opponent plays: the levels, and the functions that move for them.
+// The levels of the opponent, and the functions that choose their moves.
 
 // `randomShare` is the probability of a random move.
 export const LEVELS = {
@@ -27,7 +27,7 @@ export function isSearched(rules) {
   return !rules.isEnumerable;
 }
 
-// Whether the grade in an agent's file says that nobody beats it, whoever begins.
+// Whether the grade in an agent's file says that nobody beats it in either seat.
 export function isProven(agent) {
   const grade = agent?.file.grade;
   return grade?.unbeatable === true && grade.seats.length === 2;
@@ -42,7 +42,7 @@ export function levelName(level, agent, depth) {
 }
 
 // What a level plays, in a sentence.
-export function aboutLevel(level, agent, depth) {
+export function levelText(level, agent, depth) {
   const { randomShare } = LEVELS[level];
   if (level === "perfect")
     return "Exact play from the solved game. It never loses a drawn position.";
@@ -59,7 +59,7 @@ export function aboutLevel(level, agent, depth) {
   return `${moves}, else the learned agent's. You can beat it.`;
 }
 
-function anyOf(actions) {
+function randomOf(actions) {
   return actions[Math.floor(Math.random() * actions.length)];
 }
 
@@ -79,7 +79,7 @@ export function perfectPlayer({ engine, rules }) {
     const exact = await engine.exact(request);
     if (exact === null) throw new Error("This position was not solved in time.");
     const moves = exact.actions.filter(({ value }) => value === exact.value);
-    return anyOf(moves.map(({ action }) => action));
+    return randomOf(moves.map(({ action }) => action));
   };
 }
 
@@ -89,7 +89,7 @@ export function levelPlayer(level, { engine, rules, load, depth }) {
   const { randomShare } = LEVELS[level];
   const learned = agentPlayer({ engine, rules, load, depth });
   return async (position) => {
-    if (Math.random() < randomShare) return anyOf(rules.legal(position));
+    if (Math.random() < randomShare) return randomOf(rules.legal(position));
     return learned(position);
   };
 }

@@ -29,7 +29,7 @@ const WITHOUT_SERVER =
 const LEARNED =
   "Learned values go from −1, a loss, to +1, a win; the agent's own move has a frame.";
 const TREMBLING =
-  "They assume that whoever plays against the agent makes mistakes, so a drawn position can be " +
+  "They assume that the agent's opponent makes mistakes, so a drawn position can be " +
   "above 0.";
 
 function GameLinks({ app }) {

@@ -58,7 +58,7 @@ export function MoveList({ rules, game, marks }) {
         ›
       <//>
     </div>
-    ${game.original && original(rules, game)}
+    ${game.original && returnNote(rules, game)}
   `;
 }
 
@@ -113,7 +113,7 @@ function scrollWithin(list, item) {
 }
 
 // The moves of the first line from where the person branched off.
-function original(rules, game) {
+function returnNote(rules, game) {
   const same = game.moves.findIndex((action, i) => action !== game.original.moves[i]);
   const count = same < 0 ? game.moves.length : same;
   const place = count ? `move ${count}` : "the start";

@@ -2,7 +2,7 @@
 
 import { html } from "./vendor/htm-preact.js";
 import { AnalysisTools } from "./analysis.js";
-import { aboutLevel, isSearched, levelName, levelsOf } from "./levels.js";
+import { levelText, isSearched, levelName, levelsOf } from "./levels.js";
 import { DEPTHS } from "./settings.js";
 import { Radios, number } from "./ui.js";
 
@@ -31,7 +31,7 @@ function depthText(depth) {
 }
 
 // What the selected agent is, in a line.
-function aboutAgent(entry, update) {
+function agentText(entry, update) {
   const updates = update ?? entry.updates;
   const when =
     update === null ? `${number(updates)} updates` : `as it was at update ${number(updates)}`;
@@ -54,7 +54,7 @@ function AgentChoice({ app }) {
       </select>
     </div>
     <p class="note">
-      ${agent ? aboutAgent(agent, app.update) : "There is no learned agent of this game."}
+      ${agent ? agentText(agent, app.update) : "There is no learned agent of this game."}
     </p>
   `;
 }
@@ -98,7 +98,7 @@ function Opponent({ app }) {
       value=${level}
       onChange=${(value) => app.choose({ level: value })}
     />
-    <p class="note">${aboutLevel(level, app.loaded, depth)}</p>
+    <p class="note">${levelText(level, app.loaded, depth)}</p>
     <${AgentChoice} app=${app} />
     ${isSearched(app.rules) && html`<${DepthChoice} app=${app} />`}
     <${Radios}

@@ -1,5 +1,5 @@
-// Agents as players: the forward pass of a network as in networks/q_network.py, the look-up
-// in a table as in networks/table.py, and the choice of a move as in players/network.py.
+// Agents as players: the forward pass of a network as in networks/mlp.py, the look-up in a
+// table as in networks/table.py, and the choice of a move as in players/network_player.py.
 
 // Values of a network this close to the highest one are equal. Python computes in float32,
 // whose numbers just below 1 are 2 ** -24 apart, and its tanh is 1 where the real one is
@@ -8,7 +8,7 @@
 // Python tells apart.
 const TOLERANCE = 2 ** -22;
 
-const PATCH_SIDE = 4; // of config/architecture.py
+const PATCH_SIDE = 4; // as in config/settings.py
 
 // The functions of the hidden layers, by their names in an agent's settings.
 export const ACTIVATIONS = {
@@ -25,7 +25,7 @@ export function patchOf(rules) {
 }
 
 // A kernel as (inputs, outputs), row by row; in the file it is (outputs, inputs).
-function transposed(kernel, numOutputs) {
+function transpose(kernel, numOutputs) {
   const numInputs = kernel.length / numOutputs;
   const rows = new Float32Array(kernel.length);
   for (let k = 0; k < numOutputs; k += 1) {
@@ -34,7 +34,7 @@ function transposed(kernel, numOutputs) {
   return rows;
 }
 
-// The filters as a linear layer, as in networks/convolution.py.
+// The filters as a linear layer, as in networks/mlp.py.
 function filterLayer(rules, numPlanes, filters, bias) {
   const { height, width, down, right } = patchOf(rules);
   const numPatches = down * right;
@@ -58,7 +58,7 @@ function filterLayer(rules, numPlanes, filters, bias) {
 }
 
 // A function from the canonical stones to the values of all heads, head by head.
-function networkOf(rules, { config, tensors }) {
+function makeNetwork(rules, { config, tensors }) {
   const numPlanes = config.two_planes ? 2 : 1;
   const layers = [];
   if (config.filters) {
@@ -67,7 +67,7 @@ function networkOf(rules, { config, tensors }) {
   }
   for (let layer = 0; layer <= config.hidden_layers; layer += 1) {
     const bias = tensors[`layers.layers.${2 * layer}.bias`];
-    const kernel = transposed(tensors[`layers.layers.${2 * layer}.kernel`], bias.length);
+    const kernel = transpose(tensors[`layers.layers.${2 * layer}.kernel`], bias.length);
     layers.push({ kernel, bias });
   }
   const activate = ACTIVATIONS[config.activation];
@@ -142,7 +142,7 @@ class TableRows {
 
 // A function from a position and its canonical board to the values of all heads, head by
 // head, of a table with a row for each position or for each board.
-function tableOf(rules, { config, tensors }, rows) {
+function makeTable(rules, { config, tensors }, rows) {
   const { values } = tensors;
   const size = values.length / (config.table_key === "hash" ? 3 ** rules.numCells : rows.size);
   return (stones, sign) => {
@@ -156,7 +156,7 @@ function tableOf(rules, { config, tensors }, rows) {
 
 // An agent that plays: `values(position)` are the values of the actions to the mover, NaN
 // where illegal, and `move(position)` is its action. `choose(position, values)` is the
-// action that it plays by other values of the same kind, such as those of a search.
+// action that it plays by other values of the same kind, such as a search's.
 // `isSymmetric` says that it plays mirrored moves on mirror images.
 class Player {
   constructor(rules, agent, rows) {
@@ -165,12 +165,13 @@ class Player {
     this.agent = agent;
     this.gamma = agent.gamma;
     this.isTable = agent.kind === "table";
-    // In an enumerable game, the lowest of the best actions is played (players/network.py).
+    // In an enumerable game, the lowest of the best actions is played, as in
+    // players/network_player.py.
     this.isSymmetric = config.canonical && !rules.isEnumerable;
     this.rows = rows;
     this.hasAfterStates = this.isTable && config.table_key === "after-state";
     if (!this.hasAfterStates) {
-      this.forward = this.isTable ? tableOf(rules, agent, rows) : networkOf(rules, agent);
+      this.forward = this.isTable ? makeTable(rules, agent, rows) : makeNetwork(rules, agent);
     }
   }
 
@@ -181,17 +182,17 @@ class Player {
       for (const action of legal) values[action] = this.afterValue(position, action);
       return values;
     }
-    const { stones, places } = this.seen(position);
+    const { stones, places } = this.agentBoard(position);
     const heads = this.forward(stones, position.sign);
     for (const action of legal) {
       const place = places[action];
-      values[action] = this.combined(heads[place], heads[this.rules.numActions + place]);
+      values[action] = this.combineHeads(heads[place], heads[this.rules.numActions + place]);
     }
     return values;
   }
 
-  // The board that the network or table gets, as `canonical` of the rules.
-  seen(position) {
+  // The board that the network or table reads, as `canonical` of the rules returns it.
+  agentBoard(position) {
     if (this.agent.config.canonical) return this.rules.canonical(position);
     const stones = position.cells.map((stone) => position.sign * stone);
     return { stones, places: this.rules.views[0].places };
@@ -201,11 +202,11 @@ class Player {
     const { config, numHeads, tensors } = this.agent;
     const after = this.rules.after(position, action);
     const row = config.canonical ? this.rows.firstRow(after) : this.rows.row(after);
-    return this.combined(tensors.values[numHeads * row], tensors.values[numHeads * row + 1]);
+    return this.combineHeads(tensors.values[numHeads * row], tensors.values[numHeads * row + 1]);
   }
 
-  // The value of an action from those of the heads; the mean of two tables is float32.
-  combined(first, second) {
+  // The value of an action from the heads' values; the mean of two tables is float32.
+  combineHeads(first, second) {
     if (this.agent.heads !== "two-tables") return first;
     return Math.fround(Math.fround(first + second) / 2);
   }
@@ -225,7 +226,7 @@ class Player {
   }
 }
 
-// The player of an agent, which `readAgent` returned. `cells` is that of tic_tac_toe.json;
+// The player of an agent, which `readAgent` returned. `cells` is as in tic_tac_toe.json;
 // only a table needs it. Throws an Error if the table's rows are not the game's.
 export function makePlayer(rules, agent, cells = null) {
   if (agent.kind !== "table") return new Player(rules, agent, null);

@@ -1,4 +1,4 @@
-// The proof made visible: verdicts by side, the line that beats an agent, and a check.
+// The tab "Proof": the verdict for each side, a line that beats the agent, and a check.
 
 import {
   computeGrade,

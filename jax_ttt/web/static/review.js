@@ -1,5 +1,5 @@
-// Each move of a game compared with exact play, or with the agent's own search where a
-// position is not solved in time.
+// Each move of a game compared with exact play, or with the agent's own search where the
+// browser does not solve the position in time.
 
 import { signed } from "./ui.js";
 

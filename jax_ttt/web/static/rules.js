@@ -1,6 +1,7 @@
-// The rules of all games of the page: so many stones in a row win. They are those of
-// games/line_games.py and of PGX's tic-tac-toe and Connect Four, and the symmetric views
-// are those of config/catalogue.py. A position never changes: a move makes another one.
+// The rules of the page's games, in all of which stones in a row win. They are the same as
+// in games/line_games.py and in PGX's tic-tac-toe and Connect Four; the symmetric views
+// are the same as in config/game_facts.py. A position never changes: a move makes another
+// one.
 
 export const SIDES = ["x", "o"];
 
@@ -42,8 +43,8 @@ export function gameOf(envId) {
   return envId === "connect_four" ? "connect_7x6" : envId;
 }
 
-// The size of a game and how a move is made, or null if the page does not know it.
-function described(envId) {
+// The size of a game's board and how stones are set, or null for an unknown game.
+function describeGame(envId) {
   if (envId === "tic_tac_toe") return TIC_TAC_TOE;
   if (envId === "mnk_4x4_4") return FOUR_BY_FOUR;
   const size = /^connect_([4-7])x([4-6])$/.exec(gameOf(envId));
@@ -93,7 +94,7 @@ export class Rules {
   // Throws an Error for a game that the page does not know. In an enumerable game, every
   // position can be listed in a moment.
   constructor(envId) {
-    const game = described(envId);
+    const game = describeGame(envId);
     if (game === null) throw new Error(`the page does not know the game ${envId}`);
     Object.assign(this, game);
     this.envId = gameOf(envId);
@@ -104,7 +105,7 @@ export class Rules {
     // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
     const views = this.falls ? mirroredColumns(this.rows, this.columns) : squareViews(this.rows);
     this.views = views.map((view) => ({ ...view, places: inverse(view.actions) }));
-    // The sets of cells that win, and those of each cell.
+    // The sets of cells that win, and the sets that each cell is in.
     this.lines = this.allLines();
     this.linesThrough = range(this.numCells).map((cell) =>
       this.lines.filter((line) => line.includes(cell)),
@@ -113,7 +114,7 @@ export class Rules {
   }
 
   static knows(envId) {
-    return described(envId) !== null;
+    return describeGame(envId) !== null;
   }
 
   // The action that sets a stone on a cell, or above it where stones fall.
@@ -121,7 +122,7 @@ export class Rules {
     return this.falls ? cell % this.columns : cell;
   }
 
-  // The cell in which the stone of an action comes to lie, or null.
+  // The cell on which an action sets its stone, or null if the action is not possible.
   cell({ cells }, action) {
     if (!(action >= 0 && action < this.numActions)) return null;
     if (!this.falls) return cells[action] === 0 ? action : null;
@@ -241,7 +242,7 @@ export class Rules {
     return { position: { cells, sign, last: null, row: winning } };
   }
 
-  // Whether stones that fell can have been set in turn; `sign` is that of the latest one.
+  // Whether stones that fell can have been set in turn; `sign` is the latest stone's.
   // The stones are taken away again, from the tops of their columns.
   canBeSet(cells, sign) {
     const columns = range(this.columns).map((column) =>
@@ -303,19 +304,19 @@ export class Rules {
     return `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
   }
 
-  // What an action names, in words.
+  // An action in words.
   actionName(action) {
     return this.falls ? `column ${action + 1}` : this.cellName(action);
   }
 
-  // The canonical board of a position, as in games/canonical.py: of all symmetric views
+  // The canonical board of a position, as in games/symmetry.py: of all symmetric views
   // the one with the least key, whose highest digit is the last cell. `stones` are 1 for
   // the mover's and -1 for the opponent's. `places[action]` is the action there; on a
   // board that is its own image, symmetric actions are the same one.
   canonical({ cells, sign }) {
     let least = [this.views[0]];
     for (const view of this.views.slice(1)) {
-      const order = this.compared(cells, sign, view.cells, least[0].cells);
+      const order = this.compareViews(cells, sign, view.cells, least[0].cells);
       if (order < 0) least = [view];
       else if (order === 0) least.push(view);
     }
@@ -328,8 +329,8 @@ export class Rules {
     return { stones, places };
   }
 
-  // Negative if a view of the board has a lower key than another one, 0 if the same.
-  compared(cells, sign, view, otherView) {
+  // Negative if `view` has a lower key than `otherView`, 0 if both have the same key.
+  compareViews(cells, sign, view, otherView) {
     for (let i = this.numCells - 1; i >= 0; i -= 1) {
       const difference = sign * (cells[view[i]] - cells[otherView[i]]);
       if (difference !== 0) return difference;

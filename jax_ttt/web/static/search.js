@@ -35,7 +35,7 @@ class Lookahead {
 
   // The value of a position to its mover after `depth` moves; exact as above.
   best(position, depth, alpha, beta) {
-    const key = String.fromCharCode(...this.player.seen(position).stones.map((s) => s + 1));
+    const key = String.fromCharCode(...this.player.agentBoard(position).stones.map((s) => s + 1));
     if (depth === 0) return this.highest(position, key);
     const bounds = this.bounds.get(key + depth) ?? [-1, 1];
     const low = Math.max(alpha, bounds[0]);
@@ -314,7 +314,7 @@ export function* gradeOf(rules, player) {
 const POSITIONS_PER_YIELD = 64;
 
 // Equal positions after equally many moves are one, and so are mirror images if the
-// player plays mirrored moves on them, as in solver/reach.py.
+// player plays mirrored moves on them, as in solver/reached_positions.py.
 function* seatGrade(rules, player, side) {
   const lines = { won: 0, drawn: 0, lost: 0 };
   const chances = { won: 0, drawn: 0, lost: 0 };

@@ -1,4 +1,4 @@
-// The server: every request of the page, and the events of training.
+// The page's requests to the server, and the events of training.
 
 const EVENTS = "jax_ttt.events"; // the name of the lock and of the channel
 const RETRY = 30_000; // milliseconds
@@ -60,8 +60,8 @@ function openEvents(onMessage, onConnection) {
     });
   }
 
-  // Before the time is over, a look at the page or an answer of the server is a reason to
-  // try again.
+  // Do not wait for the timer when the person returns to the page, or when the server
+  // answers another request.
   function openAgain() {
     if (events.readyState !== EventSource.CLOSED) return;
     clearTimeout(retry);
@@ -123,7 +123,7 @@ function openWhileVisible(onMessage, onConnection) {
 // so that the page can play on without the server.
 export function openServer() {
   const tree = json("GET", "/static/tic_tac_toe.json");
-  tree.catch(() => {}); // whoever needs it gets the reason
+  tree.catch(() => {}); // a caller that needs it gets the reason
   return {
     live: true,
     agents: () => json("GET", "/api/agents"),

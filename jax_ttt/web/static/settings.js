@@ -1,5 +1,5 @@
-// What the person chose: for each game the level, side, agent and look-ahead; for the
-// page the game, the tab and the layers of values. The browser keeps it.
+// The person's choices, which the browser keeps: for each game the level, side, agent and
+// look-ahead; for the page the game, the tab and the layers of values.
 
 import { read, write } from "./storage.js";
 import { LEVELS } from "./levels.js";
@@ -19,7 +19,7 @@ function oneOf(allowed, value, missing) {
   return allowed.includes(value) ? value : missing;
 }
 
-// The choices without agents in training: the next training has another agent.
+// The choices without agents in training, since the next training has another agent.
 function withoutLive(games) {
   const entries = Object.entries(games).map(([envId, choices]) => {
     const isLive = choices.agent?.startsWith("live/");

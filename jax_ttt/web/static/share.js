@@ -1,4 +1,4 @@
-// A game to pass on: as a link, as text and as a picture.
+// A game as a link and as a picture, and the clipboard.
 
 import { Rules } from "./rules.js";
 
@@ -15,8 +15,8 @@ export function toHash({ envId, moves, start = null, side, level, agent = null, 
   return `#${fields}`;
 }
 
-// What a link says of a game, or null if it says nothing that the page knows. The moves,
-// the level and the agent are checked by who uses them.
+// The game of a link, or null if the page does not know it. The caller checks the moves,
+// the level and the agent.
 export function fromHash(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const envId = fields.get("game");

@@ -1,4 +1,4 @@
-// Where the page's files come from: a server, or the exported page itself.
+// The source of the page's agents and training: a server, or the exported page itself.
 
 import { openServer } from "./server.js";
 import { fromBase64 } from "./storage.js";

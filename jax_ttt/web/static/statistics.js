@@ -1,4 +1,5 @@
-// The games of a person, kept in this browser; with the agents, they are one file.
+// The person's finished games, which this browser keeps, and the file that they and the
+// agents are exported to.
 
 import { readAgent } from "./agent_file.js";
 import { Rules, SIDES } from "./rules.js";
@@ -135,17 +136,17 @@ export class Statistics {
   }
 
   // The counts of a game: { all, sides: { x, o }, opponents: [{ level, title, counts }] }.
-  of(envId) {
+  countsOf(envId) {
     const games = this.games.filter((game) => game.env_id === envId);
     const opponents = new Map();
     for (const game of games) {
       const key = JSON.stringify(game.opponent);
       opponents.set(key, [...(opponents.get(key) ?? []), game]);
     }
-    const ofSide = (side) => countResults(games.filter((game) => game.side === side));
+    const sideCounts = (side) => countResults(games.filter((game) => game.side === side));
     return {
       all: countResults(games),
-      sides: { x: ofSide("x"), o: ofSide("o") },
+      sides: { x: sideCounts("x"), o: sideCounts("o") },
       opponents: [...opponents.values()].map((group) => ({
         ...group[0].opponent,
         counts: countResults(group),

@@ -1,4 +1,4 @@
-// The panel of statistics: a person's results in the current game, and one file of all.
+// The tab "Statistics": the person's results in the current game, and their export.
 
 import { LEVELS } from "./levels.js";
 import { SIDES } from "./rules.js";
@@ -76,7 +76,7 @@ export function StatisticsPanel({ app }) {
   const { statistics, rules } = app;
   const isRecent = outcome?.count === statistics.games.length;
   const storage = statistics.isPersistent ? KEPT : NOT_KEPT;
-  const { all, sides, opponents } = statistics.of(rules.envId);
+  const { all, sides, opponents } = statistics.countsOf(rules.envId);
   const bySide = SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]]);
   const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
   if (byOpponent.length === 0) byOpponent.push(["No games yet", all]);

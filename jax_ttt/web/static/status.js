@@ -1,4 +1,4 @@
-// The status line: whose turn it is, how the game ended, and what is being shown.
+// The status line: the side to move, the result of the game, or what the board shows.
 
 import { markOf, summary } from "./review.js";
 
@@ -12,14 +12,14 @@ function lastMove({ rules, game }) {
   return `${who}: ${rules.actionName(game.moves[count - 1])}.`;
 }
 
-function endOfMatch({ rules, game }) {
+function matchResult({ rules, game }) {
   const result = rules.result(game.latest, "x");
   if (result === "drawn") return "A draw.";
   return `${rules.letters[result === "won" ? "x" : "o"]} won.`;
 }
 
 // What a line of play that beats the agent shows; the person's side wins it.
-function inDemo({ rules, game, demoSide }) {
+function demoStatus({ rules, game, demoSide }) {
   const main = `How to beat it: ${game.at} of ${game.moves.length}`;
   const winner = rules.letters[demoSide];
   const more = game.isLatest
@@ -28,9 +28,9 @@ function inDemo({ rules, game, demoSide }) {
   return { main, more, tone: "" };
 }
 
-function atTheEnd(app) {
+function endStatus(app) {
   const { rules, game } = app;
-  if (game.side === null) return { main: endOfMatch(app), more: "", tone: "" };
+  if (game.side === null) return { main: matchResult(app), more: "", tone: "" };
   const sides = game.positions.map((position) => rules.toMove(position));
   const notes = [summary(app.judgements(), sides, game.side)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
@@ -44,7 +44,7 @@ export function statusOf(app) {
   if (app.analysis?.setup) {
     return { main: "Setting up a position", more: "Click the board to set stones.", tone: "" };
   }
-  if (game.isDemo) return inDemo(app);
+  if (game.isDemo) return demoStatus(app);
   if (!game.isLatest) {
     const main = `Move ${game.at} of ${game.moves.length}`;
     const more = game.isPersonsTurn
@@ -52,7 +52,7 @@ export function statusOf(app) {
       : "Go forward to return to the game.";
     return { main, more, tone: "" };
   }
-  if (game.isOver) return atTheEnd(app);
+  if (game.isOver) return endStatus(app);
   const letter = rules.letters[rules.toMove(game.latest)];
   if (app.analysis) {
     let more = "Analysis: you move both sides.";

@@ -1,4 +1,4 @@
-// What the page keeps in this browser: values as JSON, and files to download.
+// Values that this browser keeps for the page, as JSON, and files to download.
 
 const PREFIX = "jax_ttt.";
 
@@ -54,39 +54,39 @@ class Store {
   }
 }
 
-const shared = new Store(() => localStorage);
-const ofTab = new Store(() => sessionStorage);
+const browserStore = new Store(() => localStorage);
+const tabStore = new Store(() => sessionStorage);
 
 // Whether this browser keeps anything for the page.
-export const isPersistent = shared.storage !== null;
+export const isPersistent = browserStore.storage !== null;
 
 // How long an agent or a game is kept, in words.
 export const PLACE = isPersistent ? "in this browser" : "until this page is closed";
 
 // The value of a name, or `missing` where there is none or it is damaged.
 export function read(name, missing = null) {
-  return shared.read(name, missing);
+  return browserStore.read(name, missing);
 }
 
 // Keep a value for all tabs. Returns whether it outlives this page.
 export function write(name, value) {
-  return shared.write(name, value);
+  return browserStore.write(name, value);
 }
 
 // Forget a value.
 export function remove(name) {
-  shared.remove(name);
+  browserStore.remove(name);
 }
 
 // The names that begin with a text.
 export function names(start) {
-  return shared.names(start);
+  return browserStore.names(start);
 }
 
 // Keep the text of a damaged value under another name, since the next write replaces it.
 export function setAside(name) {
-  const text = shared.text(name);
-  if (text !== null) shared.write(`${name}.damaged`, text);
+  const text = browserStore.text(name);
+  if (text !== null) browserStore.write(`${name}.damaged`, text);
 }
 
 // Call a listener with the name of each value that another tab changes.
@@ -98,12 +98,12 @@ export function onChange(listener) {
 
 // A value of this tab alone, or `missing`; a second tab has values of its own.
 export function readTab(name, missing = null) {
-  return ofTab.read(name, missing);
+  return tabStore.read(name, missing);
 }
 
 // Keep a value for this tab. Returns whether it outlives this page.
 export function writeTab(name, value) {
-  return ofTab.write(name, value);
+  return tabStore.write(name, value);
 }
 
 // Bytes as text.

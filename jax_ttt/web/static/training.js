@@ -1,10 +1,10 @@
-// Live training in the server: its state, its commands, and what streams in.
+// Live training in the server: its state, its commands, and its events.
 
 import { Rules } from "./rules.js";
 import { PLACE } from "./storage.js";
 import { announce, confirmed, number, say } from "./ui.js";
 
-// What can learn, in words; the keys are those of the server.
+// The learners in words, by the server's names.
 export const LEARNERS = {
   table: {
     name: "Table",
@@ -40,7 +40,7 @@ const DELETE =
 
 // The rows of two lists, in the order of their updates. An update that was evaluated again,
 // after games of people, has the row of the later list.
-function merged(rows, laterRows) {
+function mergeRows(rows, laterRows) {
   const byUpdate = new Map([...rows, ...laterRows].map((row) => [row.update, row]));
   return [...byUpdate.values()].sort((a, b) => a.update - b.update);
 }
@@ -50,7 +50,7 @@ export class Training {
   constructor(app) {
     this.app = app;
     this.source = app.source.training; // null: this page can't train
-    this.status = null; // the newest status of the server; see `status` in training.py
+    this.status = null; // the newest status of the server; see `status` in training_thread.py
     this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
     this.problem = ""; // why the last command failed
     this.isLost = false; // whether the server does not answer
@@ -102,13 +102,13 @@ export class Training {
     return `Unbeatable, proven${since}`;
   }
 
-  // Whether the figures and sliders of the server are those of the chosen learner.
+  // Whether the figures and sliders of the server belong to the chosen learner.
   get hasSettings() {
     return this.status?.learner === this.learner;
   }
 
   // Choose what learns next. While there is no training, the server follows, so that its
-  // sliders are those of the learner.
+  // sliders belong to the learner.
   async choose(learner) {
     this.chosen = learner;
     this.app.changed();
@@ -155,11 +155,11 @@ export class Training {
     const isSameServer = status.server === before?.server;
     const isSameRun = isSameServer && status.run === before.run;
     if (isSameServer && status.version < before.version) {
-      if (isSameRun) this.rows = merged(rows, this.rows);
+      if (isSameRun) this.rows = mergeRows(rows, this.rows);
       return;
     }
     if (before && !isSameServer && before.status !== "idle") say(GONE);
-    this.rows = merged(isSameRun ? this.rows : [], rows);
+    this.rows = mergeRows(isSameRun ? this.rows : [], rows);
     const wasProven = this.isProven;
     this.status = status;
     if (status.status === "idle") this.isShown = false;
@@ -208,7 +208,7 @@ export class Training {
       id = agents.keep(name, bytes);
       say(`The agent of the training before is kept ${PLACE} as "${name}".`);
     }
-    // Whoever plays against it goes on with it, not with the next one.
+    // A person who plays against it goes on with it, not with the next one.
     this.app.replaceAgent(agent, id);
   }
 
@@ -242,7 +242,7 @@ export class Training {
     if (this.app.rules.envId !== this.rules.envId) this.app.openGame(this.rules.envId);
   }
 
-  // Show the curves of this training, or those of the selected agent.
+  // Show the curves of this training, or of the selected agent.
   show(isShown) {
     this.isShown = isShown;
     this.app.changed();

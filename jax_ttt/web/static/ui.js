@@ -1,4 +1,4 @@
-// Parts that all panels share: messages, questions, numbers in words, tabs and choices.
+// Parts that the panels share: messages, questions, numbers as text, tabs and controls.
 
 import { html, useState } from "./vendor/htm-preact.js";
 import { read, write } from "./storage.js";

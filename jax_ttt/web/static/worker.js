@@ -1,4 +1,4 @@
-// The page's Web Worker: it computes the tasks that engine.js posts, one after another.
+// The page's Web Worker, which computes the tasks that engine.js posts, one by one.
 
 import { Rules } from "./rules.js";
 import { readAgent } from "./agent_file.js";
@@ -8,7 +8,7 @@ import { gradeOf, lookaheadValues, solve } from "./search.js";
 const PROGRESS_EVERY = 100; // milliseconds
 
 const games = new Map(); // name of a game -> its rules
-const agents = new Map(); // key of an agent -> { bytes, rows, player }, the latter once made
+const agents = new Map(); // key of an agent -> { bytes, rows, player (null until used) }
 
 function rulesOf(envId) {
   if (!games.has(envId)) games.set(envId, new Rules(envId));
@@ -18,15 +18,15 @@ function rulesOf(envId) {
 function playerOf(rules, { key, bytes, rows, forget }) {
   agents.delete(forget);
   if (bytes) agents.set(key, { bytes, rows, player: null });
-  const known = agents.get(key);
-  if (known.player === null) {
-    const agent = readAgent(known.bytes);
+  const entry = agents.get(key);
+  if (entry.player === null) {
+    const agent = readAgent(entry.bytes);
     if (agent.envId !== rules.envId) {
       throw new Error(`the agent plays ${agent.envId}, not ${rules.envId}`);
     }
-    known.player = makePlayer(rules, agent, known.rows);
+    entry.player = makePlayer(rules, agent, entry.rows);
   }
-  return known.player;
+  return entry.player;
 }
 
 const TASKS = {

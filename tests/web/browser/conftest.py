@@ -8,7 +8,7 @@ import browsing
 import pytest
 import tiny
 
-from jax_ttt.web import agents, export
+from jax_ttt.web import agent_files, one_file
 
 TIMEOUT = 20_000
 """Milliseconds that a page may take, on a busy machine."""
@@ -86,11 +86,11 @@ def open_page(contexts):
         return context
 
     def open_page(url, *, context=None, expected=None, **options):
-        page = (context or free_context(options)).new_page()
+        page = browsing.Page((context or free_context(options)).new_page())
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: note(message, expected))
         page.goto(url)
-        browsing.wait_for_turn(page)
+        page.wait_for_turn()
         return page
 
     yield open_page
@@ -121,16 +121,20 @@ def exported_url(weak, tmp_path_factory):
     """Return the address of the exported page: the shipped agents, and two to beat."""
     browsing.chromium()
     runs = [
-        agents.Listed(f"run/{path.stem}", path.stem, "run", path, {})
+        agent_files.ListedAgent(f"run/{path.stem}", path.stem, "run", path, {})
         for path in weak.values()
     ]
-    listed = [*agents.shipped_agents(), *runs]
-    return export.write_page(tmp_path_factory.mktemp("site"), listed).as_uri()
+    listed = [*agent_files.shipped_agents(), *runs]
+    return one_file.write_page(tmp_path_factory.mktemp("site"), listed).as_uri()
 
 
-@pytest.fixture(scope="module")
-def served_url(browser, weak, tmp_path_factory):
-    """Return the address of a server with two runs of untrained agents."""
+@pytest.fixture(scope="session")
+def served_url(weak, tmp_path_factory):
+    """Return the address of a server with two runs of untrained agents.
+
+    All files of tests share it, since no test changes what it serves.
+    """
+    browsing.chromium()
     folder = tmp_path_factory.mktemp("served")
     for path in weak.values():
         run = folder / "runs" / path.stem
@@ -146,3 +150,9 @@ def own_server(browser, tmp_path):
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(browsing.serving(tmp_path))
         yield url, stack.close
+
+
+@pytest.fixture
+def page(open_page, served_url):
+    """Return the page from the server that the tests share."""
+    return open_page(served_url)

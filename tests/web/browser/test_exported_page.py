@@ -1,31 +1,12 @@
 """The exported page from `file://`: one file that plays, proves and keeps by itself."""
 
 import re
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import browsing
 import pytest
-from browsing import (
-    GAMES,
-    SCREENS,
-    axe,
-    button,
-    counted,
-    expect,
-    figures,
-    hear,
-    is_over,
-    legal,
-    link,
-    moves,
-    play,
-    play_to_the_end,
-    says,
-    show,
-    squares,
-    status,
-    tab,
-    wait_for_turn,
-)
+from browsing import GAMES, expect, link
 
 from jax_ttt.players.shipped import ALL, SHIPPED
 
@@ -39,7 +20,6 @@ def page(open_page, exported_url):
     requests = []
     page.context.on("request", lambda request: requests.append(request.url))
     page.reload()
-    wait_for_turn(page)
     yield page
     own = (exported_url, "data:", "blob:")
     assert [url[:80] for url in requests if not url.startswith(own)] == []
@@ -47,9 +27,6 @@ def page(open_page, exported_url):
 
 
 def test_it_is_one_file_without_addresses(exported_url):
-    from pathlib import Path
-    from urllib.parse import unquote, urlparse
-
     path = Path(unquote(urlparse(exported_url).path))
     assert [one.name for one in path.parent.iterdir()] == [path.name]
     text = path.read_text("utf-8")
@@ -57,126 +34,95 @@ def test_it_is_one_file_without_addresses(exported_url):
     assert "connect-src 'none'" in text
 
 
-@pytest.mark.parametrize("env_id", GAMES)
-def test_a_whole_game_is_played_reviewed_counted_and_kept(page, env_id):
-    browsing.game(page, env_id)
-    play_to_the_end(page)
-    line = moves(page)
-    assert status(page) == browsing.result(env_id, line, "x") == "You lost."
-    button(page, "Review this game").click()
-    panel = page.get_by_role("tabpanel")
-    expect(panel.get_by_role("listitem")).to_have_count(len(line))
-    expect(panel).to_contain_text("mistake")
+def test_whole_games_are_played_reviewed_counted_and_kept(open_page, page):
+    lines = {}
+    for env_id in GAMES:
+        page.game(env_id)
+        page.play_to_the_end()
+        line = lines[env_id] = page.moves()
+        assert page.status() == browsing.result(env_id, line, "x") == "You lost."
+        page.button("Review this game").click()
+        panel = page.get_by_role("tabpanel")
+        expect(panel.get_by_role("listitem")).to_have_count(len(line))
+        expect(panel).to_contain_text("mistake")
     page.reload()
-    wait_for_turn(page)
-    assert moves(page) == line
-    assert counted(page)["You lost"] == 1
-
-
-def test_a_reload_in_the_middle_keeps_the_game(page):
-    browsing.game(page, "connect_7x6")
-    play(page, 3)
-    line = moves(page)
+    for env_id, line in lines.items():
+        page.game(env_id)
+        assert page.moves() == line
+        assert page.counted()["You lost"] == 1
+    # A game that goes on is kept, too, and its link holds the position.
+    page.new_game()
+    page.play(4)
+    line = page.moves()
     page.reload()
-    wait_for_turn(page)
-    assert moves(page) == line
-    play_to_the_end(page)
-    assert counted(page)["Games"] == 1
+    assert page.moves() == line
+    assert open_page(page.url).moves() == line
 
 
-def test_values_and_hints_are_there(page):
-    show(page, "Exact values", "Network's values", "Table's values")
-    pattern = re.compile("exact draw, network .*, table ")
-    expect(squares(page).first).to_have_accessible_name(pattern)
-    button(page, "Hint").click()
-    says(page, "keeps the draw")
-    browsing.game(page, "connect_5x4")
-    expect(squares(page).first).to_have_accessible_name(re.compile("exact .*network"))
+def test_values_hints_and_perfect_play_are_there(page):
+    page.show("Exact values", "Network's values", "Table's values")
+    page.place_says(0, "exact draw, network .*, table ")
+    page.button("Hint").click()
+    page.says("keeps the draw")
+    page.choose("Perfect play")
+    page.play_to_the_end(max)
+    assert page.status() in ("You lost.", "A draw.")
+    page.game("connect_5x4")
+    page.place_says(0, "exact .*network")
 
 
-def test_perfect_play_moves_without_a_server(page):
-    browsing.level(page, "Perfect play")
-    play_to_the_end(page, max)
-    assert status(page) in ("You lost.", "A draw.")
-
-
-def test_the_timeline_goes_back_to_a_snapshot_and_plays_it(page):
-    panel = tab(page, "Learning")
+def test_the_timeline_and_the_proof_work_and_training_is_missing(page):
+    panel = page.tab("Learning")
+    expect(panel).to_contain_text("Training is missing")
+    expect(panel).to_contain_text("python -m jax_ttt.web")
+    expect(page.button("Start")).to_have_count(0)
+    expect(page.get_by_role("contentinfo")).to_contain_text("works without a server")
     expect(page.get_by_role("img", name=re.compile("As X"))).to_be_visible()
+    page.check_with_axe("the panel without training")
     page.get_by_role("slider", name="Snapshot").press("Home")
     expect(panel).to_contain_text("update 0 of")
-    button(page, "Play against it as it was then").click()
-    says(page, "at update 0")
-    while not is_over(page):
-        play(page, browsing.best_actions("tic_tac_toe", moves(page))[0])
-    assert counted(page)["Games"] == 1
-    expect(tab(page, "Proof")).to_contain_text("Can be beaten")
-    tab(page, "Learning")
-    button(page, "Back to the latest").click()
-    expect(tab(page, "Proof")).to_contain_text("Unbeatable")
-
-
-def test_the_proof_is_checked_again_and_a_losing_line_is_shown(page):
-    tab(page, "Proof")
-    button(page, "Check again in this browser").click()
-    hear(page, "The same result")
-    browsing.agent(page, "Run weak (network)")
-    tab(page, "Proof")
-    button(page, "Show me how to beat it").first.click()
-    says(page, "try it yourself")
-    assert browsing.result("tic_tac_toe", moves(page), "x") == "You lost."
-    browsing.game(page, "connect_5x4")
-    panel = tab(page, "Proof")
-    button(page, "Check again in this browser").click()
+    page.button("Play against it as it was then").click()
+    page.says("at update 0")
+    while not page.is_over():
+        page.play(browsing.best_actions("tic_tac_toe", page.moves())[0])
+    assert page.counted()["Games"] == 1
+    expect(page.tab("Proof")).to_contain_text("Can be beaten")
+    page.tab("Learning")
+    page.button("Back to the latest").click()
+    expect(page.tab("Proof")).to_contain_text("Unbeatable")
+    page.button("Check again in this browser").click()
+    page.hear("The same result")
+    page.choose_agent("Run weak (network)")
+    page.tab("Proof")
+    page.button("Show me how to beat it").first.click()
+    page.says("try it yourself")
+    assert browsing.result("tic_tac_toe", page.moves(), "x") == "You lost."
+    page.game("connect_5x4")
+    panel = page.tab("Proof")
+    page.button("Check again in this browser").click()
     expect(panel).to_contain_text("The same result", timeout=60_000)
 
 
-def test_training_is_missing_and_the_page_says_so(page):
-    panel = tab(page, "Learning")
-    expect(panel).to_contain_text("Training is missing")
-    expect(panel).to_contain_text("python -m jax_ttt.web")
-    expect(button(page, "Start")).to_have_count(0)
-    expect(page.get_by_role("contentinfo")).to_contain_text("works without a server")
-
-
-def test_the_link_holds_the_position(open_page, page, exported_url):
-    play(page, 4)
-    other = open_page(page.url)
-    assert moves(other) == moves(page)
-    other = open_page(link(exported_url, "connect_5x4", [2, 2]))
-    assert moves(other) == [2, 2]
-    assert len(legal(other)) == 5
-
-
 def test_statistics_and_agents_are_exported_and_imported(open_page, page, tmp_path):
-    play_to_the_end(page)
-    panel = tab(page, "Learning")
-    browsing.upload(page, "Add an agent's file", ALL["connect-5x4"])
-    expect(panel.get_by_role("listitem").filter(has_text="connect-5x4")).to_have_count(
-        1
-    )
+    page.play_to_the_end()
+    panel = page.tab("Learning")
+    page.upload("Add an agent's file", ALL["connect-5x4"])
+    entry = panel.get_by_role("listitem").filter(has_text="connect-5x4")
+    expect(entry).to_have_count(1)
     section = panel.get_by_role("region", name="Snapshots")
     download = section.get_by_role("button", name="Download")
     content = browsing.download(download, tmp_path / "agent.safetensors")
     assert content == SHIPPED["network"].read_bytes()
-    tab(page, "Statistics")
+    page.tab("Statistics")
     file = tmp_path / "all.json"
-    browsing.download(button(page, "Export"), file)
-    other = open_page(page.url.partition("#")[0])
-    tab(other, "Statistics")
-    browsing.upload(other, "Import", file)
+    browsing.download(page.button("Export"), file)
+    other = open_page(link(page.url, "connect_5x4", [2, 2]))
+    assert other.moves() == [2, 2]
+    assert len(other.legal()) == 5
+    other.game("tic_tac_toe")
+    other.tab("Statistics")
+    other.upload("Import", file)
     expect(other.get_by_role("definition").first).to_have_text("1")
-    panel = tab(other, "Learning")
-    expect(panel.get_by_role("listitem").filter(has_text="connect-5x4")).to_have_count(
-        1
-    )
-
-
-@pytest.mark.parametrize("screen", SCREENS)
-def test_axe_finds_nothing_serious(open_page, exported_url, screen):
-    page = open_page(exported_url, **SCREENS[screen])
-    play(page, 4)
-    for name in ("Game", "Learning", "Statistics"):
-        tab(page, name)
-        axe(page, name)
-    assert set(figures(tab(page, "Statistics"))) >= {"Games", "You won", "Draws"}
+    panel = other.tab("Learning")
+    entry = panel.get_by_role("listitem").filter(has_text="connect-5x4")
+    expect(entry).to_have_count(1)

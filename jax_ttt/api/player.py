@@ -1,0 +1,154 @@
+"""Players in one form: agents, built-in players, functions and policies."""
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+import jax
+import numpy as np
+from jaxtyping import Array, Key
+
+from jax_ttt.config import game_facts
+from jax_ttt.config.errors import GameError, PlayerError, SettingError
+from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.ranges import SEED_RANGE, check_setting
+from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.players import player_names, registry, saved_agents, user_players
+from jax_ttt.players.player import Player
+
+PlayerLike: TypeAlias = (
+    Player | saved_agents.SavedAgent | str | os.PathLike[str] | ChooseFn | np.ndarray
+)
+"""Everything that can be a player."""
+
+
+def player(
+    player: PlayerLike,
+    *,
+    env_id: str | None = None,
+    name: str | None = None,
+    seed: int = 0,
+) -> Player:
+    """Return a player: an agent, a built-in player, or your own function or policy.
+
+    All functions that take a player accept the same values as `player`. Call this
+    function only to give a player a name, a game or a seed.
+
+    Args:
+        player: An agent; the name of a built-in player, for instance `"random"`,
+            `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
+            agent; a policy with the shape of `Player.policy`; or a function
+            `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
+            PGX state of B games, with fields such as `env_state.observation` and
+            `env_state.legal_action_mask`, and returns B legal actions. It is tested on
+            many boards: a move that changes with the other games of the batch or their
+            order is refused; one that changes with `key` makes results sampled.
+        env_id: The game; by default the agent's, else tic-tac-toe.
+        name: The player's name.
+        seed: The seed of a search in advance.
+
+    Raises:
+        Refused: no player of this game has the name; the function can't be compiled;
+            the function or policy plays an illegal move; a move depends on other games
+            of the batch; or `name` is empty.
+
+    Example:
+        >>> def first_free(key, env_state):
+        ...     return env_state.legal_action_mask.argmax(axis=-1)
+        >>> jax_ttt.player(first_free, name="row by row")
+        <player of tic_tac_toe: row by row, results are exact>
+        >>> half = jax_ttt.player("minimax").policy + jax_ttt.player("random").policy
+        >>> jax_ttt.player(half / 2, name="half random")
+        <player of tic_tac_toe: half random, results are exact>
+    """
+    SEED_RANGE.check("seed", seed)
+    if name is not None:
+        check_setting("name", str, name)
+    game = common_game([player], env_id)
+    return _make_player(player, game, jax.random.key(seed), name)
+
+
+def distinct_players(
+    players: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
+) -> tuple[EnvId, list[Player]]:
+    """Return the players' game, and all players with different names."""
+    game = common_game(players, env_id)
+    result = [_make_player(player_like, game, key) for player_like in players]
+    all_names = {player.name for player in result}
+    used: set[str] = set()
+    for i, player in enumerate(result):
+        name = player.name
+        if name in used:  # add a number that makes the name unique
+            numbered = (f"{name} ({count})" for count in itertools.count(2))
+            name = next(other for other in numbered if other not in all_names)
+            result[i] = dataclasses.replace(player, name=name)
+        all_names.add(name)
+        used.add(name)
+    return game, result
+
+
+def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
+    """Return the game: `env_id`, else the game of the players, else the default.
+
+    Raises:
+        Refused: the game is unknown, or a player is made for another game.
+    """
+    if env_id is not None and env_id not in GAMES:
+        raise SettingError("env_id", f"one of {', '.join(GAMES)}", env_id)
+    sources = {} if env_id is None else {env_id: "env_id"}  # by game
+    for player_like in players:
+        if game := _game_of_player(player_like):
+            sources.setdefault(game, _default_name(player_like))
+    if len(sources) > 1:
+        first, second = [f"{game} ({name})" for game, name in sources.items()][:2]
+        raise GameError(f"more than one game: {first} and {second}")
+    return cast(EnvId, next(iter(sources), game_facts.DEFAULT_GAME))
+
+
+def _game_of_player(player_like: PlayerLike) -> EnvId | None:
+    """Return the game that a player is made for; None if it plays several games."""
+    if isinstance(player_like, Player):
+        return player_like.env_id
+    if isinstance(player_like, saved_agents.SavedAgent):
+        return player_like.config.env_id
+    if not isinstance(player_like, str | os.PathLike):
+        return None
+    name = os.fspath(player_like)
+    saved = player_names.read_name(name, game_facts.DEFAULT_GAME).saved
+    return None if saved is None else player_names.game_of_players([saved], None)
+
+
+def _default_name(player_like: PlayerLike) -> str:
+    if isinstance(player_like, Player):
+        return player_like.name
+    if isinstance(player_like, saved_agents.SavedAgent):
+        return f"agent of seed {player_like.seed}"
+    if isinstance(player_like, str | os.PathLike):
+        return os.fspath(player_like)
+    if isinstance(player_like, np.ndarray):
+        return "policy"
+    return getattr(player_like, "__name__", None) or repr(player_like)
+
+
+def _make_player(
+    player_like: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
+) -> Player:
+    player_name = _default_name(player_like) if name is None else name
+    if isinstance(player_like, Player):
+        return dataclasses.replace(player_like, name=player_name)
+    if isinstance(player_like, saved_agents.SavedAgent):
+        return registry.agent_player(player_name, player_like)
+    if isinstance(player_like, str | os.PathLike):
+        spec = player_names.read_name(os.fspath(player_like), env_id)
+        player = registry.make_player(spec, env_id, key)
+        return dataclasses.replace(player, name=player_name)
+    if isinstance(player_like, np.ndarray):
+        return user_players.from_policy(player_name, player_like, env_id)
+    if not callable(player_like):
+        raise PlayerError(
+            "a player is an agent, a name, a path, a function or a policy, "
+            f"not {player_like!r}"
+        )
+    return user_players.from_function(player_name, player_like, env_id)

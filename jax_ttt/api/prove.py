@@ -1,0 +1,151 @@
+"""The proof that a player is unbeatable, or the line of play that beats it."""
+
+import dataclasses
+
+import jax
+import numpy as np
+
+from jax_ttt.api import html
+from jax_ttt.api import player as players
+from jax_ttt.api.player import PlayerLike
+from jax_ttt.config.errors import PlayerError, SettingError
+from jax_ttt.config.game_facts import GAMES, Seat
+from jax_ttt.config.ranges import MAX_POSITIONS_RANGE
+from jax_ttt.games import tree as trees
+from jax_ttt.games.played_game import Game, game_against_itself
+from jax_ttt.grading import grader, search_grade
+from jax_ttt.grading.grade import Grade
+from jax_ttt.pictures.board_svg import position_picture
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.players.player import Player
+from jax_ttt.solver import proof
+from jax_ttt.text import grade_text
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Proof:
+    """The result of a proof: unbeatable, a line that beats the player, or undecided.
+
+    Attributes:
+        player: The player's name.
+        grade: The player's grade in the seats that it learned, which the proof covers.
+        likeliest_game: The moves of its likeliest game against itself.
+
+    Example:
+        >>> proof = jax_ttt.prove("minimax")
+        >>> proof.unbeatable, proof.losing_line
+        (True, None)
+        >>> proof
+        unbeatable: no line of play by any opponent wins against it, as X or as O \
+(5,478 positions)
+    """
+
+    player: str
+    grade: Grade
+    likeliest_game: tuple[int, ...]
+
+    @property
+    def env_id(self) -> str:
+        """The game."""
+        return self.grade.env_id
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """The seats that the proof covers."""
+        return self.grade.seats
+
+    @property
+    def unbeatable(self) -> bool | None:
+        """Whether no line of play by any opponent beats it in these seats.
+
+        None if the search ended before that was decided.
+        """
+        return self.grade.unbeatable
+
+    @property
+    def losing_line(self) -> tuple[int, ...] | None:
+        """The moves of both players in a shortest game that it loses, or None."""
+        loss = self.grade.shortest_loss
+        return None if loss is None else loss[1]
+
+    @property
+    def losing_seat(self) -> Seat | None:
+        """The player's seat in that game, or None."""
+        loss = self.grade.shortest_loss
+        return None if loss is None else loss[0]
+
+    @property
+    def verdict(self) -> str:
+        """The result in words."""
+        return grade_text.verdict(self.grade)
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the losing line, or if there is none the likeliest game."""
+        moves = self.losing_line or self.likeliest_game
+        states = Game.start(self.env_id, moves).states
+        # After each move, side by side.
+        return position_picture(
+            jax.tree.map(lambda *x: np.concatenate(x), *states[1:]), theme
+        )
+
+    def __repr__(self) -> str:
+        return self.verdict
+
+    def _repr_html_(self) -> str:
+        text = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
+        return html.with_picture(text, self.picture)
+
+
+def prove(
+    player: PlayerLike, *, env_id: str | None = None, max_positions: int | None = None
+) -> Proof:
+    """Prove that a player is unbeatable, or find a line of play that beats it.
+
+    The proof checks every move that the player may make and every reply that an
+    opponent could choose. In an enumerable game it uses the whole tree. In the other
+    games of stones it searches all positions that the player reaches, so the player
+    must be deterministic. Ctrl-C ends the search, which then proves nothing more.
+
+    Args:
+        player: An agent, a built-in player's name or a function; see `player`.
+        env_id: The game; by default the player's, else tic-tac-toe.
+        max_positions: Most positions that a search visits in a seat; by default as
+            many as memory holds. A search that reaches this limit proves nothing.
+
+    Raises:
+        Refused: the player is unknown; positions of the game have no keys; the
+            player's moves are random; or `max_positions` has no effect.
+
+    Example:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> jax_ttt.prove(agent).unbeatable
+        True
+        >>> len(jax_ttt.prove("random").losing_line)
+        5
+    """
+    examined = players.player(player, env_id=env_id)
+    check_max_positions(max_positions, examined)
+    tree = trees.host_tree(examined.env_id)
+    if tree is not None and examined.policy is None:
+        rule = "no proof is possible, since its moves are random"
+        raise PlayerError(f"{examined.name}: {rule}")
+    if tree is None and (reason := search_grade.reason_not_searchable(examined)):
+        raise PlayerError(reason)
+    grade = grader.follow_lines(examined, max_positions)
+    if tree is not None and examined.policy is not None:
+        likeliest = proof.self_play_line(tree, examined.policy)
+    else:
+        likeliest = game_against_itself(examined.env_id, examined.choose).moves
+    return Proof(player=examined.name, grade=grade, likeliest_game=likeliest)
+
+
+def check_max_positions(max_positions: int | None, player: Player) -> None:
+    """Raise `Refused` if the limit of a search is wrong, or has no effect."""
+    if max_positions is None:
+        return
+    MAX_POSITIONS_RANGE.check("max_positions", max_positions)
+    if GAMES[player.env_id].enumerable:
+        rule = f"left out: the whole tree of {player.env_id} is enumerated"
+        raise SettingError("max_positions", rule, max_positions)
+    if reason := search_grade.reason_not_searchable(player):
+        raise PlayerError(reason)

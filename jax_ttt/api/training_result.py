@@ -1,0 +1,175 @@
+"""The results of training: a run, or runs of several seeds."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import overload
+
+from jax_ttt.api import html
+from jax_ttt.api.agent import Agent
+from jax_ttt.config.errors import Refused
+from jax_ttt.config.settings import Config
+from jax_ttt.files.metrics_rows import Row, evaluated_rows
+from jax_ttt.grading.grade import wilson_interval
+from jax_ttt.pictures import curves
+from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.text import grade_text
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Run:
+    """A finished training run; a notebook shows its learning curves or its rounds.
+
+    Attributes:
+        agent: The trained agent.
+        rows: The metrics as records, one per chunk of updates and one per evaluation;
+            the file `metrics.jsonl` has the same fields.
+        agents: The agents at all evaluations if `keep_agents` was set, in their order;
+            else only the last agent.
+
+    Example:
+        >>> run = jax_ttt.train(seed=1, preset="table")
+        >>> run.is_proven, run.proven_from < 400
+        (True, True)
+        >>> evaluations = [row for row in run.rows if row.event == "evaluation"]
+        >>> [row.update for row in evaluations][:3]
+        [0, 40, 80]
+    """
+
+    agent: Agent
+    rows: tuple[Row, ...]
+    agents: tuple[Agent, ...]
+
+    @property
+    def config(self) -> Config:
+        """The settings of the run."""
+        return self.agent.config
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        return self.agent.seed
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the agent is proven unbeatable in the seats that it learned."""
+        return self.agent.score.unbeatable is True
+
+    @property
+    def proven_from(self) -> int | None:
+        """The update from which every evaluation proves it unbeatable, or None."""
+        return curves.proven_from(self.rows)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training, excluding compilation and evaluation."""
+        return self.rows[-1].seconds
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the learning curves, or the rounds of a run with counterexamples."""
+        title = f"{self.config.env_id}, seed {self.seed}"
+        return curves.draw_run(self.rows, title, self.config, theme)
+
+    def __repr__(self) -> str:
+        return grade_text.step_line(self.agent.num_updates, self.agent.score)
+
+    def _repr_html_(self) -> str:
+        return html.with_picture(html.preformatted(repr(self)), self.picture)
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Runs(Sequence[Run]):
+    """Runs of several seeds with the same settings; a notebook shows their curves.
+
+    It is a sequence: `len(runs)`, `runs[0]`, `for run in runs`.
+
+    Attributes:
+        config: The settings of all runs.
+        runs: The runs in the order of the given seeds.
+        diverged: The seeds that diverged; they have no run.
+
+    Example:
+        >>> runs = jax_ttt.train_many([1, 2], preset="table")
+        >>> runs
+        2 of 2 agents are proven unbeatable (95 % interval of the rate: 34 to 100 %)
+        >>> [run.seed for run in runs]
+        [1, 2]
+    """
+
+    config: Config
+    runs: tuple[Run, ...]
+    diverged: tuple[int, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Run]: ...
+    def __getitem__(self, index: int | slice) -> Run | Sequence[Run]:
+        return self.runs[index]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self.runs)
+
+    @property
+    def num_agents(self) -> int:
+        """The number of trained agents, including those that diverged."""
+        return len(self.runs) + len(self.diverged)
+
+    @property
+    def num_proven(self) -> int:
+        """The number of agents that are proven unbeatable."""
+        return sum(run.is_proven for run in self.runs)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the rate of proven agents, from 0 to 1."""
+        low, high = wilson_interval(self.num_proven, self.num_agents)
+        return low, high
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw wins by seat, mean and range of the runs, and the share of proofs."""
+        return draw_groups({count_phrase(len(self), "run"): self}, theme)
+
+    def __repr__(self) -> str:
+        if self.config.run.can_be_proven:
+            low, high = (f"{100 * end:.0f}" for end in self.interval)
+            agents = count_phrase(self.num_agents, "agent")
+            verb = "is" if self.num_agents == 1 else "are"
+            text = (
+                f"{self.num_proven:,} of {agents} {verb} proven unbeatable "
+                f"(95 % interval of the rate: {low} to {high} %)"
+            )
+        else:
+            text = f"{count_phrase(len(self), 'run')} of {self.config.env_id}"
+        seeds = ", ".join(map(str, self.diverged))
+        noun = "seed" if len(self.diverged) == 1 else "seeds"
+        return f"{text}; diverged: {noun} {seeds}" if seeds else text
+
+    def _repr_html_(self) -> str:
+        text = html.preformatted("\n".join([repr(self), *self._by_seed()]))
+        return html.with_picture(text, self.picture) if self.runs else text
+
+    def _by_seed(self) -> list[str]:
+        return [f"seed {run.seed}: {run!r}" for run in self.runs]
+
+
+def draw_groups(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
+    """Draw groups of runs in one picture, each as its mean and range.
+
+    Raises:
+        Refused: a group has no run, or the groups are of different games.
+    """
+    all_runs = [run for runs in groups.values() for run in runs]
+    if not all_runs or not all(len(runs) for runs in groups.values()):
+        raise Refused("there is no run to draw")
+    if not all(evaluated_rows(run.rows, run.config.seats) for run in all_runs):
+        raise Refused("runs without rates against random (eval_games=0)")
+    games = {run.config.env_id for run in all_runs}
+    if len(games) > 1:
+        raise Refused(f"runs of different games: {', '.join(sorted(games))}")
+    rows = {name: [run.rows for run in runs] for name, runs in groups.items()}
+    config = all_runs[0].config
+    return curves.mean_curves(rows, config.env_id, config, theme)

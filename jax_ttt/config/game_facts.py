@@ -1,0 +1,210 @@
+"""The facts about each game that PGX's rules do not give: one record per game.
+
+No other module compares `env_id` with a string, so that a new game needs only a record
+here. Imports no JAX.
+"""
+
+import dataclasses
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+Seat = Literal["first", "second"]
+SeatSetting = Literal["both", "first", "second"]
+SEATS: tuple[Seat, ...] = get_args(Seat)
+"""Both seats: the player who makes a game's first move, and the other one."""
+
+Side = Literal["x", "o"]
+SIDES: dict[Seat, Side] = {"first": "x", "second": "o"}
+"""The short names of the seats, which people type and the web page uses."""
+SEAT_OF_SIDE: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
+"""The seats, by their short names."""
+
+LETTERS: tuple[str, str] = ("X", "O")
+"""The letters of the first player's stones and of the second player's."""
+
+MovesOn = Literal["cells", "columns"]
+Packing = Literal["cells", "columns"]
+Grid = list[tuple[int, ...]]
+
+
+class Symmetry(NamedTuple):
+    """A symmetric view of the board, a rotation or reflection.
+
+    Cell `i` of the view is cell `cells[i]` of the board, row by row, and action `a` in
+    the view is action `actions[a]` on the board.
+    """
+
+    cells: tuple[int, ...]
+    actions: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GameFacts:
+    """The facts about a game.
+
+    Raises:
+        ValueError: a fact needs another one that is missing.
+    """
+
+    shape: tuple[int, int]
+    """Rows and columns of the board."""
+    pgx_id: str | None = None
+    """PGX's name of the game; None for a game of our own."""
+    in_a_row: int | None = None
+    """Number of stones in a row that wins a game of our own; None for PGX's games.
+    Stones fall if moves are on columns."""
+    seats: tuple[str, str] = ("first", "second")
+    """Display names of the first player and of the second."""
+    stones: bool = False
+    """Whether PGX shows the board as two planes: the mover's stones, the opponent's."""
+    moves_on: MovesOn | None = None
+    """Meaning of an action, needed to draw boards in text: a cell, row by row (a last
+    action may be to pass), or a column. None: boards are not drawn in text."""
+    symmetries: tuple[Symmetry, ...] = ()
+    """The symmetric views, the identity first; empty if they are not listed here."""
+    max_moves: int | None = None
+    """The maximum number of moves in a game; None if it is not listed here.
+    `--backward` needs it, since an update then plays whole games."""
+    enumerable: bool = False
+    """Whether the game tree is small enough to enumerate, for exact results."""
+    packing: Packing | None = None
+    """How a position becomes a key of at most 64 bits: two bits for each cell, or the
+    stones and the height of each column. None: it does not become one, and the
+    positions that a player reaches can't be enumerated."""
+    certified: bool = False
+    """Whether `docs/check_certificate.py` has the rules and can check certificates."""
+    preset: Literal["default", "plain"] = "plain"
+    """The default preset of the game."""
+    exam: str | None = None
+    """A file in `jax_ttt/grading` of positions whose moves have known values."""
+
+    def __post_init__(self) -> None:
+        if (self.pgx_id is None) == (self.in_a_row is None):
+            raise ValueError("a game needs exactly one of pgx_id and in_a_row")
+        # A position's number is looked up by its stones; a tree has a level per move.
+        if self.enumerable and not (self.stones and self.max_moves):
+            raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")
+        # Stones decide which view of a board is the canonical one.
+        if self.symmetries and not self.stones:
+            raise ValueError(f"{self.pgx_id}: symmetries need stones")
+
+
+def square_views(size: int) -> tuple[Symmetry, ...]:
+    """Return the eight views of a square board whose actions are its cells."""
+    board: Grid = [tuple(range(row * size, (row + 1) * size)) for row in range(size)]
+    views = []
+    for _ in range(4):
+        mirrored = list(zip(*board, strict=True))
+        for view in (board, mirrored):
+            cells = tuple(cell for row in view for cell in row)
+            views.append(Symmetry(cells=cells, actions=cells))
+        board = mirrored[::-1]  # a quarter turn
+    return tuple(views)
+
+
+def column_views(rows: int, columns: int) -> tuple[Symmetry, ...]:
+    """Return the identity and the mirror image of a board played by columns."""
+    order = tuple(range(columns))
+    views = []
+    for actions in (order, order[::-1]):
+        cells = [row * columns + column for row in range(rows) for column in actions]
+        views.append(Symmetry(cells=tuple(cells), actions=actions))
+    return tuple(views)
+
+
+_EXAM = "connect_four.csv"
+
+
+def connect_game(columns: int, rows: int) -> GameFacts:
+    """Return the facts about four in a row on a board of this size.
+
+    Stones fall, as in Connect Four.
+    """
+    return GameFacts(
+        in_a_row=4,
+        shape=(rows, columns),
+        stones=True,
+        moves_on="columns",
+        symmetries=column_views(rows, columns),
+        max_moves=rows * columns,
+        packing="columns",
+        certified=columns <= 5 and rows <= 5,
+        exam=_EXAM if (columns, rows) == (7, 6) else None,
+    )
+
+
+_BOARD_SIZES = ((4, 4), (5, 4), (4, 5), (5, 5), (6, 5), (6, 6), (7, 6))
+
+GAMES: dict[str, GameFacts] = {
+    "tic_tac_toe": GameFacts(
+        pgx_id="tic_tac_toe",
+        shape=(3, 3),
+        seats=("X", "O"),
+        stones=True,
+        moves_on="cells",
+        symmetries=square_views(3),
+        max_moves=9,
+        enumerable=True,
+        packing="cells",
+        certified=True,
+        preset="default",
+    ),
+    "connect_four": GameFacts(
+        pgx_id="connect_four",
+        shape=(6, 7),
+        stones=True,
+        moves_on="columns",
+        symmetries=column_views(6, 7),
+        packing="columns",
+        exam=_EXAM,
+    ),
+    "othello": GameFacts(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
+    "hex": GameFacts(pgx_id="hex", shape=(11, 11), moves_on="cells"),
+    "animal_shogi": GameFacts(pgx_id="animal_shogi", shape=(4, 3)),
+    "gardner_chess": GameFacts(pgx_id="gardner_chess", shape=(5, 5)),
+    "go_9x9": GameFacts(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
+    **{
+        f"connect_{columns}x{rows}": connect_game(columns=columns, rows=rows)
+        for columns, rows in _BOARD_SIZES
+    },
+    "mnk_4x4_4": GameFacts(
+        in_a_row=4,
+        shape=(4, 4),
+        seats=("X", "O"),
+        stones=True,
+        moves_on="cells",
+        symmetries=square_views(4),
+        max_moves=16,
+        packing="cells",
+    ),
+}
+"""The games, by their names in `--env-id`."""
+
+DEFAULT_GAME = "tic_tac_toe"
+"""The default game."""
+
+if TYPE_CHECKING:
+    EnvId = str
+else:  # the command line and type checks at run time need the choices
+    EnvId = Literal[tuple(GAMES)]
+
+ENUMERABLE = tuple(name for name, game in GAMES.items() if game.enumerable)
+"""The games whose tree can be enumerated, so that a proof is possible."""
+
+CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
+"""The games in which a player can get a certificate."""
+
+
+def reason_game_is_not_searchable(env_id: EnvId) -> str:
+    """Return why a search of the positions that a player reaches is not possible.
+
+    Empty if it is possible.
+    """
+    game = GAMES[env_id]
+    if game.enumerable:
+        return f"the whole tree of {env_id} is enumerated"
+    return "" if game.packing else f"positions of {env_id} have no keys"
+
+
+def seat_name(env_id: str, seat: Seat) -> str:
+    """Return the display name of the player in this seat."""
+    return GAMES[env_id].seats[SEATS.index(seat)]

@@ -1,1 +1,0 @@
-"""The published systems: one record per system, with settings, figures and reasons."""

@@ -1,0 +1,70 @@
+"""Grids of settings: all combinations of a few values of each. Imports no JAX."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from jax_ttt.config.errors import UsageError, did_you_mean
+from jax_ttt.config.ranges import Setting, field_types, parse_setting
+from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
+
+Point = dict[str, Setting]
+"""The settings of one combination."""
+_FIXED_FIELDS = ("env_id", "eval_games")
+"""Fields that a sweep can't vary: its agents must have grades that compare."""
+
+
+def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
+    """Return the values of each setting from words like `tau=0.005,0.02`.
+
+    Raises:
+        UsageError: a word is not of that form, its setting does not exist or can't be
+            varied, or two words have the same setting.
+        SettingError: a value is not of the setting's type, or outside its range.
+    """
+    grid: dict[str, tuple[Setting, ...]] = {}
+    for word in words:
+        name, equals, values = word.partition("=")
+        name = name.strip().lstrip("-").replace("-", "_")
+        if not equals:
+            rule = "--grid must be SETTING=VALUE,VALUE, for instance tau=0.01,0.02"
+            raise UsageError(f"{rule}, got {word!r}")
+        if name in grid:
+            raise UsageError(f"--grid must name each setting once, got {name} twice")
+        if name in _FIXED_FIELDS:
+            reason = "a sweep is of one game, and grades all agents alike"
+            raise UsageError(f"--grid can't vary {name}: {reason}")
+        if name not in PART_OF_FIELD:
+            hint = did_you_mean(name, PART_OF_FIELD)
+            raise UsageError(f"--grid: there is no setting {name!r}{hint}")
+        hint = field_types(PART_TYPES[PART_OF_FIELD[name]])[name]
+        texts = [text.strip() for text in values.split(",")]
+        grid[name] = tuple(
+            dict.fromkeys(parse_setting(name, hint, text) for text in texts)
+        )
+    return grid
+
+
+def grid_points(
+    config: Config, grid: dict[str, tuple[Setting, ...]]
+) -> list[tuple[Point, Config]]:
+    """Return all combinations and their settings; the last setting varies fastest.
+
+    An empty grid has one combination, which is `config` unchanged.
+
+    Raises:
+        SettingError: a value is outside its range, contradicts others, or has no
+            effect.
+    """
+    combinations = (
+        dict(zip(grid, values, strict=True))
+        for values in itertools.product(*grid.values())
+    )
+    combined_configs = [(point, config.replace(**point)) for point in combinations]
+    for _, combined in combined_configs:
+        combined.check_changes(config)
+    return combined_configs
+
+
+def point_text(point: Mapping[str, object]) -> str:
+    """Return a combination as text, for instance `tau=0.005 num_envs=8`."""
+    return " ".join(f"{name}={value}" for name, value in point.items())

@@ -1,0 +1,133 @@
+"""Rows of `metrics.jsonl` and of sweeps: counts and grades."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.grading.grade import Grade
+
+Event = Literal["chunk", "evaluation"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingCounts:
+    """Counts of a training.
+
+    The settings and the seed decide all of them but `seconds`.
+    """
+
+    update: int
+    """Updates done."""
+    games: int
+    """Training games that have ended."""
+    wins: int
+    """Of these, games won by the agent; in self-play, by the player who moves first.
+
+    With `--start-share`, games that began at counterexamples count too.
+    """
+    losses: int
+    """Of these, games lost by the same player."""
+    env_steps: int
+    """Moves made in training games."""
+    seconds: float
+    """Time spent training, excluding compilation and evaluation."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RowKind:
+    """The kind of a row."""
+
+    event: Event
+    """The kind of row."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Chunk(TrainingCounts, RowKind):
+    """A row of `metrics.jsonl` after a chunk of updates."""
+
+    event: Literal["chunk"] = "chunk"
+    """The kind of row."""
+    loss: float
+    """Loss, mean of the chunk's updates."""
+    grad_norm: float
+    """L2 norm of the whole gradient, mean of the chunk's updates."""
+    mean_max_q: float
+    """Value of the best legal move, mean over games and updates."""
+    epsilon: float
+    """Probability of a random move, at the end of the chunk."""
+    learning_rate: float
+    """Step size, at the end of the chunk."""
+    rows: int
+    """Entries of a table that were visited so far; 0 for a network."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Evaluated(TrainingCounts, RowKind):
+    """A row of `metrics.jsonl` after an evaluation."""
+
+    event: Literal["evaluation"] = "evaluation"
+    """The kind of row."""
+    grade: Grade
+    """The agent's grade."""
+
+
+Row = Chunk | Evaluated
+"""A row of `metrics.jsonl`."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AgentResult(TrainingCounts):
+    """The result of one agent among many; each has an equal share of the seconds."""
+
+    seed: int
+    """Seed of all random numbers."""
+    diverged: bool
+    """Whether a loss, a gradient, a weight or an action value was not finite."""
+    grade: Grade | None = None
+    """Its grade; None if it diverged."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the agent is proven unbeatable in the seats that it learned."""
+        return self.grade is not None and self.grade.unbeatable is True
+
+
+def evaluated_rows(
+    rows: Sequence[Row], seats: Sequence[Seat] = SEATS
+) -> list[Evaluated]:
+    """Return the last row of each update that has rates against random in these seats.
+
+    A search at the end of a run adds a row with the same update.
+    """
+    graded = {
+        row.update: row
+        for row in rows
+        if isinstance(row, Evaluated) and row.grade.mean_rates(seats) is not None
+    }
+    return [*graded.values()]
+
+
+def source_of_rates(grades: Sequence[Grade], seats: Sequence[Seat] = SEATS) -> str:
+    """Return "exact", "partly sampled" or "sampled" for grades' rates in these seats.
+
+    It is "sampled" too if there are no rates.
+    """
+    rates_by_seat = (pair for grade in grades for pair in grade.rates.items())
+    exact = [rates.is_exact for seat, rates in rates_by_seat if seat in seats]
+    if not any(exact):
+        return "sampled"
+    return "exact" if all(exact) else "partly sampled"
+
+
+def searched_rows(rows: Sequence[Row]) -> list[Evaluated]:
+    """Return the last row of each update that has results of a search.
+
+    At the end of a run, a search may follow an incomplete one of the same agent.
+    """
+    searched = {
+        row.update: row
+        for row in rows
+        if isinstance(row, Evaluated) and row.grade.searched
+    }
+    return [*searched.values()]

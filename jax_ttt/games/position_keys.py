@@ -1,0 +1,206 @@
+"""Positions as keys of at most 64 bits, exact and without collisions.
+
+A key is two 32-bit words, as JAX has 64-bit integers only if a whole process uses them.
+It holds the stones of both players. Whose turn it is follows from their number, since
+the players alternate and the first player begins. There are two ways to pack a board
+(`GameFacts.packing`):
+
+- By cells: two bits for each cell. It is the key of `games.symmetry`, and the least key
+  of a board's symmetric views is the key of its canonical board.
+- By columns, for games whose stones fall: one bit for each stone and a 1 above them.
+  This is shorter: 49 bits for 7 x 6 cells, not 84.
+
+Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
+"""
+
+import dataclasses
+import functools
+from typing import NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jaxtyping import Array, Bool, Int, UInt32, UInt64
+
+from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
+from jax_ttt.games import line_games, pgx_games, symmetry
+
+_WORD = 32  # bits
+
+
+class Stones(NamedTuple):
+    """The stones of both players, row by row."""
+
+    first: jax.Array  # (B, F) bool
+    second: jax.Array  # (B, F) bool
+
+
+def _digit_bits(game: GameFacts) -> tuple[int, int]:
+    """Return the number of digits of a key, and the bits of each."""
+    rows, columns = game.shape
+    return (rows * columns, 2) if game.packing == "cells" else (columns, rows + 1)
+
+
+def check_packed(env_id: EnvId) -> None:
+    """Raise `ValueError` unless the game's positions have keys."""
+    game = GAMES[env_id]
+    num_digits, bits = _digit_bits(game)
+    words = -(-num_digits // (_WORD // bits))
+    if game.packing is None or not game.stones or words > 2:
+        raise ValueError(f"positions of {env_id} have no keys of 64 bits")
+
+
+def stones_of(env_state: pgx.State) -> Stones:
+    """Return the stones of states of a game of stones."""
+    # PGX's states of stones have the same fields as our states; `pgx.State` does not
+    # declare them.
+    board = cast(line_games.State, env_state)._x.board.reshape(
+        len(env_state.rewards), -1
+    )
+    return Stones(board == 0, board == 1)
+
+
+def stones_in_view(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
+    """Return the stones in a view; cell `i` of it is cell `cells[i]` of the board."""
+    return Stones(stones.first[:, cells], stones.second[:, cells])
+
+
+def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+    """Return the keys of boards."""
+    game = GAMES[env_id]
+    return _join_digits(game, _digits(game, stones))
+
+
+@functools.partial(jax.jit, static_argnames="env_id")
+def keys_of(env_id: EnvId, env_state: pgx.State) -> UInt32[Array, "B 2"]:
+    """Return the keys of states of a game of stones."""
+    return pack(env_id, stones_of(env_state))
+
+
+def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+    """Return the least key of each board's symmetric views.
+
+    A view has the digits of the board in another order. Packed by cells, the view with
+    the least key is the canonical board; packed by columns, it may be another view.
+    Training may start games at these keys, so another choice would change the agents.
+    """
+    game, views = GAMES[env_id], all_views(env_id)
+    digits = _digits(game, stones)
+    orders = views.cells if game.packing == "cells" else views.actions
+    least, *others = (_join_digits(game, digits[:, order]) for order in orders)
+    for keys in others:
+        less_high, less_low = keys[:, 1] < least[:, 1], keys[:, 0] < least[:, 0]
+        is_less = less_high | ((keys[:, 1] == least[:, 1]) & less_low)
+        least = jnp.where(is_less[:, None], keys, least)
+    return least
+
+
+def _join_digits(game: GameFacts, digits: UInt32[Array, "B D"]) -> UInt32[Array, "B 2"]:
+    """Return the keys with these digits, the first in the lowest bits."""
+    num_digits, bits = _digit_bits(game)
+    place = np.arange(num_digits)
+    per_word = _WORD // bits
+    shifted = digits << jnp.uint32(place % per_word * bits)[None]
+    words = [shifted[:, place // per_word == word] for word in (0, 1)]
+    return jnp.stack([word.sum(axis=1, dtype=jnp.uint32) for word in words], axis=1)
+
+
+def _mover_and_other(stones: Stones) -> tuple[Bool[Array, "B F"], Bool[Array, "B F"]]:
+    """Return the stones of the player to move, and the stones of the other player."""
+    second_moves = (stones.first | stones.second).sum(axis=1, keepdims=True) % 2 == 1
+    return (
+        jnp.where(second_moves, stones.second, stones.first),
+        jnp.where(second_moves, stones.first, stones.second),
+    )
+
+
+def _digits(game: GameFacts, stones: Stones) -> UInt32[Array, "B D"]:
+    """Return the digit of each cell, or of each column.
+
+    A cell's digit is 2 with a stone of the player to move, 1 if free, 0 with a stone of
+    the other player. A column's digit has a bit for each stone, 1 for the first
+    player's, and a 1 above the highest stone.
+    """
+    if game.packing == "cells":
+        mine, yours = _mover_and_other(stones)
+        return 1 + mine.astype(jnp.uint32) - yours.astype(jnp.uint32)
+    weights = jnp.uint32(1 << np.arange(game.shape[0])[::-1])[None, :, None]
+    # With n stones, the 1 above them is `2**n`: 1, and 1, 2, 4, ... for the stones. So
+    # a stone adds its weight once, and a first player's once more for its own bit.
+    times = 2 * stones.first.astype(jnp.uint32) + stones.second
+    return 1 + (times.reshape(-1, *game.shape) * weights).sum(axis=1, dtype=jnp.uint32)
+
+
+def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:
+    """Return the stones of the boards with these keys."""
+    game = GAMES[env_id]
+    num_digits, bits = _digit_bits(game)
+    place = np.arange(num_digits)
+    per_word = _WORD // bits
+    words = keys[:, place // per_word] >> jnp.uint32(place % per_word * bits)[None]
+    digits = words & jnp.uint32(2**bits - 1)
+    if game.packing == "cells":
+        # The swap of `_mover_and_other` is its own inverse.
+        return Stones(*_mover_and_other(Stones(digits == 2, digits == 0)))
+    rows = jnp.arange(game.shape[0], dtype=jnp.uint32)[None, ::-1, None]
+    height = 31 - jax.lax.clz(digits)[:, None]  # the place of the highest 1
+    has_stone, is_first = rows < height, (digits[:, None] >> rows) & 1 == 1
+    flat = (len(keys), -1)
+    return Stones(
+        first=(has_stone & is_first).reshape(flat),
+        second=(has_stone & ~is_first).reshape(flat),
+    )
+
+
+def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
+    """Return the states of boards on which nobody has won; the first player has id 0.
+
+    They are equal to the states that PGX reaches by playing to these boards, in every
+    field.
+    """
+    game = GAMES[env_id]
+    num_stones = (stones.first | stones.second).sum(axis=1, dtype=jnp.int32)
+    second_moves = num_stones % 2
+    mine, yours = _mover_and_other(stones)
+    free = ~(stones.first | stones.second)
+    board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
+    # PGX's states of stones have the same fields as our states; `pgx.State` does not
+    # declare them.
+    start = cast(line_games.State, _new_games(env_id, len(free)))
+    open_columns = free[:, : game.shape[1]]  # their highest cell is free
+    return dataclasses.replace(
+        start,
+        current_player=second_moves,
+        observation=jnp.stack([mine, yours], axis=-1).reshape(-1, *game.shape, 2),
+        legal_action_mask=free if game.moves_on == "cells" else open_columns,
+        _step_count=num_stones,
+        _x=start._x._replace(color=second_moves, board=board.astype(jnp.int32)),
+    )
+
+
+def _new_games(env_id: EnvId, num_boards: int) -> pgx.State:
+    """Return games before their first move."""
+    env = pgx_games.make_env(env_id)
+    start = jax.tree.map(lambda x: x[0], pgx_games.init(env, jax.random.key(0), 1))
+    return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
+
+
+def all_views(env_id: EnvId) -> symmetry.Views:
+    """Return the game's symmetric views; the identity alone where none are listed."""
+    views = symmetry.symmetric_views(env_id)
+    if views is not None:
+        return views
+    planes, num_actions = pgx_games.sizes(env_id)
+    cells = np.arange(int(np.prod(planes[:2])))
+    return symmetry.Views(cells[None], np.arange(num_actions)[None])
+
+
+def keys_to_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
+    """Return keys on the host as 64-bit numbers, the low word first."""
+    return np.ascontiguousarray(keys).view("<u8")[..., 0]
+
+
+def numbers_to_keys(numbers: UInt64[np.ndarray, "*N"]) -> UInt32[np.ndarray, "*N 2"]:
+    """Return the keys of `keys_to_numbers`."""
+    return numbers[..., None].view("<u4")

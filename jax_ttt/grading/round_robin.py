@@ -1,0 +1,153 @@
+"""Round-robin results in both seats, exact where possible and sampled elsewhere.
+
+Axes: `N` players, rows as first player and columns as second.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+import jax
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.games import pgx_games, position_lookup
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import sampled_match
+from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
+from jax_ttt.grading.tree_grade import exact_rates
+from jax_ttt.players import random_players
+from jax_ttt.players.player import Player
+from jax_ttt.solver import outcomes
+from jax_ttt.solver.outcomes import Outcome
+
+
+@dataclasses.dataclass(frozen=True)
+class RoundRobinTable:
+    """The results of each row's player, who moves first, against each column's."""
+
+    names: tuple[str, ...]
+    pairs: tuple[tuple[SeatGrade, ...], ...]  # by row and column
+
+    @property
+    def rates(self) -> Float[np.ndarray, "N N 3"]:
+        """The rates of the row's wins, draws and losses."""
+        return np.array(
+            [
+                [[rate.value for rate in pair.rates] for pair in row]
+                for row in self.pairs
+            ]
+        )
+
+    @property
+    def sampled(self) -> Bool[np.ndarray, "N N"]:
+        """Whether each pair is sampled, not exact."""
+        return np.array([[not pair.is_exact for pair in row] for row in self.pairs])
+
+    @property
+    def counts(self) -> Int[np.ndarray, "N N 3"]:
+        """The row's wins, draws and losses in games; 0 where the pair is exact."""
+        games = np.array([[pair.num_games for pair in row] for row in self.pairs])
+        return np.rint(self.rates * games[..., None]).astype(int)
+
+    @property
+    def scores(self) -> Float[np.ndarray, "N N"]:
+        """The row player's mean score against the column player, over both seats.
+
+        A win counts 1, a draw 0.5.
+        """
+        moving_first = self.rates @ [1, 0.5, 0]
+        return (moving_first + 1 - moving_first.T) / 2
+
+    @property
+    def ranking(self) -> tuple[Ranked, ...]:
+        """One record per player, the strongest first.
+
+        The score is against all others; it is 0.5 if there are none.
+        """
+        size = len(self.names)
+        others = ~np.eye(size, dtype=bool)
+        score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
+        score = score if size > 1 else np.array([0.5])
+        elo = ratings(self.scores)
+        return tuple(
+            Ranked(player=self.names[i], elo=float(elo[i]), score=float(score[i]))
+            for i in np.argsort(-elo, kind="stable")
+        )
+
+
+def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
+    """Return maximum-likelihood ratings on the Elo scale, with the mean 0.
+
+    A difference of 400 points means odds of 10 to 1. Each score is mixed with 1 % of a
+    draw; otherwise a player that always wins would have an infinite rating. Sources:
+    Elo 1978, "The rating of chessplayers"; Bradley and Terry 1952; the iteration is
+    Hunter 2004, "MM algorithms for generalized Bradley-Terry models".
+    """
+    if len(scores) < 2:
+        return np.zeros(len(scores))
+    others = ~np.eye(len(scores), dtype=bool)
+    won = np.where(others, 0.99 * scores + 0.005, 0).sum(axis=1)
+    strength = np.ones(len(scores))
+    for _ in range(10_000):
+        pairs = others / (strength[:, None] + strength)
+        new = won / pairs.sum(axis=1)
+        new /= np.exp(np.log(new).mean())
+        if np.allclose(new, strength, rtol=1e-9, atol=0):
+            break
+        strength = new
+    return 400 * np.log10(strength)
+
+
+Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
+"""A function that yields the pairs to sample one by one, e.g. with a progress bar."""
+
+
+def play_round_robin(
+    players: list[Player],
+    env_id: EnvId,
+    key: Key[Array, ""],
+    num_games: int,
+    watch: Watch = iter,
+) -> RoundRobinTable:
+    """Return the results of all pairs of players.
+
+    A pair is exact if both policies are known, else sampled with `num_games` games.
+    `key` is consumed.
+    """
+    size = len(players)
+    policy_of = {
+        place: player.policy
+        for place, player in enumerate(players)
+        if player.policy is not None
+    }
+    pairs: dict[tuple[int, int], SeatGrade] = {}
+    if policy_of:
+        probs = np.stack([*policy_of.values()])
+        table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
+        for row, first in enumerate(policy_of):
+            for column, second in enumerate(policy_of):
+                outcome = Outcome(*(rates[row, column] for rates in table))
+                pairs[first, second] = exact_rates(outcome)
+    # As policies, all players with a known policy share one compiled match.
+    choose_fns = [
+        player.choose
+        if player.policy is None
+        else random_players.policy_player(
+            position_lookup.position_index(env_id), player.policy
+        )
+        for player in players
+    ]
+    to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
+    for row, column in watch(to_sample):
+        counts, _ = sampled_match.play_seats(
+            env=pgx_games.make_env(env_id),
+            key=jax.random.fold_in(key, row * size + column),
+            first=choose_fns[row],
+            second=choose_fns[column],
+            num_games=num_games,
+        )
+        pairs[row, column] = sampled_seat(counts)
+    names = tuple(player.name for player in players)
+    rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
+    return RoundRobinTable(names, rows)

@@ -1,0 +1,144 @@
+"""Matches of two players: games on PGX, counted by seat.
+
+Axes: `B` games.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from jax_ttt.games import pgx_games
+from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.grading.grade import Match, sampled_seat
+
+
+class SeatCounts(NamedTuple):
+    """Games won, drawn and lost by one player; int32 scalars on the device."""
+
+    won: jax.Array
+    drawn: jax.Array
+    lost: jax.Array
+
+
+class MatchCounts(NamedTuple):
+    """Counts of a match, by the player's seat."""
+
+    first: SeatCounts
+    second: SeatCounts
+
+
+class _Games(NamedTuple):
+    """Games while they are played."""
+
+    key: jax.Array
+    env_state: pgx.State
+    total: jax.Array  # (B,) float32 sum of rewards so far
+    moves: jax.Array  # () int32 moves so far, in all games
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_match(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    player: Partial,
+    opponent: Partial,
+    num_games: int,
+) -> MatchCounts:
+    """Play `num_games` games at once to the end, with random seats.
+
+    `key` is consumed.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    seated = pgx_games.player_in_seat(start, "both")
+    first = pgx_games.is_turn(start, seated)
+    total, _ = _play(env, play_key, start, (player, opponent), seated)
+    return MatchCounts(_count(total, first), _count(total, ~first))
+
+
+@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+def play_seats(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    first: Partial,
+    second: Partial,
+    num_games: int,
+) -> tuple[SeatCounts, Int[Array, ""]]:
+    """Play `num_games` games, `first` moving first; `key` is consumed.
+
+    Returns the first player's results and the number of moves in all games.
+    """
+    init_key, play_key = jax.random.split(key)
+    start = pgx_games.init(env, init_key, num_games)
+    seated = pgx_games.player_in_seat(start, "first")
+    total, moves = _play(env, play_key, start, (first, second), seated)
+    return _count(total, jnp.ones(num_games, bool)), moves
+
+
+def _play(
+    env: pgx.Env,
+    key: Key[Array, ""],
+    start: pgx.State,
+    players: tuple[ChooseFn, ChooseFn],
+    seated: Int[Array, " B"],
+) -> tuple[Float[Array, " B"], Int[Array, ""]]:
+    """Play all games to the end; `seated` are the PGX ids of `players[0]`.
+
+    Returns the total reward of `players[0]` in each game, and the number of moves in
+    all games.
+    """
+
+    def is_going(games: _Games) -> jax.Array:
+        return ~pgx_games.is_finished(games.env_state).all()
+
+    def ply(games: _Games) -> _Games:
+        key, env_state, total, moves = games
+        key, player_key, opponent_key = jax.random.split(key, 3)
+        is_ours = pgx_games.is_turn(env_state, seated)
+        action = jnp.where(
+            is_ours,
+            _moves_where(is_ours, players[0], player_key, env_state),
+            _moves_where(~is_ours, players[1], opponent_key, env_state),
+        )
+        env_state, move = pgx_games.step(env, env_state, action, 1.0)
+        total += jnp.where(is_ours, move.reward, -move.reward)
+        return _Games(key, env_state, total, moves + move.live.sum())
+
+    # Rewards are summed over all steps: a step of a finished game gives 0.
+    begin = _Games(
+        key=key, env_state=start, total=jnp.zeros(len(seated)), moves=jnp.int32(0)
+    )
+    end = jax.lax.while_loop(is_going, ply, begin)
+    return end.total, end.moves
+
+
+def _moves_where(
+    is_turn: Bool[Array, " B"],
+    player: ChooseFn,
+    key: Key[Array, ""],
+    env_state: pgx.State,
+) -> Int[Array, " B"]:
+    """Return the player's moves; zeros, without a call, if it is nowhere its turn."""
+
+    def no_moves(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
+        del key, env_state
+        return jnp.zeros(len(is_turn), jnp.int32)
+
+    return jax.lax.cond(is_turn.any(), player, no_moves, key, env_state)
+
+
+def _count(total: Float[Array, " B"], is_counted: Bool[Array, " B"]) -> SeatCounts:
+    """Count the wins, draws and losses of the games where `is_counted` is True."""
+    return SeatCounts(
+        *(jnp.sum(is_counted & (jnp.sign(total) == end)) for end in (1, 0, -1))
+    )
+
+
+def match_of_counts(counts: MatchCounts) -> Match:
+    """Return the rates of a match, with 95 % intervals."""
+    return Match(first=sampled_seat(counts.first), second=sampled_seat(counts.second))

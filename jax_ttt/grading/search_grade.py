@@ -1,0 +1,204 @@
+"""Exact grades where a tree is too large: from all positions that a player reaches."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import GAMES, Seat
+from jax_ttt.grading.grade import Interval, Lines, SeatGrade
+from jax_ttt.players.player import Player
+from jax_ttt.runtime import devices
+from jax_ttt.solver import losing_lines, merged_positions, reached_positions
+from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.successors import SearchedPlayer
+
+_BATCH = 2**13
+"""Positions in a call of the compiled programs, on one device."""
+_MEMORY_BYTES = 40
+"""Memory for each position, at most: its row of 28 bytes in the widest level, and what
+merging that level takes."""
+_DISK_BYTES = 12
+"""Disk for each position: its key and its parent."""
+_SPARE_BYTES = 2**29
+"""Memory for the compiled programs, and for the rows that are sorted together."""
+_SAMPLE_SIZE = 2**14
+"""Positions of each level past `max_positions` that are sampled, to learn from."""
+
+
+OnBatch = Callable[[Reach, int, int], None]
+"""A function of a search, a level, and how many of the level's positions are done.
+
+The level is the latest one of the search; an earlier one while the losing lines are
+marked; or a later one of a sample, which is not in the search.
+"""
+
+
+class TimeOverError(Exception):
+    """Raised by an `OnBatch` to end a seat's search; its results so far are kept."""
+
+
+class SearchResult(NamedTuple):
+    """The grade in a seat, and the positions on losing lines with a choice."""
+
+    grade: SeatGrade
+    choices: np.ndarray | None  # (P,) uint64 keys; None if the search was ended
+
+
+def reason_not_searchable(player: Player) -> str:
+    """Return why the positions that a player reaches can't be enumerated; or empty."""
+    if GAMES[player.env_id].packing is None:
+        return f"positions of {player.env_id} have no keys (see docs/adding_a_game.md)"
+    if not player.is_deterministic:
+        return f"{player.name} does not play one move in each position"
+    return ""
+
+
+def most_positions() -> int:
+    """Return about how many positions fit into the free memory and on the disk."""
+    free = devices.free_host_bytes()
+    # Where the system does not tell the free memory, 2 GB are assumed.
+    free = 2**31 if free is None else free
+    in_memory = (free - _SPARE_BYTES) // _MEMORY_BYTES
+    on_disk = merged_positions.free_disk_bytes() // _DISK_BYTES
+    return max(min(in_memory, on_disk), 1)
+
+
+def search_by_seat(
+    player: Player,
+    max_positions: int | None = None,
+    sharding: jax.sharding.Sharding | None = None,
+    on_batch: OnBatch = lambda reach, level, num_done: None,
+    rng: np.random.Generator | None = None,
+) -> dict[Seat, SearchResult]:
+    """Return the player's results against every opponent, by the seat that it learned.
+
+    A seat with more than `max_positions` is not followed to the end; None means as many
+    as memory and disk hold. After Ctrl-C, the seats after it are missing. `sharding`
+    splits the positions over devices. With `rng`, the choices past `max_positions` come
+    from random samples of the levels there.
+
+    Raises:
+        PlayerError: `reason_not_searchable`, or the player plays an illegal move.
+    """
+    if reason := reason_not_searchable(player):
+        raise PlayerError(reason)
+    most = most_positions() if max_positions is None else max_positions
+
+    def on_latest(reach: Reach, num_done: int) -> None:
+        on_batch(reach, reach.num_expanded, num_done)
+
+    results: dict[Seat, SearchResult] = {}
+    interrupted = False
+    for seat in player.seats:
+        reach = Reach(_searched_player(player, seat, sharding))
+        choices = None
+        try:
+            try:
+                reached_positions.follow_all_lines(reach, most, on_latest)
+            except reached_positions.SymmetryError:
+                # Search again; a board and its mirror image are two positions.
+                reach = Reach(dataclasses.replace(reach.player, merge_symmetric=False))
+                reached_positions.follow_all_lines(reach, most, on_latest)
+            choices = _losing_choices(reach, rng, functools.partial(on_batch, reach))
+        except reached_positions.IllegalMoveError as error:
+            raise PlayerError(f"{player.name}: {error}") from None
+        except TimeOverError:
+            pass
+        except KeyboardInterrupt:
+            interrupted = True
+        num_choices = None if choices is None else len(choices)
+        results[seat] = SearchResult(seat_grade(reach, num_choices), choices)
+        if interrupted:
+            break
+    return results
+
+
+def _searched_player(
+    player: Player,
+    seat: Seat,
+    sharding: jax.sharding.Sharding | None,
+) -> SearchedPlayer:
+    """Return the player in a seat, whose positions `sharding` splits over devices."""
+    batch = _BATCH
+    if sharding is not None:
+        # Each sixteenth of a batch is split evenly, too.
+        unit = 16 * sharding.num_devices
+        batch = -(-_BATCH // unit) * unit
+    return SearchedPlayer(
+        env_id=player.env_id,
+        choose=player.choose,
+        seat=seat,
+        merge_symmetric=bool(GAMES[player.env_id].symmetries),
+        is_symmetric=player.is_symmetric,
+        sharding=sharding,
+        batch=batch,
+    )
+
+
+def _losing_choices(
+    reach: Reach, rng: np.random.Generator | None, on_batch: losing_lines.OnLevel
+) -> np.ndarray:
+    """Return the keys of positions on losing lines in which the player had a choice.
+
+    With `rng`, samples of the levels past `max_positions` hold some of the lines.
+    """
+    levels = reach.keys[: reach.num_expanded]
+    if rng is not None and not reach.is_complete:
+        levels += losing_lines.sample_levels(
+            player=reach.player,
+            level=reach.num_expanded,
+            keys=reach.keys[-1],
+            num_positions=_SAMPLE_SIZE,
+            rng=rng,
+            on_batch=on_batch,
+        )
+    elif not reach.ends.lost.moves:
+        return np.zeros(0, np.uint64)
+    choices = losing_lines.losing_choices(reach.player, levels, on_batch)
+    return np.concatenate(choices)
+
+
+def seat_grade(reach: Reach, losing_choices: int | None = None) -> SeatGrade:
+    """Return the grade of a player in the seat of a search."""
+    won, drawn, lost = reach.ends
+    open_rate = 0.0 if reach.is_complete else reach.open_chance
+
+    def possible(chance: float) -> Interval | None:
+        """Return the bounds of a rate; None if it is exact."""
+        if reach.is_complete:
+            return None
+        return chance, min(chance + open_rate, 1.0)
+
+    return SeatGrade(
+        win_rate=won.chance,
+        draw_rate=drawn.chance,
+        loss_rate=lost.chance,
+        win_rate_interval=possible(won.chance),
+        draw_rate_interval=possible(drawn.chance),
+        loss_rate_interval=possible(lost.chance),
+        worst_loss_rate=_worst_loss_rate(reach),
+        complete=reach.is_complete,
+        beaten=lost.moves > 0,
+        losing_line=reach.losing_line,
+        lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
+        num_positions=reach.num_positions,
+        positions=tuple(map(len, reach.keys)),
+        merged=reach.player.merge_symmetric,
+        num_moves=reach.num_expanded,
+        open_rate=open_rate,
+        losing_ends=lost.moves,
+        losing_choices=losing_choices,
+    )
+
+
+def _worst_loss_rate(reach: Reach) -> float | None:
+    # The player has one move in each position, so against the opponent of a losing line
+    # it loses every game.
+    if reach.ends.lost.moves:
+        return 1.0
+    return 0.0 if reach.is_complete else None

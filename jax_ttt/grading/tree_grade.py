@@ -1,0 +1,161 @@
+"""Exact grades of a policy, computed from the game's tree. NumPy, float64.
+
+Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose), `N`
+opponents.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Float
+
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading.grade import Details, Grade, Match, SeatGrade
+from jax_ttt.solver import best_response, minimax, outcomes, policies, proof
+from jax_ttt.solver.outcomes import Outcome
+
+
+def grade_policy(
+    env_id: EnvId,
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    seats: tuple[Seat, ...] = SEATS,
+    mean_abs_q_error: float | None = None,
+) -> Grade:
+    """Return the grade of a policy that learned these seats, with all details.
+
+    `mean_abs_q_error` is the result of `q_error`, None for a player without action
+    values.
+    """
+    opponents = {
+        "random": policies.uniform_policy(tree),
+        "minimax": minimax.policy(tree),
+        "minimax-first": minimax.policy(tree, first_best=True),
+        "best response": best_response.best_response(tree, probs),
+        "worst case": best_response.best_response(tree, probs, draw=-1.0),
+    }
+    matches = _exact_matches(tree, probs, opponents)
+    worst = matches.pop("worst case")
+    optimal_rate = minimax.optimal_moves(tree, probs)
+    decisions = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
+    is_reached = decisions["first"] | decisions["second"]
+    response = matches["best response"]
+    gain = (response.second.loss_rate - response.second.win_rate) + (
+        response.first.loss_rate - response.first.win_rate
+    )
+    details = Details(
+        opponents=matches,
+        exploitability=gain / 2,
+        optimal_move_rate=float(optimal_rate[~tree.terminal].mean()),
+        reachable_optimal_move_rate=float(optimal_rate[is_reached].mean()),
+        num_reachable=int(is_reached.sum()),
+        mean_abs_q_error=mean_abs_q_error,
+    )
+    first, second = _seat_grades(
+        tree=tree,
+        probs=probs,
+        random=matches["random"],
+        worst=worst,
+        optimal_rate=optimal_rate,
+    )
+    return Grade(
+        env_id=env_id, seats=seats, first=first, second=second, details=details
+    )
+
+
+def grade_seats(
+    env_id: EnvId,
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    seats: tuple[Seat, ...] = SEATS,
+) -> Grade:
+    """Return the grade of a policy as `grade_policy` does, but without the details.
+
+    It takes about half the time.
+    """
+    opponents = {
+        "random": policies.uniform_policy(tree),
+        "worst case": best_response.best_response(tree, probs, draw=-1.0),
+    }
+    matches = _exact_matches(tree, probs, opponents)
+    first, second = _seat_grades(
+        tree=tree,
+        probs=probs,
+        random=matches["random"],
+        worst=matches["worst case"],
+        optimal_rate=minimax.optimal_moves(tree, probs),
+    )
+    return Grade(env_id=env_id, seats=seats, first=first, second=second)
+
+
+def _exact_matches(
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    opponents: Mapping[str, Float[np.ndarray, "P A"]],
+) -> dict[str, Match]:
+    """Return a policy's results against each of the opponents, by their names."""
+    others = np.stack([*opponents.values()])
+    as_first = outcomes.pairwise_outcomes(tree, probs[None], others)  # (1, N)
+    opponent_first = outcomes.pairwise_outcomes(tree, others, probs[None])  # (N, 1)
+    matches = {}
+    for place, name in enumerate(opponents):
+        own_rates = Outcome(*(rates[0, place] for rates in as_first))
+        other_rates = Outcome(*(rates[place, 0] for rates in opponent_first))
+        matches[name] = Match(
+            first=exact_rates(own_rates), second=exact_rates(other_rates).reversed()
+        )
+    return matches
+
+
+def _seat_grades(
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    random: Match,
+    worst: Match,
+    optimal_rate: Float[np.ndarray, " P"],
+) -> list[SeatGrade]:
+    """Return the grade of a policy in each seat.
+
+    `random` and `worst` are its results against a random opponent and in the worst
+    case, `optimal_rate` are its chances of a best move in each position.
+    """
+    can_be_beaten = proof.can_be_beaten(tree, probs)
+    grades = []
+    for place, seat in enumerate(SEATS):
+        rates = random.seat(seat)
+        is_beaten, losing_line = bool(can_be_beaten[place]), None
+        if is_beaten:
+            losing_line = proof.losing_line(tree, probs, seat)
+        decisions = tree.turns_of(seat) & ~tree.terminal
+        grades.append(
+            SeatGrade(
+                win_rate=rates.win_rate,
+                draw_rate=rates.draw_rate,
+                loss_rate=rates.loss_rate,
+                worst_loss_rate=worst.seat(seat).loss_rate,
+                complete=True,
+                beaten=is_beaten,
+                losing_line=losing_line,
+                lines=outcomes.count_lines(tree, probs, seat),
+                optimal_move_rate=float(optimal_rate[decisions].mean()),
+            )
+        )
+    return grades
+
+
+def exact_rates(outcome: Outcome) -> SeatGrade:
+    """Return the exact rates of the player that moves first."""
+    # Rounding can make a sum of float64 slightly negative.
+    return SeatGrade(
+        win_rate=max(float(outcome.win_rate), 0.0),
+        draw_rate=max(float(outcome.draw_rate), 0.0),
+        loss_rate=max(float(outcome.loss_rate), 0.0),
+    )
+
+
+def q_error(tree: Tree[np.ndarray], q_values: Float[np.ndarray, "D A"]) -> float:
+    """Return the mean of `|Q - minimax|` over the legal moves of all positions."""
+    worth = minimax.to_mover(tree, minimax.values(tree))[tree.decisions]
+    legal = tree.legal_action_mask[tree.decisions]
+    return float(np.abs(q_values - worth)[legal].mean())

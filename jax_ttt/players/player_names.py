@@ -1,0 +1,205 @@
+"""The grammar of players' names.
+
+A name is a kind, a kind with its arguments after colons, or the path of an agent. This
+module imports no JAX, so that commands refuse a wrong name immediately.
+"""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from jax_ttt.config.errors import PlayerError, did_you_mean
+from jax_ttt.config.game_facts import DEFAULT_GAME, ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.ranges import Range
+from jax_ttt.config.settings import SELF
+from jax_ttt.files import agent_file
+from jax_ttt.files.agent_file import AgentError, agent_path
+from jax_ttt.players.shipped import ALL
+
+_SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
+
+PLAYER_KINDS = {
+    "random": "any legal move",
+    "minimax": "a best move, a random one if several are equal",
+    "minimax-first": "the first best move, row by row",
+    "minimax-quick": "the first best move that wins soonest or loses latest",
+    "mcts[:N]": "UCT, N playouts in advance (default 4,000)",
+    "mcts-online[:N]": "UCT, N playouts at each move (default 200)",
+    "blend:P:PLAYER": "a random move with probability P, else PLAYER's",
+    "lookahead:D:AGENT": "best play D moves deep, then the agent's values",
+    "shipped:network": "the shipped network for tic_tac_toe, proven unbeatable",
+    "shipped:table": "the shipped table for tic_tac_toe, proven unbeatable",
+    "shipped:connect-5x4": "the shipped network for connect_5x4, proven unbeatable",
+    "shipped:connect-7x6": "the shipped network for connect_7x6, which can be beaten",
+    "AGENT": "a saved agent's greedy play: a run's folder or a file",
+}
+"""The kinds of players, and how each plays."""
+PLAYERS_HELP = "\n".join(
+    ["Players:", *(f"  {name}: {text}" for name, text in PLAYER_KINDS.items())]
+)
+"""The kinds of players, a line each, for the help of a command."""
+
+BUILT_IN = (
+    "random",
+    "blend:0.7:minimax",
+    "minimax",
+    "minimax-first",
+    "minimax-quick",
+    "mcts",
+    "mcts-online",
+)
+"""Players that need no file."""
+
+_KINDS_BY_NAME = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
+_DEFAULT_PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
+_NEED_TREE = ("minimax", "minimax-first", "minimax-quick", "mcts")
+_NUMBER_RANGES = {
+    "mcts": Range(int, 1, 10**6),
+    "mcts-online": Range(int, 1, 10**6),
+    "blend": Range(float, 0, 1),
+    "lookahead": Range(int, 1, 9),
+}
+
+MAX_NESTING = 20
+"""Most levels of nested players; each level is compiled separately."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PlayerSpec:
+    """The parts of a player's name."""
+
+    name: str
+    kind: str  # the first word of the name, or "agent"
+    number: int | float = 0  # probability, playouts or depth
+    inner: "PlayerSpec | None" = None  # the player within a blend or a lookahead
+
+    @property
+    def path(self) -> Path:
+        """The agent's file."""
+        return agent_path(_SHIPPED.get(self.name, Path(self.name)))
+
+    @property
+    def saved(self) -> "PlayerSpec | None":
+        """The saved agent that the player is, or has within it; None if it has none."""
+        if self.inner is not None:
+            return self.inner.saved
+        return self if self.kind == "agent" else None
+
+
+def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
+    """Return the parts of a player's name, which `depth` other players enclose.
+
+    Raises:
+        PlayerError: no player has this name, or it can't play this game.
+    """
+    if depth > MAX_NESTING:
+        raise PlayerError(f"players may be nested at most {MAX_NESTING} levels deep")
+    kind, colon, arguments = name.partition(":")
+    if kind in _NEED_TREE and not GAMES[env_id].enumerable:
+        raise PlayerError(f"{name}: needs an enumerable game: {', '.join(ENUMERABLE)}")
+    if kind in _DEFAULT_PLAYOUTS:
+        default = _DEFAULT_PLAYOUTS[kind]
+        num_playouts = _read_number(name, kind, arguments) if colon else default
+        return PlayerSpec(name, kind, num_playouts)
+    if kind in ("blend", "lookahead"):
+        number, _, inner_name = arguments.partition(":")
+        if not inner_name:
+            form = next(form for form in PLAYER_KINDS if form.startswith(kind))
+            raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
+        inner = read_name(inner_name, env_id, depth + 1)
+        if kind == "lookahead" and inner.kind != "agent":
+            raise PlayerError(
+                f"{name}: lookahead needs a saved agent, got {inner_name!r}"
+            )
+        return PlayerSpec(name, kind, _read_number(name, kind, number), inner)
+    if name in _KINDS_BY_NAME:
+        return PlayerSpec(name, _KINDS_BY_NAME[name])
+    if not name or not _path_exists(name):
+        raise _unknown_player(name)
+    path = agent_path(Path(name))
+    if not path.exists():
+        raise PlayerError(f"{path}: no such file")
+    return PlayerSpec(name, "agent")
+
+
+def check_opponent(name: str, env_id: EnvId) -> None:
+    """Raise `PlayerError` unless the name is `self` or a player of this game."""
+    if name != SELF:
+        check_games([read_name(name, env_id)], env_id)
+
+
+def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
+    """Raise `PlayerError` if a saved agent among the players is of another game."""
+    for spec in specs:
+        if (saved := spec.saved) is not None:
+            agent_game = agent_file.read_env_id(saved.path)
+            if agent_game != env_id:
+                raise PlayerError(
+                    f"{saved.name}: made for {agent_game}, not for {env_id}"
+                )
+
+
+def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
+    """Return `env_id`, else the game of the players' saved agents, else the default.
+
+    Only the descriptions in the agents' files are read, not the weights.
+
+    Raises:
+        AgentError: a file can't be read, or two agents are made for different games.
+    """
+    if env_id is not None:
+        return env_id
+    games: dict[EnvId, Path] = {}
+    for spec in specs:
+        if (saved := spec.saved) is not None:
+            games.setdefault(agent_file.read_env_id(saved.path), saved.path)
+    if len(games) > 1:
+        (first, path), (second, other), *_ = games.items()
+        raise AgentError(f"{other}: made for {second}, but {path} for {first}")
+    return next(iter(games)) if games else DEFAULT_GAME
+
+
+def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:
+    """Return numbers that change when the player's file is replaced."""
+    if (saved := spec.saved) is None:
+        return ()
+    status = saved.path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _path_exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long, or with a character not allowed in paths
+        return False
+
+
+def _read_number(name: str, kind: str, text: str) -> int | float:
+    number_range = _NUMBER_RANGES[kind]
+    try:
+        return number_range.parse_number(text)
+    except ValueError:
+        raise PlayerError(
+            f"{name}: {kind} needs {number_range}, got {text!r}"
+        ) from None
+
+
+def _unknown_player(name: str) -> PlayerError:
+    if os.sep in name:
+        return PlayerError(f"{name}: no such file or folder{_similar_path(name)}")
+    kinds = [kind.partition("[")[0] for kind in PLAYER_KINDS if kind != "AGENT"]
+    has_arguments = ":" in name and not name.startswith("shipped:")
+    hint = "" if has_arguments else did_you_mean(name, kinds)
+    kinds_text = "".join(f"\n  {kind}: {text}" for kind, text in PLAYER_KINDS.items())
+    return PlayerError(f"{name}: no such file, and no known player{hint}{kinds_text}")
+
+
+def _similar_path(name: str) -> str:
+    """Return a question for a path of the same folder, if one has a similar name."""
+    path = Path(name)
+    try:
+        siblings = [str(sibling) for sibling in path.parent.iterdir()]
+    except (OSError, ValueError):
+        return ""
+    return did_you_mean(str(path), siblings)

@@ -1,1 +1,0 @@
-"""Many devices and many processes: where arrays lie, who writes, what fits."""

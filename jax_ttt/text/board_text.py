@@ -1,0 +1,201 @@
+"""Boards as text: a board's cells, its lines, the boards of a game side by side.
+
+Axes: `H` rows, `W` columns.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Shaped
+
+from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, EnvId, Seat
+from jax_ttt.games import position_lookup, stone_boards
+from jax_ttt.games import tree as trees
+from jax_ttt.games.played_game import Game
+from jax_ttt.games.tree import Tree
+from jax_ttt.text.screen import Screen
+
+FREE_SIGN = "-"
+"""The sign of a free cell in a board such as `X---O----`."""
+
+_WIDTH = 80  # of a terminal, for boards side by side
+_MOST_BOXED = 4  # rows or columns of a board with lines between its cells
+_STONE_STYLES = dict(zip(LETTERS, ("bold magenta", "bold blue"), strict=True))
+
+Cells = Shaped[np.ndarray, "rows W"]
+"""The cells of a board, and for columns a row of numbers: strings and numbers."""
+
+
+def board_cells(
+    obs: Shaped[np.ndarray, "H W planes"], to_move: Seat, free: str = FREE_SIGN
+) -> Shaped[np.ndarray, "H W"]:
+    """Return a board's cells as strings: the letters of stones, or `free`.
+
+    The first two planes of `obs` are the stones of the player to move and of the
+    opponent; other planes are ignored.
+    """
+    cells = np.full(obs.shape[:2], free, object)
+    for plane, stone in enumerate(LETTERS if to_move == "first" else LETTERS[::-1]):
+        cells[np.asarray(obs[..., plane]) > 0] = stone
+    return cells
+
+
+def position_cells(tree: Tree, position: int) -> Shaped[np.ndarray, "H W"]:
+    """Return the cells of an enumerated position."""
+    return board_cells(np.asarray(tree.obs[position]), tree.to_move(position))
+
+
+def cells_as_text(tree: Tree, position: int) -> str:
+    """Return a position's cells as one string, row by row: `X---O----`."""
+    return "".join(position_cells(tree, position).flat)
+
+
+def find_position(env_id: EnvId, cells: str) -> int:
+    """Return the position in the game's tree of a board such as `X---O----`.
+
+    Raises:
+        ValueError: it is not a board, no game reaches it, or its game is over.
+    """
+    tree = trees.enumerated(env_id)
+    size = math.prod(GAMES[env_id].shape)
+    first, second = LETTERS
+    stone_values = {first: 1, second: -1, FREE_SIGN: 0}
+    if len(cells) != size or not stone_values.keys() >= set(cells):
+        raise ValueError(f"not {size} of {first}, {second} and what is free")
+    mover = 1 if cells.count(first) == cells.count(second) else -1
+    features = [mover * stone_values[cell] for cell in cells]
+    number = stone_boards.board_number(jnp.array([features], jnp.float32))
+    position = int(position_lookup.position_index(env_id)[number][0])
+    if cells_as_text(tree, position) != cells:
+        raise ValueError("no play leads to this board")
+    if position not in tree.decisions:
+        raise ValueError("the game is over")
+    return position
+
+
+def numbered_cells(game: Game) -> Cells | None:
+    """Return a game's board with the numbers of its moves on the free cells.
+
+    Where moves are columns, a row below the board has their numbers. The action to pass
+    has no cell. The result is None for games with several kinds of pieces.
+    """
+    moves_on = GAMES[game.env_id].moves_on
+    if moves_on is None:
+        return None
+    obs = np.asarray(game.state.observation[0])
+    cells = board_cells(obs, game.to_move, free=".")
+    if moves_on == "columns":
+        return np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
+    for move in game.legal_moves:
+        if move < cells.size:
+            cells.flat[move] = move
+    return cells
+
+
+def shows_all_moves(game: Game) -> bool:
+    """Return whether the numbers on the board are exactly the legal moves.
+
+    They are not if a column is full, since it keeps its number, or if a player may
+    pass, since a pass has no cell.
+    """
+    cells = numbered_cells(game)
+    if cells is None:
+        return False
+    numbers = {cell for cell in cells.flat if isinstance(cell, int)}
+    return numbers == set(game.legal_moves)
+
+
+def board_text(game: Game, screen: Screen | None = None) -> str:
+    """Return a game's board, with the moves on their cells or below their columns.
+
+    With a screen, small boards have lines between the cells, stones have colours, and
+    the latest stone is underlined.
+    """
+    cells = numbered_cells(game)
+    if cells is None:
+        return f"({game.env_id} is not drawn in text)"
+    if screen is None:
+        return "\n".join(board_lines(cells))
+    styles = {}
+    latest = _latest_cell(game, cells)
+    if latest is not None:
+        styles[latest] = f"{_STONE_STYLES[cells.flat[latest]]} underline"
+    box = screen.lines if is_boxed(cells) else ""
+    lines = board_lines(cells, styles, screen.paint, box)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _latest_cell(game: Game, cells: Cells) -> int | None:
+    """Return the cell of the latest move; None before any move and after a pass."""
+    if not game.moves:
+        return None
+    cell = game.moves[-1]
+    if GAMES[game.env_id].moves_on == "columns":
+        is_stone = [text in _STONE_STYLES for text in cells[:, cell]]
+        cell += is_stone.index(True) * cells.shape[1]  # the highest stone
+    if cell < cells.size and cells.flat[cell] in _STONE_STYLES:
+        return cell
+    return None
+
+
+def is_boxed(cells: Cells) -> bool:
+    """Return whether a board is small enough for lines between its cells."""
+    return max(cells.shape) <= _MOST_BOXED
+
+
+def board_lines(
+    cells: Cells,
+    styles: Mapping[int, str] | None = None,
+    paint: Callable[[str, str], str] = lambda text, style: text,
+    box: str = "",
+) -> list[str]:
+    """Return the lines of a board; without the codes of colours, they are equally long.
+
+    All cells are as wide as the widest. `paint(text, style)` colours a cell in the
+    style that `styles` has for its number, row by row, else in its stone's style. `box`
+    has the vertical line, the horizontal line and the crossing between cells, as
+    `screen.LINES`; without it there are no lines.
+    """
+    width = max(len(str(cell)) for cell in cells.flat)
+    cell_styles = styles or {}
+    texts = []
+    for place, cell in enumerate(cells.flat):
+        text = str(cell)
+        style = cell_styles.get(place, _STONE_STYLES.get(text, "dim"))
+        space = width - len(text)
+        right = space // 2 if box else 0
+        texts.append(" " * (space - right) + paint(text, style) + " " * right)
+    across = cells.shape[1]
+    rows = [texts[begin : begin + across] for begin in range(0, cells.size, across)]
+    if not box:
+        return ["  " + " ".join(row) for row in rows]
+    vertical, horizontal, cross = box
+    rule = " " + cross.join([horizontal * (width + 2)] * across)
+    lines = [f"  {f' {vertical} '.join(row)} " for row in rows]
+    return [text for line in lines for text in (rule, line)][1:]
+
+
+def side_by_side(blocks: Sequence[Sequence[str]], gap: str) -> str:
+    """Return blocks of lines side by side; the lines of a block are equally long."""
+    rows = zip(*blocks, strict=True)
+    return "\n".join(gap.join(parts).rstrip() for parts in rows)
+
+
+def game_boards(game: Game) -> str:
+    """Return a game as boards side by side, each below the move that led to it.
+
+    The rows of boards fit a terminal of 80 columns.
+    """
+    blocks = []
+    for number, move in enumerate(game.moves, start=1):
+        before, after = game.back_to(number - 1), game.back_to(number)
+        letter = LETTERS[SEATS.index(before.to_move)]
+        cells = board_cells(np.asarray(after.state.observation[0]), after.to_move)
+        blocks.append([f"  {number}. {letter}{move}", *board_lines(cells)])
+    width = max((len(line) for block in blocks for line in block), default=0)
+    padded = [[f"{line:<{width}}" for line in block] for block in blocks]
+    per_row = max((_WIDTH - 2) // (width + 1), 1)
+    rows = [padded[begin : begin + per_row] for begin in range(0, len(padded), per_row)]
+    return "\n\n".join(side_by_side(row, " ") for row in rows)

@@ -1,0 +1,215 @@
+"""Advice to a person as text: the values of the moves, a hint, the review of a game."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, Seat
+from jax_ttt.games.played_game import Game
+from jax_ttt.players.analysis import (
+    MoveValue,
+    ReviewedMove,
+    minimax_values,
+    move_values,
+    review_moves,
+)
+from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.runtime.words import count_phrase, list_phrase
+from jax_ttt.text import board_text
+from jax_ttt.text.board_text import Cells
+from jax_ttt.text.screen import Screen
+from jax_ttt.text.tables import aligned_lines
+
+_RESULT_VERBS = ("loses", "draws", "wins")
+_RESULT_STYLES = ("red", "", "green")
+_GAP = "    "  # between two boards
+_MOST_ROWS = 12  # of the table of values
+
+
+def _result_verb(value: float) -> str:
+    """Return what a move of this value does for its mover under best play."""
+    return _RESULT_VERBS[int(value) + 1]
+
+
+def values_text(
+    game: Game, rows: Sequence[MoveValue], opponent: str, screen: Screen
+) -> str:
+    """Return the values of the legal moves, on small boards or as a table.
+
+    `rows` has all legal moves; `opponent` is the name of the other player.
+    """
+    exact = {row.move: v for row in rows if (v := row.minimax_value) is not None}
+    learned = {row.move: v for row in rows if (v := row.q_value) is not None}
+    cells = board_text.numbered_cells(game)
+    moves_are_cells = GAMES[game.env_id].moves_on == "cells"
+    if (
+        cells is not None
+        and moves_are_cells
+        and board_text.is_boxed(cells)
+        and (exact or learned)
+    ):
+        return value_boards(cells, exact, learned, screen)
+    return values_table(opponent, rows)
+
+
+def value_boards(
+    cells: Cells,
+    exact: Mapping[int, float],
+    learned: Mapping[int, float],
+    screen: Screen,
+) -> str:
+    """Return two boards side by side: results under best play, and an agent's values.
+
+    `exact` and `learned` have the values by move; a board without values is left out.
+    """
+    blocks = []
+    if exact:
+        verbs = {move: _result_verb(value) for move, value in exact.items()}
+        styles = {move: _RESULT_STYLES[int(value) + 1] for move, value in exact.items()}
+        blocks.append(_titled_board("best play", cells, verbs, styles, screen))
+    if learned:
+        highest = max(learned.values())
+        numbers = {move: f"{value:+.3f}" for move, value in learned.items()}
+        styles = {move: "bold" * (value == highest) for move, value in learned.items()}
+        blocks.append(_titled_board("the agent", cells, numbers, styles, screen))
+    return board_text.side_by_side(blocks, _GAP)
+
+
+def _titled_board(
+    title: str,
+    cells: Cells,
+    texts: Mapping[int, str],
+    styles: Mapping[int, str],
+    screen: Screen,
+) -> list[str]:
+    """Return the lines of a board with `texts` on its cells, below its title."""
+    with_texts = cells.copy()
+    for move, text in texts.items():
+        with_texts.flat[move] = text
+    lines = board_text.board_lines(with_texts, styles, screen.paint, screen.lines)
+    width = len(lines[1])  # of a line between cells, which has no codes of colours
+    return [f"  {title:<{width - 2}}", *lines]
+
+
+def values_table(opponent: str, rows: Sequence[MoveValue]) -> str:
+    """Return a table of the values of the moves, the best first.
+
+    The order is by the agent's values if there are any, else by the minimax values.
+    """
+    exact = [row.minimax_value for row in rows if row.minimax_value is not None]
+    learned = [row.q_value for row in rows if row.q_value is not None]
+    columns = {"move": [str(row.move) for row in rows]}
+    if exact:
+        columns["best play"] = [_result_verb(value) for value in exact]
+    if learned:
+        columns["the agent"] = [f"{value:+.3f}" for value in learned]
+    if len(columns) == 1:
+        return f"{opponent} has no values to show"
+    order = np.argsort(-np.array(learned or exact), kind="stable")
+    cells = list(zip(*columns.values(), strict=True))
+    best_first = [cells[row] for row in order[:_MOST_ROWS]]
+    return "\n".join(aligned_lines([tuple(columns), *best_first], left=()))
+
+
+class Hint(NamedTuple):
+    """A good move, for the player to move."""
+
+    best: MoveValue
+    as_good: tuple[int, ...]  # the other moves of the same exact value, ascending
+
+
+def suggest_move(game: Game, agent: SavedAgent | None) -> Hint | None:
+    """Return a hint for the player to move; None if no move has a value.
+
+    In an enumerable game, the move keeps the value under best play; of such moves, it
+    is one that wins soonest or loses latest, then the one with the agent's highest
+    value. In other games, the agent's values decide; of equal ones, the lowest move.
+    """
+    rows = move_values(game, agent)
+    exact = [row.minimax_value for row in rows if row.minimax_value is not None]
+    if not exact:
+        valued = [row for row in rows if row.q_value is not None]
+        best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
+        return None if best is None else Hint(best=best, as_good=())
+    best_rows = [row for row in rows if row.minimax_value == max(exact)]
+    quick_values = minimax_values(game, quick=True)
+
+    def preference(row: MoveValue) -> tuple[float, float]:
+        quick_value = 0.0 if quick_values is None else quick_values[row.move]
+        return quick_value, row.q_value or 0.0
+
+    best = max(best_rows, key=preference)
+    as_good = tuple(row.move for row in best_rows if row is not best)
+    return Hint(best=best, as_good=as_good)
+
+
+def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:
+    """Return a hint in one line; `num_legal` is the number of legal moves."""
+    if hint is None:
+        return f"no hint: {opponent} has no values, and this game has no exact ones"
+    best = hint.best
+    if best.minimax_value is None:
+        return (
+            f"hint: {best.move}, which the agent values most ({best.q_value:+.3f}); "
+            "this game has no exact values"
+        )
+    verb = _result_verb(best.minimax_value)
+    num_worse = num_legal - 1 - len(hint.as_good)
+    if num_legal == 1:
+        return f"hint: {best.move}, the only move; it {verb}"
+    if not num_worse:
+        return f"hint: {best.move}; with best play, each move {verb}"
+    if not hint.as_good:
+        return f"hint: {best.move} {verb}; no other move does"
+    do = "does" if len(hint.as_good) == 1 else "do"
+    return f"hint: {best.move} {verb}, as {list_phrase(hint.as_good)} {do}"
+
+
+def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
+    """Return a game's boards, its moves compared with best play, and the mistakes.
+
+    `seat` is the person's, `opponent` the name of the other player.
+    """
+    if not game.moves:
+        return "nothing to review: no move is made"
+    rows = review_moves(game)
+    if rows is None:
+        return f"no review: {game.env_id} is too large for exact values"
+    lines = [
+        screen.paint(
+            _reviewed_move_line(number, row, is_person=row.mover == seat),
+            "red" if row.is_mistake else "",
+        )
+        for number, row in enumerate(rows, start=1)
+    ]
+    persons_rows = [row for row in rows if row.mover == seat]
+    opponents_rows = [row for row in rows if row.mover != seat]
+    return "\n".join(
+        [
+            board_text.game_boards(game),
+            "",
+            "with best play after each move, its player",
+            *lines,
+            "",
+            f"you: {_count_mistakes(persons_rows)}",
+            f"{opponent}: {_count_mistakes(opponents_rows)}",
+        ]
+    )
+
+
+def _reviewed_move_line(number: int, row: ReviewedMove, is_person: bool) -> str:
+    letter = LETTERS[SEATS.index(row.mover)]
+    who = "you" if is_person else ""
+    text = f"{number:>3}. {letter}{row.move:<3}{who:<5}{_result_verb(row.value_after)}"
+    if row.is_mistake:
+        better_moves = list_phrase(row.best_moves, "or")
+        text += f": a mistake; {better_moves} {_result_verb(row.value_before)}"
+    return text
+
+
+def _count_mistakes(rows: Sequence[ReviewedMove]) -> str:
+    num_mistakes = sum(row.is_mistake for row in rows)
+    return (
+        f"{count_phrase(num_mistakes, 'mistake')} in {count_phrase(len(rows), 'move')}"
+    )

@@ -1,0 +1,266 @@
+"""Agents in files: of the package, of runs, and of earlier trainings of the server.
+
+The page itself reads the files and computes with them, so nothing here imports JAX.
+"""
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.settings import Config
+from jax_ttt.files import agent_file, json_records, run_folder
+from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import Chunk
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.grading.grade import Grade
+from jax_ttt.players import shipped
+from jax_ttt.runtime import atomic_files
+
+Source = Literal["shipped", "run", "kept"]
+MOST_AGENT_BYTES = 16 * 2**20
+"""Largest file that is sent to the page; the largest shipped agent has 0.8 MB."""
+
+
+class ListedAgent(NamedTuple):
+    """An agent's file, its snapshots by update, and its run if it has one."""
+
+    id: str
+    name: str
+    source: Source
+    path: Path
+    snapshots: Mapping[int, Path]
+    run: RunFolder | None = None
+
+
+class AgentCollection:
+    """The agents in files; each call looks again, since runs come and go."""
+
+    def __init__(self, runs: Path, data: Path | None = None) -> None:
+        """Use the runs in the folder `runs`, and keep agents in the folder `data`."""
+        self._runs = runs
+        self._kept_folder = None if data is None else data / "agents"
+
+    def list_agents(self) -> tuple[list[JsonObject], list[JsonObject]]:
+        """Return the usable agents, and the refused files with the reasons, as JSON."""
+        agents: list[JsonObject] = []
+        refused: list[JsonObject] = []
+        for agent in self._all_agents():
+            try:
+                agents.append(agent_entry(agent))
+            except AgentError as error:
+                refused.append({"name": agent.name, "reason": str(error)[:300]})
+        return agents, refused
+
+    def content(self, agent_id: str, update: int | None = None) -> bytes:
+        """Return the file of an agent, or of its snapshot after so many updates.
+
+        Raises:
+            KeyError: there is no such agent.
+            ValueError: the file can't be read.
+        """
+        agent = self._find(agent_id)
+        path = agent.path
+        if update is not None and update != read_without_weights(path).num_updates:
+            path = agent.snapshots[update]
+        read_without_weights(path)  # nothing else is sent
+        return atomic_files.read_bounded(path, MOST_AGENT_BYTES)
+
+    def history(self, agent_id: str) -> list[JsonObject]:
+        """Return the evaluations of a run, the oldest first; none of other agents.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        run = self._find(agent_id).run
+        return [] if run is None else _run_history(run)
+
+    def keep(self, name: str, content: bytes) -> Path | None:
+        """Write an agent's file to the user's folder, and return its path.
+
+        No file is replaced, not even one that another server writes at the same time:
+        a name that another file has gets a number. Without a folder, return None.
+
+        Raises:
+            OSError: the file can't be written.
+        """
+        if self._kept_folder is None:
+            return None
+        self._kept_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = _make_empty_file(self._kept_folder, name)
+        try:
+            atomic_files.write_atomic(path, content)
+        except OSError:
+            path.unlink()
+            raise
+        return path
+
+    def remove(self, agent_id: str) -> None:
+        """Delete a kept agent.
+
+        Raises:
+            KeyError: there is no such agent, or it is not a kept one.
+            OSError: the file can't be deleted.
+        """
+        agent = self._find(agent_id)
+        if agent.source != "kept":
+            raise KeyError(agent_id)
+        agent.path.unlink(missing_ok=True)
+
+    def _find(self, agent_id: str) -> ListedAgent:
+        return {agent.id: agent for agent in self._all_agents()}[agent_id]
+
+    def _all_agents(self) -> Iterator[ListedAgent]:
+        yield from shipped_agents()
+        for run in run_folder.runs_in(self._runs):
+            if run.agent.exists():  # a run that trains has none yet
+                name = run.path.name
+                snapshots = run_folder.snapshots_in(run.snapshots)
+                yield ListedAgent(f"run/{name}", name, "run", run.agent, snapshots, run)
+        if self._kept_folder is not None:
+            for path in sorted(self._kept_folder.glob("*.safetensors")):
+                yield ListedAgent(f"kept/{path.stem}", path.stem, "kept", path, {})
+
+
+def _make_empty_file(folder: Path, name: str) -> Path:
+    """Make an empty file with this name, or with a number after it; return its path.
+
+    The file reserves its name: two servers that make it at once get different ones.
+    """
+    for number in itertools.count(1):
+        end = "" if number == 1 else f"-{number}"
+        path = folder / f"{name}{end}.safetensors"
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError  # the numbers do not end
+
+
+def shipped_agents() -> list[ListedAgent]:
+    """Return the agents that come with the package."""
+    folders = shipped.SNAPSHOTS
+    return [
+        ListedAgent(
+            id=f"shipped/{name}",
+            name=name,
+            source="shipped",
+            path=path,
+            snapshots=run_folder.snapshots_in(folders[name]) if name in folders else {},
+        )
+        for name, path in shipped.ALL.items()
+    ]
+
+
+def agent_entry(agent: ListedAgent) -> JsonObject:
+    """Return an agent as an entry of the list, as JSON.
+
+    Its `stamp` changes when the file does, so the page knows when to load it again.
+
+    Raises:
+        AgentError: the file is damaged or too large, or the page lacks the rules of
+            its game.
+    """
+    description = read_without_weights(agent.path)
+    env_id = description.config.env_id
+    if GAMES[env_id].packing is None:
+        raise AgentError(f"{agent.path.name}: the page has no rules of {env_id}")
+    return {
+        "id": agent.id,
+        "name": agent.name,
+        "source": agent.source,
+        "env_id": env_id,
+        "kind": agent_kind(description.config),
+        "updates": description.num_updates,
+        "stamp": "-".join(map(str, _file_stamp(agent.path))),
+        "snapshots": [*agent.snapshots],
+    }
+
+
+def agent_kind(config: Config) -> Literal["network", "table"]:
+    """Return the page's name for the kind of an agent."""
+    return "table" if config.network.is_table else "network"
+
+
+def read_without_weights(path: Path) -> AgentFile:
+    """Return a file's agent without its weights; a file is read once, until it changes.
+
+    Raises:
+        AgentError: the file is damaged or too large.
+    """
+    stamp = _file_stamp(path)
+    if stamp.size > MOST_AGENT_BYTES:
+        raise AgentError(f"{path.name}: larger than {MOST_AGENT_BYTES:,} bytes")
+    try:
+        return _read_cached(path, stamp)
+    except AgentError as error:
+        raise AgentError(str(error).replace(str(path), path.name)) from None
+
+
+class _Stamp(NamedTuple):
+    """What changes when a file is replaced."""
+
+    time: int  # ns
+    size: int  # bytes
+
+
+def _file_stamp(path: Path) -> _Stamp:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise AgentError(f"{path.name}: {error.strerror}") from None
+    return _Stamp(status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=1000)
+def _read_cached(path: Path, stamp: _Stamp) -> AgentFile:
+    del stamp  # part of the cache's key: a changed file is read again
+    agent = agent_file.read_agent(path)  # this also checks the weights
+    agent.tensors.clear()
+    return agent
+
+
+def history_row(
+    update: int,
+    grade: Grade,
+    *,
+    games: int | None = None,
+    loss: float | None = None,
+    seconds: float | None = None,
+) -> JsonObject:
+    """Return an evaluation of a training as JSON; None is unknown.
+
+    `games` is the number of training games so far, `loss` the loss of the last chunk
+    of updates, and `seconds` the time spent in training.
+    """
+    return {
+        "update": update,
+        "games": games,
+        "loss": loss,
+        "seconds": seconds,
+        "grade": json_records.to_dict(grade),
+    }
+
+
+def _run_history(run: RunFolder) -> list[JsonObject]:
+    """Return the evaluations in a run's metrics; none if the file is damaged."""
+    try:
+        rows = run.rows()
+    except ValueError:
+        return []
+    history: dict[int, JsonObject] = {}
+    loss = None
+    for row in rows:
+        if isinstance(row, Chunk):
+            loss = row.loss
+            continue
+        # A search at the end of a run adds a row for the same update: the later counts.
+        history[row.update] = history_row(
+            row.update, row.grade, games=row.games, loss=loss, seconds=row.seconds
+        )
+    return [*history.values()]

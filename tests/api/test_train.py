@@ -1,0 +1,146 @@
+"""Training from Python: the settings, the rows, several seeds and refusals."""
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import jax_ttt
+from jax_ttt.api import train
+from jax_ttt.config.settings import Config
+from jax_ttt.training import loop, many_agents, run_state
+from jax_ttt.training.layout import run_key
+
+TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return jax_ttt.train(3, "table", **TINY)
+
+
+def same(one, other):
+    return all(jax.tree.leaves(jax.tree.map(np.array_equal, one, other)))
+
+
+@pytest.mark.slow
+def test_it_is_the_agent_of_the_loop(tiny):
+    config = jax_ttt.PRESETS["table"].replace(**TINY)
+    *_, last = loop.training_steps(loop.make_learner(config, 3), run_key(3))
+    assert same(tiny.agent.params, last.params)
+    assert tiny.agent.config == config
+    assert [row.event for row in tiny.rows] == [
+        *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
+    ]
+    assert tiny.rows[-1].grade == tiny.agent.score
+    assert tiny.agents == (tiny.agent,)
+
+
+def test_the_preset_is_that_of_the_command_or_a_config():
+    default = jax_ttt.PRESETS["default"]
+    assert train.make_config(None, {}) == default
+    plain = jax_ttt.PRESETS["plain"].replace(opponent="random")
+    assert train.make_config(None, {"opponent": "random"}) == plain
+    config = Config.of(tau=0.5)
+    assert train.make_config(config, {}) == config
+    assert train.make_config(config, {"gamma": 0.5}) == config.replace(gamma=0.5)
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"learning_rat": 1.0}, "no setting learning_rat; did you mean learning_rate"),
+        (
+            {"learning_rate": 1e-3},
+            r"learning_rate_end must be .* got 0.002 \(the others are ",
+        ),
+        ({"seed": "table"}, r'seed must .* mean preset="table"'),
+        ({"env_id": "hex", "until_proven": True}, "until_proven must be"),
+    ],
+)
+def test_wrong_settings_are_refused(call, message):
+    with pytest.raises(jax_ttt.Refused, match=message):
+        jax_ttt.train(**call)
+
+
+@pytest.mark.usefixtures("optimized")
+def test_it_stops_at_the_first_proof(run):
+    stopped = jax_ttt.train(seed=1, preset="table", until_proven=True)
+    assert stopped.is_proven
+    first = next(agent for agent in run.agents if agent.score.unbeatable)
+    assert stopped.agent.num_updates == first.num_updates < 400
+    assert same(stopped.agent.params, first.params)
+
+
+def test_it_shows_its_progress(capfd):
+    jax_ttt.train(3, "table", progress=True, **TINY)
+    assert "20/20" in capfd.readouterr().err
+    jax_ttt.train(3, "table", **TINY)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_several_seeds_are_the_agents_of_single_runs(tiny):
+    runs = jax_ttt.train_many([4, 3], "table", **TINY)
+    assert [run.seed for run in runs] == [4, 3]
+    assert same(runs[1].agent.params, tiny.agent.params)
+    assert not same(runs[0].agent.params, tiny.agent.params)
+
+
+def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
+    real, factors = run_state.after_chunk, iter([1.0, 1.0, np.nan])
+
+    def after_chunk(state, learner, metrics, *others):
+        metrics = metrics._replace(loss=metrics.loss * next(factors))
+        return real(state, learner, metrics, *others)
+
+    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
+    runs = jax_ttt.train_many([4, 5], "table", **TINY)
+    assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
+    assert repr(runs).endswith("; diverged: seed 5")
+    assert len(runs[0].rows) == 5
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Let as many agents train at once as there are seeds, as on an accelerator."""
+    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 99)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("at_once")
+def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
+    runs = jax_ttt.train_many([4, 3], "table", **TINY)
+    assert [run.seed for run in runs] == [4, 3]
+    at_once, alone = (jax.tree.leaves(run.agent.params) for run in (runs[1], tiny))
+    for a, b in zip(at_once, alone, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+    counts, expected = (
+        [(row.event, row.update, row.games) for row in run.rows]
+        for run in (runs[1], tiny)
+    )
+    assert counts == expected
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("at_once")
+def test_a_seed_that_diverges_at_once_with_others_has_no_run(monkeypatch):
+    real = run_state.after_chunk
+
+    def after_chunk(state, learner, metrics, *others):
+        factor = np.where(state.key[:, 1] == 5, np.float32(np.nan), np.float32(1))
+        metrics = metrics._replace(loss=metrics.loss * factor)
+        return real(state, learner, metrics, *others)
+
+    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
+    runs = jax_ttt.train_many([4, 5], "table", **TINY)
+    assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
+    assert len(runs[0].rows) == 5
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize("seeds", [8, "table", [], [1, 1], [-1]])
+def test_seeds_are_different_numbers(seeds):
+    with pytest.raises(jax_ttt.Refused, match="seeds must be"):
+        jax_ttt.train_many(seeds)

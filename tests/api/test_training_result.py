@@ -1,0 +1,61 @@
+"""Runs: their properties, and how they are printed, shown and drawn."""
+
+import dataclasses
+
+import made
+import pytest
+
+import jax_ttt
+from jax_ttt.api.training_result import Run, Runs, draw_groups
+
+
+@pytest.fixture(scope="module")
+def runs(run):
+    return Runs(run.config, (run, run), diverged=(7,))
+
+
+def test_a_run_has_its_agents_and_its_proof(run):
+    updates = [agent.num_updates for agent in run.agents]
+    assert updates == list(range(0, 401, 40))
+    assert run.agents[-1] is run.agent
+    assert run.is_proven
+    proven = [agent.score.unbeatable for agent in run.agents]
+    assert run.proven_from == 40 * (len(proven) - proven[::-1].index(False))
+    assert (run.seed, run.config.env_id) == (1, "tic_tac_toe")
+    # No player that never loses wins more often against random.
+    assert run.agent.score.first.win_rate == pytest.approx(0.994792, abs=1e-6)
+    assert run.agent.score.second.win_rate == pytest.approx(0.916402, abs=1e-6)
+
+
+def test_runs_are_a_sequence_that_counts_proofs(runs, run):
+    assert list(runs) == [run, run]
+    assert (len(runs), runs[0]) == (2, run)
+    assert runs[:1] == (run,)
+    assert (runs.num_proven, runs.num_agents) == (2, 3)
+    low, high = runs.interval
+    assert 0 < low < 2 / 3 < high < 1
+    assert repr(runs).startswith("2 of 3 ")
+    assert repr(runs).endswith("seed 7")
+    text, picture = runs._repr_html_().split("<svg")
+    assert text.count("seed 1") == 2
+    assert "mean and range of 2" in picture
+
+
+def test_groups_of_runs_are_drawn_together(runs, run, drawn):
+    groups = {"one": runs, "two": Runs(run.config, (run,))}
+    (legend,) = drawn(draw_groups, groups).legends
+    labels = legend.get_texts()
+    assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
+    with pytest.raises(jax_ttt.Refused, match="no run to draw"):
+        draw_groups({"none": Runs(run.config, ())})
+
+
+def test_runs_of_connect_four_count_their_proofs(beaten):
+    config = beaten.config.replace(start_share=0.5)
+    grades = [made.grade(made.searched(first=first)) for first in (True, False)]
+    agents = [
+        dataclasses.replace(beaten, config=config, score=grade) for grade in grades
+    ]
+    runs = Runs(config, tuple(Run(agent, (), (agent,)) for agent in agents))
+    assert repr(runs).startswith("1 of 2 agents are proven unbeatable")
+    assert "as first 75.0/25.0/0.0" in repr(runs[0])

@@ -1,0 +1,76 @@
+"""The records of the games agree with PGX, and a new game needs one record."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pgx
+import pytest
+
+import jax_ttt
+from jax_ttt.config import game_facts
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.games import pgx_games
+
+
+@pytest.mark.usefixtures("promoted_ranks")
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        pytest.param(env_id, marks=() if game.enumerable else pytest.mark.slow)
+        for env_id, game in GAMES.items()
+    ],
+)
+def test_a_record_agrees_with_pgx(env_id):
+    game = GAMES[env_id]
+    (*shape, channels), num_actions = pgx_games.sizes(env_id)
+    assert tuple(shape) == game.shape
+    num_cells = shape[0] * shape[1]
+    # A last action may be to pass, or to swap sides.
+    moves_on = {num_cells: "cells", num_cells + 1: "cells", shape[1]: "columns"}
+    assert game.moves_on == moves_on.get(num_actions)
+    assert game.pgx_id is None or game.pgx_id in pgx.available_envs()
+    if game.stones:  # the games show them as one plane of +1 and -1
+        assert channels == 1
+    for symmetry in game.symmetries:
+        assert len(symmetry.cells) == num_cells
+        assert len(symmetry.actions) == num_actions
+
+
+def test_symmetries_are_a_quarter_turn_and_a_mirror_image():
+    turned = game_facts.square_views(3)[2]
+    assert turned.cells == (2, 5, 8, 1, 4, 7, 0, 3, 6)
+    assert turned.actions == turned.cells
+    _, mirrored = game_facts.column_views(rows=2, columns=3)
+    assert mirrored == ((2, 1, 0, 5, 4, 3), (2, 1, 0))
+
+
+RECORD = """
+    "new_game": GameFacts(pgx_id="connect_four", shape=(6, 7), moves_on="columns"),
+}
+\"\"\"The games, by"""
+
+
+@pytest.mark.slow
+def test_a_new_game_needs_one_record_to_be_learned(tmp_path):
+    """In a copy of the package that has the record of one more game."""
+    shutil.copytree(Path(jax_ttt.__file__).parent, tmp_path / "jax_ttt")
+    path = tmp_path / "jax_ttt" / "config" / "game_facts.py"
+    text = path.read_text("utf-8")
+    new_text = text.replace('\n}\n"""The games, by', RECORD)
+    assert len(new_text.splitlines()) == len(text.splitlines()) + 1
+    path.write_text(new_text, "utf-8")
+    flags = "--env-id new_game --num-envs 2 --num-updates 2 --eval-every 2 --quiet"
+    flags += " --hidden-size 8 --eval-games 2 --run-dir run"
+    done = subprocess.run(
+        [sys.executable, "-m", "jax_ttt.train", *flags.split()],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("nothing is proven: ")
+    assert (tmp_path / "run" / "agent.safetensors").exists()

@@ -1,0 +1,62 @@
+"""Grids of settings: how they are read, combined and refused."""
+
+import pytest
+
+from jax_ttt.config import settings_grid
+from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.settings import Config
+
+
+def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
+    settings = settings_grid.read_grid(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
+    assert settings == {"learning_rate": (0.001, 0.002), "num_envs": (8, 16)}
+    points = settings_grid.grid_points(Config(), settings)
+    assert [settings_grid.point_text(point) for point, _ in points] == [
+        "learning_rate=0.001 num_envs=8",
+        "learning_rate=0.001 num_envs=16",
+        "learning_rate=0.002 num_envs=8",
+        "learning_rate=0.002 num_envs=16",
+    ]
+    for point, config in points:
+        assert config == Config.of(**point)
+    assert settings_grid.grid_points(Config(), {}) == [({}, Config())]
+
+
+def test_values_have_the_types_of_their_settings():
+    words = [
+        "double=true,false",
+        "optimizer=sgd",
+        "first_move=None,4",
+        "opponent=mcts:9",
+    ]
+    assert settings_grid.read_grid(words) == {
+        "double": (True, False),
+        "optimizer": ("sgd",),
+        "first_move": (None, 4),
+        "opponent": ("mcts:9",),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tau"], "must be SETTING=VALUE,VALUE, for instance .* got 'tau'"),
+        (["tua=1"], "--grid: there is no setting 'tua'; did you mean tau"),
+        (["=1"], "--grid: there is no setting ''"),
+        (["eval_games=1"], "--grid can't vary eval_games: a sweep is of one game, and"),
+        (["tau=0.1", "--tau=0.2"], "must name each setting once, got tau twice"),
+    ],
+)
+def test_a_word_that_names_no_setting_is_refused(words, message):
+    with pytest.raises(UsageError, match=message):
+        settings_grid.read_grid(words)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["tau=0.0", "tau=", "num_envs=1_000", "double=2", "network=cnn", "tau=0.1,2"],
+)
+def test_a_value_outside_its_range_is_refused(word):
+    with pytest.raises(SettingError) as error:
+        settings_grid.grid_points(Config(), settings_grid.read_grid([word]))
+    assert error.value.field == word.partition("=")[0]

@@ -1,0 +1,117 @@
+"""Records are written as JSON and read back; wrong objects are errors."""
+
+import dataclasses
+import json
+import math
+import re
+from typing import Literal
+
+import pytest
+
+from jax_ttt.files import json_records
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A record inside another."""
+
+    size: float
+    kind: Literal["a", "b"] = "a"
+
+
+@dataclasses.dataclass(frozen=True)
+class Whole:
+    """A record with every kind of field."""
+
+    name: str
+    count: int
+    good: bool
+    part: Part
+    ends: tuple[float, float]
+    parts: tuple[Part, ...] = ()
+    more: Part | None = None
+
+
+WHOLE = Whole("x", 3, True, Part(0.5, "b"), (0.25, 1.0), (Part(1.0), Part(2.0)))
+OBJECT = {
+    **{"name": "x", "count": 3, "good": True, "part": {"size": 0.5, "kind": "b"}},
+    "ends": [0.25, 1.0],
+    "parts": [{"size": 1.0, "kind": "a"}, {"size": 2.0, "kind": "a"}],
+}
+
+
+def test_a_record_is_written_and_read_back(tmp_path):
+    assert json_records.to_dict(WHOLE) == OBJECT
+    assert json.loads(json_records.to_json(WHOLE)) == OBJECT
+    assert json_records.from_dict(Whole, OBJECT) == WHOLE
+    (tmp_path / "file").write_text(json_records.to_json(WHOLE))
+    assert json_records.read_json(Whole, tmp_path / "file") == WHOLE
+    assert json_records.read_json(dict[str, object], tmp_path / "file") == OBJECT
+
+
+def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
+    assert json_records.from_dict(Whole, OBJECT | {"more": None}).more is None
+    more = dataclasses.replace(WHOLE, more=Part(1.5))
+    assert json_records.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
+
+    @dataclasses.dataclass(frozen=True)
+    class Lists:
+        """None inside a tuple and a dictionary."""
+
+        values: tuple[float | None, ...]
+        named: dict[str, object]
+
+    lists = Lists((None, 0.5), {"first_move": None, "part": Part(1.0)})
+    assert json_records.to_dict(lists) == {
+        "values": [None, 0.5],
+        "named": {"first_move": None, "part": {"size": 1.0, "kind": "a"}},
+    }
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_not_finite_is_not_written(number):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_records.to_json(Part(number))
+
+
+def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
+    assert type(json_records.from_dict(Part, {"size": 1}).size) is float
+    later = {"size": 1.0, "of a later version": 3}
+    assert json_records.from_dict(Part, later) == Part(1.0)
+    assert json_records.from_json(Part, json.dumps(later).encode()) == Part(1.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"name": 3}, "$.name"),
+        ({"count": True}, "$.count"),
+        ({"part": {}}, "`size` - at `$.part`"),
+        ({"part": {"size": 1, "kind": "c"}}, "$.part.kind"),
+        ({"ends": [0.5, None]}, "$.ends[1]"),
+        ({"parts": [{"size": 1}, {}]}, "`size` - at `$.parts[1]`"),
+    ],
+)
+def test_a_wrong_field_is_an_error_that_names_it(changes, place):
+    wrong = OBJECT | changes
+    with pytest.raises(ValueError, match=re.escape(place)):
+        json_records.from_dict(Whole, wrong)
+    with pytest.raises(ValueError, match=re.escape(place)):
+        json_records.from_json(Whole, json.dumps(wrong))
+
+
+@pytest.mark.parametrize("text", ["", '{"size": NaN}', "[]", b"\xff", "[" * 9999])
+@pytest.mark.fault
+def test_text_that_is_not_a_record_is_refused_in_one_line(text):
+    with pytest.raises(ValueError, match=r".") as error:
+        json_records.from_json(Part, text)
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 300
+
+
+def test_flattening_joins_names_and_splits_intervals():
+    value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x", "f": [1, 2, 3]}
+    assert json_records.flatten_record(value, "/") == {
+        **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
+        **{"e": "x", "f": [1, 2, 3]},
+    }

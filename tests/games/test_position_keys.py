@@ -1,0 +1,107 @@
+"""Positions as keys: back and forth, without collisions, in every symmetric view."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games.position_keys import Stones
+from jax_ttt.players import random_players
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [
+        *("tic_tac_toe", "connect_four"),
+        pytest.param("mnk_4x4_4", marks=pytest.mark.slow),
+    ],
+)
+def test_a_key_is_one_position_and_gives_its_state(env_id):
+    env = pgx_games.make_env(env_id)
+
+    @jax.jit
+    def ply(key, state):
+        keys = position_keys.keys_of(env_id, state)
+        again = position_keys.to_states(env_id, position_keys.unpack(env_id, keys))
+        action = random_players.random_player(key, state)
+        return pgx_games.play_moves(env, state, action), keys, again
+
+    state, board_of_key = pgx_games.init(env, jax.random.key(0), 500), {}
+    # The first player has id 0.
+    state = state.replace(current_player=jnp.zeros_like(state.current_player))
+    for number in range(60):
+        before = jax.device_get(state)
+        live = ~before.terminated
+        if not live.any():
+            break
+        state, keys, again = jax.device_get(ply(jax.random.key(number), state))
+        for leaf, other in zip(*map(jax.tree.leaves, (before, again)), strict=True):
+            assert leaf.dtype == other.dtype
+            np.testing.assert_array_equal(leaf[live], other[live])
+        for key, board in zip(keys[live], before._x.board[live], strict=True):
+            assert board_of_key.setdefault(bytes(key), bytes(board)) == bytes(board)
+    assert state.terminated.all()
+    assert len(set(board_of_key.values())) == len(board_of_key) > 1000
+
+
+def stones(first, second, num_cells):
+    """Return one board with stones in these cells."""
+    planes = np.zeros((2, 1, num_cells), bool)
+    planes[0, 0, first], planes[1, 0, second] = True, True
+    return Stones(*jax.device_put(planes))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "first", "second", "key"),
+    [
+        # Two bits of each cell: 1 is free, 2 the mover's stone, here the second's.
+        ("tic_tac_toe", [0, 2], [1], [0b01_01_01_01_01_01_00_10_00, 0]),
+        # Sixteen cells fill the first word; here the first player moves.
+        ("mnk_4x4_4", [0, 15], [13, 14], [int("100000" + "01" * 12 + "10", base=2), 0]),
+        # Five bits of each column: stones from below, 1 is the first player's, then a
+        # 1. Six columns fit into a word.
+        ("connect_4x4", [12, 4], [8, 15], [0b00010_00001_00001_01101, 0]),
+        # Seven columns of seven bits: four in the first word, three in the second.
+        (
+            *("connect_7x6", [39], []),
+            [0b0000001_0000001_0000001_0000001, 0b0000001_0000001_0000011],
+        ),
+    ],
+)
+def test_keys_by_hand(env_id, first, second, key):
+    rows, columns = GAMES[env_id].shape
+    board = stones(first, second, rows * columns)
+    assert position_keys.pack(env_id, board).tolist() == [key]
+
+
+def test_a_view_permutes_the_cells():
+    views = position_keys.all_views("connect_4x4")
+    assert views.cells.shape == (2, 16)
+    seen = position_keys.stones_in_view(stones([12], [13], 16), views.cells[1])
+    assert np.flatnonzero(seen.first).tolist() == [15]
+    assert np.flatnonzero(seen.second).tolist() == [14]
+
+
+def test_games_without_keys_of_64_bits_are_an_error(monkeypatch):
+    """Four columns of seven bits fit into each of two 32-bit words."""
+    seven = GAMES["connect_7x6"]
+    eight, nine = (dataclasses.replace(seven, shape=(6, width)) for width in (8, 9))
+    monkeypatch.setitem(GAMES, "connect_7x6", eight)
+    position_keys.check_packed("connect_7x6")
+    monkeypatch.setitem(GAMES, "connect_7x6", nine)
+    for env_id in ("connect_7x6", "othello", "animal_shogi"):
+        with pytest.raises(ValueError, match=f"^positions of {env_id} have no keys"):
+            position_keys.check_packed(env_id)
+
+
+def test_numbers_are_words_and_back():
+    numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
+    words = position_keys.numbers_to_keys(numbers)
+    assert words.dtype == np.uint32
+    assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
+    np.testing.assert_array_equal(position_keys.keys_to_numbers(words), numbers)
+    jax.device_put(words)

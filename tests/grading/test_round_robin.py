@@ -1,0 +1,99 @@
+"""Cross tables: exact where possible, else sampled and marked as sampled."""
+
+import jax
+import made
+import numpy as np
+import pytest
+
+from jax_ttt.grading import round_robin
+from jax_ttt.grading.grade import SeatGrade
+from jax_ttt.players import player_names, random_players, registry
+from jax_ttt.players.player import Player
+from jax_ttt.solver import outcomes
+
+ENV = "tic_tac_toe"
+
+
+def players_of(*specs):
+    key = jax.random.key(0)
+    return [
+        registry.make_player(player_names.read_name(spec, ENV), ENV, key)
+        for spec in specs
+    ]
+
+
+def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
+    players = players_of(
+        *(name for name in player_names.BUILT_IN if name != "mcts-online")
+    )
+    table = round_robin.play_round_robin(players, ENV, jax.random.key(1), 10)
+    assert not table.sampled.any()
+    assert table.names == tuple(player.name for player in players)
+    for row, column in ((0, 1), (1, 0), (2, 2)):
+        first, second = players[row].policy, players[column].policy
+        assert first is not None
+        assert second is not None
+        expected = outcomes.outcome(host_tree, first, second)
+        np.testing.assert_allclose(table.rates[row, column], expected, atol=1e-12)
+    ranked = [ranked.player for ranked in table.ranking]
+    assert sorted(ranked) == sorted(table.names)
+    assert ranked[-2:] == ["blend:0.7:minimax", "random"]
+    assert table.names[0] == "random"
+    assert table.ranking[-1].score == pytest.approx(table.scores[0, 1:].mean())
+    elo = dict(zip(table.names, round_robin.ratings(table.scores), strict=True))
+    assert all(ranked.elo == elo[ranked.player] for ranked in table.ranking)
+
+
+@pytest.mark.slow
+def test_pairs_of_unknown_policies_are_sampled_and_marked():
+    pair = players_of("minimax", "mcts-online:30")
+    table = round_robin.play_round_robin(pair, ENV, jax.random.key(2), 64)
+    assert table.sampled.tolist() == [[False, True], [True, True]]
+    assert table.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
+    assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
+    assert table.pairs[0][0].draw == pytest.approx((1, 1, 1))
+    for rate, low, high in table.pairs[1][1].rates:
+        assert 0 <= low <= rate <= high <= 1
+        assert high - low > 0.03
+
+
+def test_players_entered_twice_play_different_games():
+    random = Player(env_id=ENV, name="random", choose=random_players.random_player)
+    table = round_robin.play_round_robin([random] * 2, ENV, jax.random.key(5), 256)
+    assert table.sampled.all()
+    assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
+    rates = np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3))
+    np.testing.assert_allclose(table.rates, rates, atol=0.12)
+
+
+def test_a_score_is_the_mean_of_two_different_seats():
+    """A scores 0.7 as X and 0.8 as O; B scores 0.2 as X and 0.3 as O."""
+    drawn, a_first, b_first = (
+        SeatGrade(**made.rates(*rates))
+        for rates in ((0, 1, 0), (0.6, 0.2, 0.2), (0.1, 0.2, 0.7))
+    )
+    pairs = ((drawn, a_first), (b_first, drawn))
+    table = round_robin.RoundRobinTable(("A", "B"), pairs)
+    np.testing.assert_allclose(table.scores, [[0.5, 0.75], [0.25, 0.5]])
+    assert [(ranked.player, ranked.score) for ranked in table.ranking] == [
+        ("A", pytest.approx(0.75)),
+        ("B", pytest.approx(0.25)),
+    ]
+
+
+def test_ratings_by_hand():
+    # Odds of 10 to 1, mixed with 1 % of a draw: 400 log10(0.905 / 0.095).
+    scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
+    odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
+    half = 200 * np.log10(odds)
+    np.testing.assert_allclose(round_robin.ratings(scores), [half, -half], atol=1e-3)
+    assert round_robin.ratings(np.array([[0.5]])).tolist() == [0]
+    always = round_robin.ratings(np.array([[0.5, 1.0], [0.0, 0.5]]))
+    assert 300 < always[0] < 1000
+
+
+def test_ratings_explain_scores_made_from_ratings():
+    true = np.array([300.0, 0.0, -100.0, -200.0])
+    expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
+    scores = (expected - 0.005) / 0.99  # mixing in 1 % of a draw gives `expected`
+    np.testing.assert_allclose(round_robin.ratings(scores), true, atol=1e-3)

@@ -1,0 +1,59 @@
+"""Sampled matches: their seats, and their agreement with exact results."""
+
+import jax
+import numpy as np
+import pytest
+
+from jax_ttt.games import pgx_games, position_lookup
+from jax_ttt.grading import sampled_match as matches
+from jax_ttt.players import random_players
+from jax_ttt.solver import minimax, outcomes, policies
+
+ENV = pgx_games.make_env("tic_tac_toe")
+
+
+def within(counts, rates):
+    """Return whether counts of games are inside 99.9 % intervals of the exact rates."""
+    num_games = sum(map(int, counts))
+    return all(
+        abs(int(count) - num_games * rate)
+        <= 3.29 * np.sqrt(num_games * rate * (1 - rate))
+        for count, rate in zip(counts, rates, strict=True)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sampled_matches_agree_with_exact_results(seed, host_tree):
+    """PGX's player ids are random; they do not matter."""
+    noise = np.random.default_rng(11).random(host_tree.legal_action_mask.shape)
+    random = policies.uniform_policy(host_tree)
+    action = (noise * host_tree.legal_action_mask)[host_tree.decisions].argmax(axis=1)
+    probs = policies.deterministic_policy(host_tree, action)
+    index = position_lookup.position_index("tic_tac_toe")
+    player = random_players.policy_player(index, probs)
+    match = matches.play_match(
+        ENV, jax.random.key(seed), player, random_players.random_player, 1024
+    )
+    assert 400 < sum(map(int, match.first)) < 624
+    assert sum(map(int, match.first)) + sum(map(int, match.second)) == 1024
+    assert within(match.first, outcomes.outcome(host_tree, probs, random))
+    assert within(match.second, outcomes.outcome(host_tree, random, probs)[::-1])
+
+
+def test_the_first_player_moves_first(host_tree):
+    index = position_lookup.position_index("tic_tac_toe")
+    best = random_players.policy_player(index, minimax.policy(host_tree))
+    counts, num_moves = matches.play_seats(
+        ENV, jax.random.key(0), random_players.random_player, best, 400
+    )
+    assert sum(map(int, counts)) == 400
+    assert within(counts, (0, 0.22252, 0.77748))
+    assert 5 * 400 <= int(num_moves) <= 9 * 400
+
+
+def test_the_moves_of_both_players_are_counted(row_by_row):
+    """Of two players of the first free cell, X wins with its fourth move: 3, 5, 7."""
+    choose = row_by_row.choose
+    counts, num_moves = matches.play_seats(ENV, jax.random.key(0), choose, choose, 3)
+    assert counts.won == 3
+    assert num_moves == 3 * 7

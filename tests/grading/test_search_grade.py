@@ -1,0 +1,163 @@
+"""Grades over all positions that a player reaches: seats, limits, refusals."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import rule_player
+import small_boards
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.tree_util import Partial
+
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.settings import Config
+from jax_ttt.grading import search_grade
+from jax_ttt.networks import q_network
+from jax_ttt.players import random_players
+from jax_ttt.players.network_player import greedy_player, network_from
+from jax_ttt.players.player import Player
+
+ENV = "connect_4x4"
+RULE = Player(env_id=ENV, name="rule", choose=rule_player.RULE, is_deterministic=True)
+
+
+def grade_by_seat(player=RULE, most=10**9, **options):
+    """Return the grades of a search by seat."""
+    results = search_grade.search_by_seat(player, most, **options)
+    return {seat: result.grade for seat, result in results.items()}
+
+
+@pytest.fixture(scope="module")
+def grades():
+    """Return the grades of the rule player."""
+    return grade_by_seat()
+
+
+def test_both_seats_are_graded(grades):
+    """The counts are those of test_reached_positions.py."""
+    assert list(grades) == list(SEATS)
+    counts = [(grade.num_positions, grade.losing_ends) for grade in grades.values()]
+    assert counts == [(1086, 26), (2093, 17)]
+    for grade in grades.values():
+        assert not grade.merged  # it does not play the same on mirror images
+        assert grade.complete
+        assert grade.is_exact
+        assert grade.unbeatable is False
+        assert grade.worst_loss_rate == 1
+        assert grade.open_rate == 0
+        assert sum(rate.value for rate in grade.rates) == pytest.approx(1, abs=1e-12)
+        assert grade.num_moves == len(grade.positions) == 16
+        assert grade.losing_choices > 10
+
+
+@pytest.mark.parametrize(
+    "env_id", [ENV, pytest.param("mnk_4x4_4", marks=pytest.mark.slow)]
+)
+def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_id):
+    """The second game has eight views. Rates and lines are those of all boards."""
+    config = Config.of(env_id=env_id, hidden_size=4)
+    network = network_from(config.architecture)
+    params = q_network.init_params(network, jax.random.key(0))
+    choose = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
+    player = Player(
+        env_id=env_id,
+        name="flat",
+        choose=choose,
+        is_deterministic=True,
+        seats=("second",),
+    )
+    merged = grade_by_seat(player)["second"]
+    apart = rule_player.reached(env_id, choose, "second")
+    assert merged.merged
+    assert merged.num_positions is not None
+    assert merged.lines is not None
+    assert merged.num_positions < 0.6 * apart.num_positions
+    counts = dataclasses.astuple(merged.lines)
+    for rate, lines, end in zip(merged.rates, counts, apart.ends, strict=True):
+        assert rate.value == pytest.approx(end.chance, abs=1e-12)
+        assert lines == end.lines
+
+
+def test_a_player_that_never_loses_is_proven_in_its_learned_seat():
+    player = dataclasses.replace(
+        RULE, name="perfect", choose=small_boards.perfect(), seats=("first",)
+    )
+    grades = grade_by_seat(player)
+    assert list(grades) == ["first"]
+    assert grades["first"].unbeatable
+    assert grades["first"].losing_ends == grades["first"].losing_choices == 0
+    assert grades["first"].losing_line is None
+
+
+@pytest.mark.parametrize("most", [10, 100, 500])
+def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(most, grades):
+    for seat, cut in grade_by_seat(most=most).items():
+        assert not cut.complete
+        for (value, low, high), exact in zip(
+            cut.rates, grades[seat].rates, strict=True
+        ):
+            assert value == low <= exact.value <= high
+            assert high - low == pytest.approx(min(cut.open_rate or 0, 1 - low))
+
+
+def interrupted(is_time):
+    """Return the grades of a search that Ctrl-C ends."""
+
+    def on_batch(reached, level, done):
+        if is_time(reached, level):
+            raise KeyboardInterrupt
+
+    grades = grade_by_seat(on_batch=on_batch)
+    assert list(grades) == ["first"]
+    return grades["first"]
+
+
+def test_ctrl_c_leaves_the_levels_until_then(grades):
+    cut = interrupted(lambda reached, level: level == 9)
+    assert (cut.num_moves, cut.complete) == (9, False)
+    assert cut.open_rate
+    # While the losing lines are marked, all but their number is known.
+    late = interrupted(lambda reached, level: level < reached.num_expanded)
+    assert late == dataclasses.replace(grades["first"], losing_choices=None)
+
+
+def test_a_search_that_has_not_begun_proves_nothing():
+    grade = interrupted(lambda reached, level: True)
+    assert (grade.open_rate, grade.num_moves, grade.unbeatable) == (1, 0, None)
+    assert grade.rates == ((0, 0, 1),) * 3
+
+
+@pytest.mark.slow
+def test_the_batch_fits_the_devices(grades):
+    mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
+    over_five = NamedSharding(mesh, PartitionSpec("devices"))
+    assert grade_by_seat(sharding=over_five) == grades
+
+
+def test_players_that_can_not_be_searched_are_refused():
+    random = Player(env_id=ENV, name="random", choose=random_players.random_player)
+    with pytest.raises(PlayerError, match="random does not play one move in each pos"):
+        grade_by_seat(random)
+    column_0 = Partial(lambda key, state: state.current_player * 0)
+    cheat = dataclasses.replace(RULE, name="cheat", choose=column_0)
+    with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
+        grade_by_seat(cheat)
+    othello = dataclasses.replace(RULE, env_id="othello")
+    reason = search_grade.reason_not_searchable(othello)
+    assert reason.startswith("positions of othello have no keys")
+    four = dataclasses.replace(RULE, env_id="connect_four")
+    assert not search_grade.reason_not_searchable(four)
+
+
+def test_the_memory_limits_the_positions(monkeypatch):
+    monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: 2**30)
+    assert search_grade.most_positions() == 2**29 // 40
+    monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: None)
+    assert 10**7 < search_grade.most_positions() < 10**8
+    monkeypatch.setattr(
+        search_grade.merged_positions, "free_disk_bytes", lambda: 12_000_000
+    )
+    assert search_grade.most_positions() == 10**6

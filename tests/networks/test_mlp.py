@@ -1,0 +1,89 @@
+"""The convolution: which cells each patch has, and values compared with a loop."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.networks.mlp import Convolution, as_linear, entries_of_patches
+from jax_ttt.players import saved_agents
+from jax_ttt.players.network_player import network_from
+
+SHAPE = 6, 7, 2
+
+
+def test_each_of_the_69_lines_of_connect_four_is_inside_a_patch():
+    patches = [set(patch) for patch in entries_of_patches((6, 7, 1)).T.tolist()]
+    lines = []
+    for row, column in np.ndindex(6, 7):
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            cells = [(row + n * down, column + n * right) for n in range(4)]
+            if all(0 <= r < 6 and 0 <= c < 7 for r, c in cells):
+                lines.append({r * 7 + c for r, c in cells})
+    assert (len(patches), len(lines)) == (12, 69)
+    assert all(any(line <= patch for patch in patches) for line in lines)
+
+
+def test_a_patch_has_both_stones_of_neighbouring_cells():
+    patches = entries_of_patches(SHAPE)
+    assert patches.shape == (32, 12)
+    first, right, below = patches[:, 0], patches[:, 1], patches[:, 4]
+    np.testing.assert_array_equal(right - first, 2)
+    np.testing.assert_array_equal(below - first, 14)
+    expected = {7 * row + column for row, column in np.ndindex(4, 4)}
+    assert {entry // 2 for entry in first.tolist()} == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "sizes"),
+    [((3, 3, 1), (9, 1)), ((4, 5, 1), (16, 2)), ((2, 6, 3), (24, 3))],
+)
+def test_on_a_smaller_board_a_patch_is_as_long_as_the_board(shape, sizes):
+    patches = entries_of_patches(shape)
+    assert patches.shape == sizes
+    assert set(patches.ravel().tolist()) == set(range(np.prod(shape)))
+
+
+def test_values_are_those_of_a_loop_and_of_a_linear_layer():
+    layer = Convolution(SHAPE, 3, nnx.relu, jnp.float32, nnx.Rngs(0))
+    rng = np.random.default_rng(1)
+    bias = rng.normal(size=(3, 12)).astype(np.float32)
+    nnx.update(layer, {"bias": jnp.asarray(bias)})
+    planes = rng.normal(size=(5, *SHAPE)).astype(np.float32)
+    inputs = planes.reshape(5, -1).T
+    values = layer(jnp.asarray(inputs))
+    assert values.shape == (layer.num_outputs, 5) == (36, 5)
+
+    kernel = np.asarray(layer.filters.kernel[...])
+    filters = kernel.reshape(3, 2, 4, 4)  # an entry's plane, row and column
+    expected = np.zeros((3, 3, 4, 5))
+    for row, column, board in np.ndindex(3, 4, 5):
+        patch = planes[board, row : row + 4, column : column + 4]
+        products = np.einsum("fchw,hwc->f", filters, patch)
+        expected[:, row, column, board] = products + bias[:, 4 * row + column]
+    np.testing.assert_allclose(values, expected.clip(0).reshape(36, 5), atol=1e-5)
+
+    linear = as_linear(kernel.T, SHAPE)
+    assert linear.shape == (84, 36)
+    expected = (linear.T @ inputs + bias.reshape(-1, 1)).clip(0)
+    np.testing.assert_allclose(values, expected, atol=1e-5)
+
+
+def test_a_network_with_filters_has_them_once_for_all_patches():
+    config = Config.of(
+        env_id="connect_7x6", two_planes=True, filters=5, hidden_size=8, hidden_layers=1
+    )
+    network = network_from(config.architecture)
+    params = jax.jit(q_network.init_params)(network, jax.random.key(0))
+    tensors = saved_agents.params_as_tensors(params)
+    assert {name: leaf.shape for name, leaf in tensors.items()} == {
+        "convolution.filters.kernel": (5, 32),
+        "convolution.bias": (5, 12),
+        "layers.layers.0.kernel": (8, 60),
+        "layers.layers.0.bias": (8,),
+        "layers.layers.2.kernel": (7, 8),
+        "layers.layers.2.bias": (7,),
+    }

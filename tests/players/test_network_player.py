@@ -1,0 +1,85 @@
+"""A network's greedy player: its best legal move, as a function and as a policy."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from jax_ttt.config.settings import Config
+from jax_ttt.games.played_game import Game
+from jax_ttt.networks import q_network
+from jax_ttt.players import lookahead, network_player
+from jax_ttt.players.network_player import network_from
+
+
+def make_network(seed=0, **fields):
+    """Return a network and its weights."""
+    network = network_from(Config.of(**{"hidden_size": 4} | fields).architecture)
+    return network, q_network.init_params(network, jax.random.key(seed))
+
+
+def flat_network(env_id, canonical=True):
+    """Return a network that gives all moves the same value, with its weights."""
+    network, params = make_network(env_id=env_id, canonical=canonical)
+    return network, jax.tree.map(jnp.zeros_like, params)
+
+
+def test_of_equal_moves_a_mirrored_board_gets_the_mirrored_one():
+    """The stone is in the canonical board's right half, and 0 is its lowest column."""
+    network, params = flat_network("connect_4x4")
+    assert network_player.is_symmetric(network)
+    greedy = jax.jit(network_player.greedy_player(network, params))
+    searching = jax.jit(lookahead.lookahead_player(network, params, 1.0, 1))
+    for column, reply in ((0, 3), (1, 3), (2, 0), (3, 0)):
+        state = Game.start("connect_4x4", [column]).state
+        for player in (greedy, searching):
+            assert player(jax.random.key(0), state).tolist() == [reply]
+
+
+def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
+    network, params = flat_network("connect_4x4", canonical=False)
+    assert not network_player.is_symmetric(network)
+    player = jax.jit(network_player.greedy_player(network, params))
+    for column in (0, 3):
+        state = Game.start("connect_4x4", [column]).state
+        assert player(jax.random.key(0), state).tolist() == [0]
+
+
+def test_of_equal_moves_the_lowest_is_played_in_an_enumerable_game(tree, undecided):
+    network, params = flat_network("tic_tac_toe")
+    assert not network_player.is_symmetric(network)
+    lowest = np.asarray(undecided.legal_action_mask).argmax(axis=1)
+    player = jax.jit(network_player.greedy_player(network, params))
+    np.testing.assert_array_equal(player(jax.random.key(0), undecided), lowest)
+    policy = np.asarray(network_player.greedy_policy(network, params, tree))
+    np.testing.assert_array_equal(policy[tree.decisions].argmax(axis=1), lowest)
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+@pytest.mark.parametrize(("full", "other", "reply"), [(0, 3, 1), (3, 0, 2)])
+def test_of_equal_moves_a_legal_one_is_played(full, other, reply, value):
+    """Also if no value is a number. The canonical board's column 0 is full."""
+    network, _ = flat_network("connect_4x4")
+    state = Game.start("connect_4x4", [full, full, full, full, other]).state
+    values = jnp.full((1, 4), value)
+    assert network_player.greedy_actions(network, state, values).tolist() == [reply]
+
+
+def test_the_greedy_player_is_its_policy_and_legal(tree, undecided):
+    """An untrained network often gives an illegal move the highest value."""
+    network, params = make_network(seed=1, hidden_size=9, canonical=False)
+    legal = np.asarray(undecided.legal_action_mask)
+    player = jax.jit(network_player.greedy_player(network, params))
+    moves = np.asarray(player(jax.random.key(0), undecided))
+    assert legal[np.arange(len(moves)), moves].all()
+    policy = np.asarray(network_player.greedy_policy(network, params, tree))
+    assert (policy[np.asarray(tree.decisions)].argmax(axis=1) == moves).all()
+    values = np.asarray(network_player.decision_values(network, params, tree))
+    assert (values.argmax(axis=1) != moves).any()
+
+
+def test_values_of_a_tree_are_those_of_its_boards(tree, undecided):
+    network, params = make_network(seed=2, hidden_size=9)
+    values = network_player.decision_values(network, params, tree)
+    each = network_player.board_values(network, params, undecided.observation)
+    np.testing.assert_allclose(values, each, atol=1e-6)

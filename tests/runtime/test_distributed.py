@@ -1,0 +1,166 @@
+"""Runs of several processes over loopback: one writes, and none is left behind."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny
+
+import jax_ttt
+from jax_ttt.players.saved_agents import load_agent
+from jax_ttt.runtime import pytrees
+
+ROOT = Path(jax_ttt.__file__).parents[1]
+SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
+RUN = [*SIZES, "--eval-games", "0", "--num-updates", "40", "--eval-every", "20"]
+LONG = [*SIZES, "--eval-games", "0", "--num-updates", "4000", "--eval-every", "300"]
+LONG += ["--checkpoint-every", "0.1"]
+
+
+def free_port():
+    """Return a port that nobody listens to."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return server.getsockname()[1]
+
+
+def start(flags, num_devices, cwd, command="train"):
+    """Start a command in a process with virtual devices."""
+    xla = f"{os.environ['XLA_FLAGS']} " if "XLA_FLAGS" in os.environ else ""
+    xla += f"--xla_force_host_platform_device_count={num_devices}"
+    return subprocess.Popen(
+        [sys.executable, "-m", f"jax_ttt.{command}", *map(str, flags)],
+        env=os.environ | {"PYTHONPATH": str(ROOT), "XLA_FLAGS": xla},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+    )
+
+
+@contextlib.contextmanager
+def joined(flags, number, devices_each, cwd, command="train"):
+    """Yield the processes of one run, and kill those that are left."""
+    port = free_port()
+    cluster = ["--distributed", "--coordinator", f"127.0.0.1:{port}"]
+    cluster += ["--num-processes", number, "--process-id"]
+    (cwd / "others").mkdir(exist_ok=True)
+    run = [
+        start(
+            [*flags, *cluster, i], devices_each, cwd / "others" if i else cwd, command
+        )
+        for i in range(number)
+    ]
+    try:
+        yield run
+    finally:
+        for process in run:
+            process.kill()
+            process.wait()
+            for stream in filter(None, (process.stdout, process.stderr)):
+                stream.close()
+
+
+GLOO = re.compile(r"(?m)^.*(?:\[Gloo\]|connected to|peer ranks).*\n")
+
+
+def wait_for_ends(run, seconds=120):
+    """Return the exit codes and outputs of processes, without Gloo's lines on stderr.
+
+    JAX sums over the processes of CPUs with Gloo, which prints who is connected. Its
+    threads print parts of lines, so that two lines may be mixed.
+    """
+    texts = [process.communicate(timeout=seconds) for process in run]
+    printed = [(out, GLOO.sub("", err)) for out, err in texts]
+    return [process.returncode for process in run], printed
+
+
+def wait_for_file(run, path, pattern):
+    """Wait until a folder has a file of such a name, while all processes run."""
+    end = time.monotonic() + 120
+    while not [*path.glob(pattern)]:
+        assert time.monotonic() < end
+        assert [process.poll() for process in run] == [None] * len(run)
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_without_a_cluster_the_command_is_refused(tmp_path):
+    codes, texts = wait_for_ends([start([*RUN, "--distributed"], 1, tmp_path)])
+    assert codes == [2]
+    assert texts[0][0] == ""
+    assert texts[0][1].startswith("error: --distributed: found no SLURM, Open MPI, ")
+    assert texts[0][1].count("\n") == 1
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_run_of_one_with_two_devices(tmp_path):
+    path, other = tmp_path / "run", tmp_path / "alone"
+    with joined([*RUN, "--run-dir", path], 2, 1, tmp_path) as run:
+        codes, texts = wait_for_ends(run)
+    assert codes == [0, 0]
+    assert "2 devices, 2 processes" in texts[0][0]
+    assert texts[0][1] == ""
+    assert texts[1] == ("", "")
+    assert not [*(tmp_path / "others").iterdir()]
+    alone = start([*RUN, "--run-dir", other, "--devices", 2], 2, tmp_path)
+    assert wait_for_ends([alone])[0] == [0]
+    leaves, expected = (
+        pytrees.leaves_by_name(load_agent(each / "agent.safetensors").params)
+        for each in (path, other)
+    )
+    for name, leaf in leaves.items():
+        # A sum of two numbers is the same in both orders.
+        np.testing.assert_array_equal(leaf, expected[name], err_msg=name)
+
+
+@pytest.mark.slow
+def test_a_killed_process_ends_the_others_and_the_run_continues(tmp_path):
+    path = tmp_path / "run"
+    with joined([*LONG, "--run-dir", path], 2, 2, tmp_path) as run:
+        wait_for_file(run, path, "checkpoint-*")
+        run[0].kill()
+        other = run[1]
+        other.communicate(timeout=90)
+    assert other.returncode != 0
+    assert not (path / "checkpoint-4000.safetensors").exists()
+    alone = start(["--resume", path, "--quiet"], 1, tmp_path)
+    assert wait_for_ends([alone])[0] == [0]
+    assert (path / "checkpoint-4000.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_a_signal_to_one_process_saves_the_run_and_ends_all(tmp_path):
+    """Also to one that does not write."""
+    path = tmp_path / "run"
+    with joined([*LONG, "--run-dir", path], 2, 1, tmp_path) as run:
+        wait_for_file(run, path, "checkpoint-*")
+        run[1].send_signal(signal.SIGTERM)
+        codes, texts = wait_for_ends(run)
+    assert codes == [128 + signal.SIGTERM] * 2
+    assert [out for out, _ in texts[1:]] == [""]
+    assert all(err.startswith("interrupted at update") for _, err in texts)
+    assert (path / "agent.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_a_sweep_of_processes_names_each_seed_once(tmp_path):
+    flags = [*SIZES, "--num-updates", "40", "--num-seeds", "5", "--json"]
+    with joined(flags, 2, 2, tmp_path, "sweep") as run:
+        codes, texts = wait_for_ends(run)
+    assert codes == [0, 0], texts
+    report = json.loads(texts[0][0])
+    assert texts[1] == ("", "")
+    rows = (tmp_path / report["file"]).read_text().splitlines()
+    seeds = [json.loads(row)["agent"]["seed"] for row in rows[1:]]
+    assert seeds == [1000, 1001, 1002, 1003, 1004]
+    assert not [*(tmp_path / "others").iterdir()]

@@ -1,0 +1,84 @@
+"""Commands whose stdin, stdout or stderr is closed or full."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import as_users
+import commands
+import pytest
+import tiny
+
+from jax_ttt import play
+from jax_ttt.players import saved_agents
+from jax_ttt.runtime import standard_streams
+
+
+def run_redirected(command, redirections):
+    """Run a command in a process, its streams redirected by the shell."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" {command} {redirections}', sys.executable],
+        capture_output=True,
+        text=True,
+        env=as_users.environment(JAX_DISABLE_MOST_OPTIMIZATIONS=1),
+    )
+
+
+@pytest.mark.fault
+@pytest.mark.slow
+def test_a_run_without_streams_trains_and_saves_its_agent(tmp_path):
+    path = tmp_path / "run"
+    flags = " ".join([*tiny.flags(), "--run-dir", str(path)])
+    done = run_redirected(f"-m jax_ttt.train {flags}", ">&- 2>&- <&-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert saved_agents.load_agent(path).num_updates == 4
+    # No file got the descriptor of a closed stream, so all contents are correct.
+    json.loads((path / "config.json").read_text())
+    for line in (path / "metrics.jsonl").read_text().splitlines():
+        json.loads(line)
+
+
+@pytest.mark.fault
+def test_an_error_without_stderr_is_not_printed_on_stdout():
+    done = run_redirected("-m jax_ttt.evaluate nobody", "2>&-")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.fault
+def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    assert commands.run(play, ["random"]) == 0
+    assert capsys.readouterr().out.endswith("left after 0 moves: nobody wins\n")
+    sys.stdin.close()
+
+
+@pytest.mark.fault
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
+def test_a_full_stdout_or_stderr_gives_no_traceback():
+    done = run_redirected("-m jax_ttt.train --version", ">/dev/full")
+    assert done.returncode == 1
+    assert done.stderr == "error: cannot write: No space left on device\n"
+    assert run_redirected("-m jax_ttt.evaluate nobody", "2>/dev/full").returncode == 2
+
+
+@pytest.mark.fault
+def test_descriptors_of_closed_streams_are_not_given_to_files():
+    program = """
+import os, sys
+from jax_ttt import cli, runs
+from jax_ttt.__main__ import run_command
+def main(args):
+    file = os.open(os.devnull, os.O_RDONLY)
+    return 0 if file > 2 else 1
+sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
+"""
+    command = ["sh", "-c", 'exec "$0" -c "$1" >&- 2>&-', sys.executable, program]
+    assert subprocess.run(command, env=as_users.environment()).returncode == 0
+
+
+def test_a_written_file_is_named_on_stdout_or_beside_json_on_stderr(capsys):
+    standard_streams.print_written(Path("policy.csv"), "4,520 rows")
+    assert tuple(capsys.readouterr()) == ("wrote policy.csv: 4,520 rows\n", "")
+    standard_streams.print_written(Path("policy.csv"), as_json=True)
+    assert tuple(capsys.readouterr()) == ("", "wrote policy.csv\n")

@@ -1,0 +1,251 @@
+"""What a player reaches, beside the tree, a recursive search and known counts."""
+
+import collections
+from fractions import Fraction
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import rule_player
+from jax.tree_util import Partial
+from rule_player import RULE, reached
+
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.settings import Config
+from jax_ttt.games import position_keys, position_lookup
+from jax_ttt.networks import q_network
+from jax_ttt.players import network_player, random_players
+from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, proof
+from jax_ttt.solver import reached_positions as reaches
+
+ENV = "connect_4x4"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("env_id", "seat", "num_positions", "losing_ends", "shortest"),
+    [
+        ("connect_5x4", "first", 6_178, 141, 14),
+        ("connect_5x5", "second", 55_339, 1_277, 7),
+    ],
+)
+def test_the_counts_of_a_known_player(
+    env_id, seat, num_positions, losing_ends, shortest
+):
+    """Counted elsewhere too, with bitboards in NumPy."""
+    search = reached(env_id, RULE, seat)
+    assert (search.num_positions, search.ends.lost.moves) == (
+        num_positions,
+        losing_ends,
+    )
+    assert search.is_complete
+    assert len(search.losing_line or ()) == shortest
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+def test_the_counts_of_the_player_in_connect_four():
+    search = reached("connect_7x6", RULE, "first", batch=2**13)
+    assert (search.num_positions, search.ends.lost.moves) == (7_362_237, 132_937)
+
+
+def with_stone(board, column, who):
+    """Return a board, columns of stones from below, after a move."""
+    return tuple(
+        (*stones, who) if number == column else stones
+        for number, stones in enumerate(board)
+    )
+
+
+STEPS = [(0, 1), (1, 0), (1, 1), (1, -1)]
+ROWS = [
+    row
+    for column in range(4)
+    for height in range(4)
+    for right, up in STEPS
+    for row in [[(column + n * right, height + n * up) for n in range(4)]]
+    if {*row} <= {(c, h) for c in range(4) for h in range(4)}
+]
+"""The cells (column, height from below) of the ten rows of four."""
+
+
+def wins(board, column, who):
+    """Return whether a stone in this column makes a row."""
+    cells = {(column, len(board[column])): who} | {
+        (number, height): stone
+        for number, stones in enumerate(board)
+        for height, stone in enumerate(stones)
+    }
+    return any(all(cells.get(cell) == who for cell in row) for row in ROWS)
+
+
+def rule_move(board, who):
+    """Return the move of the rule player, in plain Python."""
+    order, other = rule_player.column_order(4), 1 - who
+
+    def score(column):
+        after = with_stone(board, column, who)
+        on_top = len(after[column]) < 4 and wins(after, column, other)
+        win, block = (wins(board, column, player) for player in (who, other))
+        return 1000 * win + 100 * block - 50 * on_top - order.index(column)
+
+    return max((c for c in order if len(board[c]) < 4), key=score)
+
+
+def recursive(seat):
+    """Return what the rule player reaches on 4 x 4, and where it can still lose."""
+    seen, losing, ends = set(), set(), set()
+    lines, chances = collections.Counter(), collections.Counter()
+
+    def follow(board, number, chance):
+        seen.add(board)
+        who, is_own = number % 2, SEATS[number % 2] == seat
+        moves = [c for c in range(4) if len(board[c]) < 4]
+        if not moves:
+            lines["drawn"] += 1
+            chances["drawn"] += chance
+        elif is_own:
+            moves = [rule_move(board, who)]
+        for column in moves:
+            share = chance / len(moves)
+            if wins(board, column, who):
+                result = "won" if is_own else "lost"
+                ends.add((result, board, column))
+                lines[result] += 1
+                chances[result] += share
+                if not is_own:
+                    losing.add(board)
+            elif follow(with_stone(board, column, who), number + 1, share):
+                losing.add(board)
+        return board in losing
+
+    follow(((),) * 4, 0, Fraction(1))
+    counts = collections.Counter(result for result, *_ in ends)
+    return seen, counts, lines, chances, losing
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_recursive_search_finds_the_same(seat):
+    """Counted elsewhere too, with bitboards in NumPy."""
+    assert len(ROWS) == 10
+    seen, counts, lines, chances, losing = recursive(seat)
+    search = reached(ENV, RULE, seat)
+    expected = {"first": (1_086, 26, 14), "second": (2_093, 17, 15)}[seat]
+    num_losing, length = search.ends.lost.moves, len(search.losing_line or ())
+    assert (search.num_positions, num_losing, length) == expected
+    assert search.is_complete
+    assert search.num_positions == len(seen)
+    assert (search.ends.won.moves, num_losing) == (counts["won"], counts["lost"])
+    for name, end in search.ends._asdict().items():
+        assert end.lines == lines[name]
+        assert end.chance == pytest.approx(float(chances[name]), abs=1e-14)
+    marks = losing_lines.mark_losing_lines(search.player, search.keys)
+    assert sum(int(mark.sum()) for mark in marks) == len(losing)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
+    noise = np.random.default_rng(seed).random(host_tree.legal_action_mask.shape)
+    best = np.where(host_tree.legal_action_mask, noise, -1).argmax(axis=1)
+    probs = np.where(host_tree.terminal[:, None], 0.0, np.eye(9)[best])
+    index = position_lookup.position_index("tic_tac_toe")
+    player = random_players.policy_player(index, probs)
+    search = reached("tic_tac_toe", player, seat, batch=256)
+    assert search.is_complete
+    random = policies.uniform_policy(host_tree)
+    if seat == "first":
+        rates = outcomes.outcome(host_tree, probs, random)
+    else:
+        rates = outcomes.outcome(host_tree, random, probs)[::-1]
+    chances = [end.chance for end in search.ends]
+    np.testing.assert_allclose(chances, rates, rtol=0, atol=1e-12)
+    lines = outcomes.count_lines(host_tree, probs, seat)
+    counts = lines.won, lines.drawn, lines.lost
+    assert tuple(end.lines for end in search.ends) == counts
+    line = proof.losing_line(host_tree, probs, seat)
+    assert line is not None
+    assert len(search.losing_line or ()) == len(line)
+    position = 0
+    for action in search.losing_line or ():
+        assert host_tree.to_move(position) != seat or probs[position, action] == 1
+        position = int(host_tree.successor[position, action])
+    assert host_tree.lost_by(seat)[position]
+
+
+def symmetric(key, env_state):
+    """Play by the rule on the board or its mirror image, the lesser key of both."""
+    stones = position_keys.stones_of(env_state)
+    mirror = position_keys.all_views(ENV).cells[1]
+    keys = position_keys.pack(ENV, stones)[:, 0]
+    image_keys = position_keys.pack(ENV, position_keys.stones_in_view(stones, mirror))[
+        :, 0
+    ]
+    turned = image_keys < keys
+    obs, legal = env_state.observation, env_state.legal_action_mask
+    image = env_state.replace(
+        observation=jnp.where(turned[:, None, None, None], obs[:, :, ::-1], obs),
+        legal_action_mask=jnp.where(turned[:, None], legal[:, ::-1], legal),
+    )
+    column = rule_player.rule_moves(key, image)
+    return jnp.where(turned, 3 - column, column)
+
+
+@pytest.mark.slow
+def test_merged_images_have_the_same_results():
+    apart, merged = (
+        reached(ENV, Partial(symmetric), "second", merged=is_merged)
+        for is_merged in (False, True)
+    )
+    assert merged.num_positions < 0.8 * apart.num_positions
+    for end, other in zip(merged.ends, apart.ends, strict=True):
+        assert end.chance == pytest.approx(other.chance, abs=1e-14)
+        assert end.lines == other.lines
+    assert len(merged.losing_line or ()) == len(apart.losing_line or ())
+
+
+def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
+    """The same search of a player that is symmetric by construction is not checked."""
+    with pytest.raises(reaches.SymmetryError, match="another move on a symmetric"):
+        reached(ENV, RULE, "second", merged=True)
+    unchecked = reached(ENV, RULE, "second", merged=True, is_symmetric=True)
+    assert unchecked.is_complete
+
+
+def test_a_canonical_network_is_symmetric_by_construction():
+    config = Config.of(env_id=ENV, hidden_size=16)
+    network = network_player.network_from(config.architecture)
+    params = q_network.init_params(network, jax.random.key(1))
+    player = network_player.greedy_player(network, params)
+    assert network_player.is_symmetric(network)
+    search, checked = (
+        reached(ENV, player, "second", merged=True, is_symmetric=is_symmetric)
+        for is_symmetric in (True, False)
+    )
+    assert all(map(np.array_equal, search.keys, checked.keys))
+    assert search.ends == checked.ends
+    assert search.losing_line == checked.losing_line
+
+
+@pytest.mark.parametrize(("most", "buffer_rows"), [(10, 2**22), (500, 16)])
+def test_with_too_many_positions_the_rest_stays_open(most, buffer_rows, monkeypatch):
+    """With few buffered rows the search ends within a level."""
+    monkeypatch.setattr(merged_positions, "_BUFFER_ROWS", buffer_rows)
+    whole, cut = reached(ENV, RULE, "first"), reached(ENV, RULE, "first", most)
+    assert not cut.is_complete
+    assert cut.num_expanded < whole.num_expanded
+    for end, final in zip(cut.ends, whole.ends, strict=True):
+        assert end.chance <= final.chance <= end.chance + cut.open_chance + 1e-12
+        assert end.moves <= final.moves
+    total = sum(end.chance for end in cut.ends) + cut.open_chance
+    assert total == pytest.approx(1, abs=1e-12)
+
+
+def test_a_limit_of_all_positions_before_the_last_move_is_enough():
+    """Those after the last move have no moves: the search ends there in any case."""
+    whole = reached(ENV, RULE, "first")
+    limit = sum(map(len, whole.keys))
+    assert reached(ENV, RULE, "first", limit).is_complete
+    assert not reached(ENV, RULE, "first", limit - 1).is_complete

@@ -1,0 +1,120 @@
+"""The schema of the JSON: the file in the docs, and that real records follow it."""
+
+import dataclasses
+import functools
+import json
+from pathlib import Path
+
+import commands
+import jsonschema
+import made
+import pytest
+import safetensors
+
+import jax_ttt
+from jax_ttt.files import json_records
+from jax_ttt.grading.grade import Exam, ExamScore
+from tools import make_schema
+
+SHIPPED = Path(jax_ttt.__file__).parent / "shipped"
+SCORE = ExamScore(num_positions=4, share=0.5, interval=(0.1, 0.9))
+
+
+def test_the_file_in_the_docs_is_up_to_date():
+    text = make_schema.PATH.read_text("utf-8")
+    assert text == make_schema.page(), "docs/schema.json is old: run make schema"
+
+
+@functools.cache
+def closed_definitions():
+    """Return the definitions of the schema, without further fields."""
+    return {
+        name: {**definition, "additionalProperties": False}
+        for name, definition in make_schema.definitions().items()
+    }
+
+
+def check(record, value):
+    """Raise an error if a value is not such a record, or has further fields."""
+    schema = {"$ref": f"#/$defs/{record}", "$defs": closed_definitions()}
+    jsonschema.validate(value, schema)
+
+
+def test_a_field_without_a_definition_is_an_error():
+    check("Lines", {"won": 3, "drawn": 2, "lost": 0})
+    with pytest.raises(jsonschema.ValidationError):
+        check("Lines", {"won": 3, "drawn": 2, "lost": 0, "open": 1})
+
+
+@pytest.mark.parametrize(
+    "grade",
+    [
+        made.grade(made.searched(first=False, losing_line=(0, 1), losing_choices=3)),
+        made.grade(sampled=made.sampled((0.5, 0.25), (0.25, 0.5))),
+        dataclasses.replace(
+            made.grade(),
+            exam=Exam(all=SCORE, by_kind={"random": SCORE}, by_ply={"3": SCORE}),
+        ),
+    ],
+    ids=["searched", "sampled", "exam"],
+)
+def test_a_grade_follows_the_schema(grade):
+    check("Grade", json_records.to_dict(grade))
+
+
+def test_the_shipped_certificates_follow_the_schema():
+    paths = list(SHIPPED.glob("*.certificate.json"))
+    assert len(paths) == 2
+    for path in paths:
+        check("Certificate", json.loads(path.read_text()))
+
+
+def metadata(path):
+    """Return the description in a file of tensors."""
+    with safetensors.safe_open(path, framework="numpy") as file:
+        return json.loads(file.metadata()["jax_ttt"])
+
+
+def json_lines(path):
+    """Return the objects in the lines of a file."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.slow
+def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def printed(command, words):
+        capsys.readouterr()
+        assert (
+            commands.run(commands.module_of(command), [*words.split(), "--json"]) == 0
+        )
+        return json.loads(capsys.readouterr().out)
+
+    settings = "--preset table --num-envs 8 --num-updates 2"
+    run = tmp_path / "runs" / "one"
+    check("TrainResult", printed("train", f"{settings} --run-dir {run}"))
+    check("ConfigFile", json.loads((run / "config.json").read_text()))
+    check("TimesFile", json.loads((run / "times.json").read_text()))
+    rows = json_lines(run / "metrics.jsonl")
+    for row in rows:
+        check({"chunk": "Chunk", "evaluation": "Evaluated"}[row["event"]], row)
+    assert {row["event"] for row in rows} == {"chunk", "evaluation"}
+    check("AgentMetadata", metadata(run / "agent.safetensors"))
+    (checkpoint, *_) = run.glob("checkpoint-*.safetensors")
+    check("CheckpointMetadata", metadata(checkpoint))
+
+    check("EvaluateResult", printed("evaluate", f"{run} --policy-json policy.json"))
+    for decision in json.loads((tmp_path / "policy.json").read_text())[:10]:
+        check("Decision", decision)
+
+    check("SweepResult", sweep := printed("sweep", f"{settings} --num-seeds 2"))
+    head, *others = json_lines(tmp_path / sweep["file"])
+    check("SweepHead", head)
+    for line in others:
+        check("SweepLine", line)
+    assert len(others) == 2
+
+    check("ArenaResult", printed("arena", f"random {run}"))
+    check("RunsResult", runs := printed("runs", ""))
+    assert len(runs["runs"]) == 1

@@ -1,0 +1,100 @@
+"""The wheel and the sdist: what is in them, and that the wheel runs by itself."""
+
+import email
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import as_users
+import pytest
+
+import jax_ttt
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "jax_ttt"
+FOLDERS = ("docs", "jax_ttt", "notebooks", "tests", "tools", ".ci", ".github")
+NAME = f"jax_ttt-{jax_ttt.__version__}"
+WHEEL = f"{NAME}-py3-none-any.whl"
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """Build the sdist, and the wheel from it; return their folder."""
+    folder = tmp_path_factory.mktemp("dist")
+    # A build of its own environment downloads hatchling.
+    here = ["--no-isolation"] if importlib.util.find_spec("hatchling") else []
+    command = [sys.executable, "-m", "build", *here, "--outdir", str(folder), str(ROOT)]
+    variables = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(archives):
+    with zipfile.ZipFile(archives / WHEEL) as archive:
+        yield archive
+
+
+def files_of(folder):
+    """Return the paths of a folder's files from the root, without byte code."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_has_the_package_and_nothing_else(wheel):
+    info = f"{NAME}.dist-info/"
+    names = {name for name in wheel.namelist() if not name.startswith(info)}
+    assert names == files_of(PACKAGE)
+    licences = {name for name in wheel.namelist() if f"{info}licenses/" in name}
+    vendor = "jax_ttt/web/static/vendor/LICENSE."
+    assert licences == {
+        f"{info}licenses/{path}"
+        for path in ("LICENSE", f"{vendor}htm", f"{vendor}preact")
+    }
+    assert (
+        "jax-ttt = jax_ttt.__main__:main"
+        in wheel.read(f"{info}entry_points.txt").decode()
+    )
+
+
+def test_the_sdist_has_what_the_repository_has(archives):
+    with tarfile.open(archives / f"{NAME}.tar.gz") as archive:
+        names = {
+            member.name.removeprefix(f"{NAME}/")
+            for member in archive
+            if member.isfile()
+        }
+    top = {path.name for path in ROOT.glob("*.md")} | {"LICENSE", "Makefile"}
+    generated = {"PKG-INFO", "pyproject.toml", ".gitignore"}
+    expected = set().union(*(files_of(ROOT / folder) for folder in FOLDERS))
+    assert names - generated == expected | top
+
+
+def test_the_description_is_the_readme_which_names_this_wheel(wheel):
+    metadata = email.message_from_bytes(wheel.read(f"{NAME}.dist-info/METADATA"))
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert metadata["Version"] == jax_ttt.__version__
+    assert metadata.get_payload(decode=True) == readme.encode()
+    assert set(re.findall(r"jax_ttt-[\w.-]+\.whl", readme)) == {WHEEL}
+
+
+def test_the_files_of_the_wheel_suffice_to_grade_a_shipped_agent(wheel, tmp_path):
+    wheel.extractall(tmp_path / "site")
+    done = as_users.run(
+        "evaluate shipped:table", cwd=tmp_path, PYTHONPATH=tmp_path / "site"
+    )
+    assert done.code == 0, done.err
+    assert "unbeatable" in done.out

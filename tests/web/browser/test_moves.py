@@ -1,0 +1,219 @@
+"""The moves of a game: undo, earlier positions, links, copies, and keys."""
+
+import browsing
+import pytest
+from browsing import expect, link
+
+pytestmark = pytest.mark.slow
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+
+
+def play_and_see(page, reason):
+    """Play on; the game is not counted, for this reason."""
+    if not page.is_over():
+        page.says(f"Not counted: {reason}.")  # during the game, too
+    page.play_to_the_end()
+    page.says(f"Not counted: {reason}.")
+    assert page.counted()["Games"] == 0
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_undo_takes_back_a_move_and_its_reply(page, env_id):
+    page.game(env_id)
+    page.play(1)
+    before = page.moves()
+    page.play(page.legal()[0])
+    page.button("Undo").click()
+    assert page.moves() == before
+    assert page.status().startswith("Your turn")
+    # A reply that is still being computed does not come.
+    page.squares().nth(page.legal()[0]).evaluate("one => one.click()")
+    page.keyboard.press("u")
+    page.wait_for_timeout(200)
+    assert page.moves() == before
+    page.button("Undo").click()
+    assert page.moves() == []
+    undo = page.button("Undo")
+    assert undo.is_disabled()
+    expect(undo).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.moves() == []
+    page.keyboard.press("Tab")
+    expect(page.button("Hint")).to_be_focused()
+    play_and_see(page, "a move was taken back")
+    # A game whose last move is taken back is counted, once.
+    page.new_game()
+    page.play_to_the_end()
+    page.button("Undo").click()
+    page.play_to_the_end(max)
+    page.says("Not counted: ")
+    assert page.counted()["Games"] == 1
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_7x6"])
+def test_a_branch_is_not_counted_and_the_first_line_comes_back(page, env_id):
+    page.game(env_id)
+    for _ in range(2):
+        page.play(page.legal()[0])
+    line = page.moves()
+    for _ in range(2):
+        page.button("One move back").click()
+    page.says("Move 2 of 4")
+    other = next(move for move in page.legal()[::-1] if move != line[2])
+    page.play(other)
+    assert page.moves()[:3] == [*line[:2], other]
+    page.says("You play on from move 2")
+    page.reload()
+    play_and_see(page, "you played on from an earlier position")
+    page.button("Return to the first line").click()
+    page.wait_for_turn()
+    assert page.moves() == line
+    expect(page.button("Return to the first line")).to_have_count(0)
+    page.says_no("Not counted")
+    page.play_to_the_end()
+    assert page.counted()["Games"] == 1
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_7x6"])
+def test_earlier_positions_are_shown_copied_and_linked(open_page, served_url, env_id):
+    page = open_page(served_url, permissions=CLIPBOARD)
+    page.game(env_id)
+    positions = []
+    for _ in range(2):
+        page.play(page.legal()[0])
+        positions.append(page.shown())
+    line = page.moves()
+    page.move_list().nth(1).click()
+    page.says("Move 2 of 4")
+    assert page.shown() == positions[0]
+    assert page.move_list().nth(1).get_attribute("aria-current") == "step"
+    page.keyboard.press("ArrowRight")
+    page.says("Move 3 of 4")
+    page.keyboard.press("Home")
+    assert len(page.legal()) == len(page.names()), "the empty board"
+    page.keyboard.press("End")
+    page.wait_for_turn()
+    assert page.shown() == positions[1]
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    page.says("Move 3 of 4")
+    page.button("One move forward").click()
+    page.wait_for_turn()
+    assert page.shown() == positions[1]
+    forward = page.button("One move forward")
+    assert forward.is_disabled()
+    expect(forward).to_be_focused()
+    for _ in range(2):
+        page.button("One move back").click()
+    # The copies are of the position that is shown.
+    copied = {}
+    for kind, name in (("link", "Link"), ("as text", "Text"), ("as SVG", "SVG")):
+        page.button(f"Copy {kind}").click()
+        page.hear(f"{name} copied.")
+        copied[kind] = page.evaluate("navigator.clipboard.readText()")
+    cells = browsing.after(env_id, line[:2])
+    letters = ["X" if cell == 1 else "O" if cell == -1 else "-" for cell in cells]
+    assert "".join(copied["as text"].split()) == "".join(letters)
+    assert page.moves() == line
+    page.reload()
+    assert page.moves() == line
+    other = open_page(copied["link"])
+    assert other.moves() == line[:2]
+    assert other.shown() == positions[0]
+    play_and_see(other, "it was begun by a link")
+    other.goto("about:blank")
+    other.set_content(copied["as SVG"])  # it is drawn without the page's style
+    width = browsing.plain_search(env_id).columns
+    assert other.locator("svg").bounding_box()["width"] == 100 * width
+
+
+BROKEN = (
+    {"moves": "4.4"},
+    {"moves": "9"},
+    {"moves": "0.3.1.4.2.5"},  # on after the end
+    {"moves": "0.1", "start": "nonsense"},
+    {"level": "analysis", "start": "XXXX----- x"},
+    {"level": "nobody", "agent": "none", "moves": "0.0"},
+)
+"""Links that hold no position of tic-tac-toe."""
+
+
+def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served_url):
+    for fields in BROKEN:
+        page.play(4)
+        page.goto(link(served_url, "tic_tac_toe", [], **fields))
+        page.has_moves(0)
+        page.wait_for_turn()
+        assert page.board() == "-" * 9, fields
+        page.hear("The link's position is not a position of this game.")
+        # An unknown level or agent does not matter.
+    fields = {"level": "nobody", "agent": "run/nobody", "update": "77"}
+    page.goto(link(served_url, "tic_tac_toe", [4, 0], **fields))
+    page.has_moves(2)
+    assert page.board() == "O---X----"
+    page.goto(link(served_url, "connect_5x4", [2, 2, 2], side="o"))
+    expect(page.squares()).to_have_count(5)
+    page.wait_for_turn()
+    assert page.moves()[:3] == [2, 2, 2]
+    for part in ("game=chess&moves=1", "moves=x", "%00", "game"):
+        page.goto(f"{served_url}/#{part}")
+        page.reload()
+        page.new_game()
+        page.play(page.legal()[0])
+    page.play_to_the_end()
+    assert page.counted()["Games"] == 1
+
+
+# ---- keys
+
+
+def is_hinted(page):
+    page.says("Hint: ")
+
+
+def has_moves(number):
+    return lambda page: page.has_moves(number)
+
+
+KEYS = (
+    *(("3", has_moves(2)), ("h", is_hinted), ("u", has_moves(0))),
+    *(("1", has_moves(2)), ("n", has_moves(0)), ("H", is_hinted)),
+    *(("2", has_moves(2)), ("U", has_moves(0)), ("Control+1", has_moves(0))),
+    *(("4", has_moves(2)), ("N", has_moves(0))),
+)
+"""Keys, and what each does."""
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_keys_play_undo_hint_and_begin_again(page, env_id):
+    """Also while a radio button or a checkbox has the focus."""
+    page.game(env_id)
+    expect(page.tab("Game")).to_contain_text("undo")
+    radio = page.get_by_role("radio", name="Unbeatable")
+    box = page.get_by_role("checkbox", name="Exact values")
+    for control in (None, radio, box):
+        if control is None:
+            page.evaluate("document.activeElement.blur()")
+        else:
+            control.focus()
+        for key, happened in KEYS:
+            page.keyboard.press(key)
+            happened(page)
+            page.wait_for_turn()
+            if key == "3":
+                assert page.moves()[0] == 2
+            if control is not None:
+                expect(control).to_be_focused()
+    assert not box.is_checked()
+    page.keyboard.press("Space")
+    assert box.is_checked()
+    if env_id == "connect_5x4":
+        page.keyboard.press("6")
+        assert page.moves() == [], "there is no such column"
+        page.get_by_label("The agent looks ahead").focus()
+    else:
+        page.tab("Learning")
+        page.get_by_role("slider", name="Snapshot").focus()
+    page.keyboard.type("4hun")
+    assert page.moves() == [], "these are keys of the control with the focus"
+    assert page.marked("hint") == []

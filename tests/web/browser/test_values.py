@@ -1,0 +1,229 @@
+"""Hints, values on the board, and reviews: exact, or the agents'."""
+
+import re
+
+import browsing
+import pytest
+import rules
+from browsing import best_actions, expect, link, text_after
+
+pytestmark = pytest.mark.slow
+EARLY = ([4, 1], [0, 4, 1, 2], [1, 4, 7, 0], [4, 0, 8, 2])
+"""Positions of tic-tac-toe: a win, draws and a loss."""
+LATE = {
+    "connect_5x4": [2, 2, 2, 2, 1, 1, 3, 1, 1, 3, 3, 0],
+    "connect_7x6": [
+        *(1, 0, 0, 2, 4, 3, 5, 0, 5, 4, 1, 0, 3, 6, 6),
+        *(3, 4, 4, 5, 5, 5, 5, 3, 3, 3, 4, 1, 2, 4, 0),
+    ],
+}
+"""Games of Connect Four that are near their end, with the first player to move."""
+CASES = (*(("tic_tac_toe", line) for line in EARLY), *LATE.items())
+
+
+def hint(page):
+    """Press the button, and return the one move that is marked."""
+    page.button("Hint").click()
+    page.says("Hint: ")
+    (move,) = page.marked("hint")
+    return move
+
+
+def exact_values(page):
+    """Return the result and the moves to the end that each place's name says."""
+    values = {}
+    for move, name in enumerate(page.names()):
+        if shown := re.search(r"exact (?:(win|loss) in (\d+)|draw)", name):
+            sign = {"win": 1, "loss": -1, None: 0}[shown[1]]
+            values[move] = (sign, int(shown[2] or 0))
+    return values
+
+
+def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
+    words = {1: "win", 0: "draw", -1: "loss"}
+    reasons = {1: "wins in", 0: "keeps the draw", -1: "holds out longest"}
+    results = set()
+    for env_id, line in CASES:
+        page.goto(link(served_url, env_id, line))
+        page.has_moves(len(line))
+        page.wait_for_turn()
+        move = hint(page)
+        assert move in best_actions(env_id, line)
+        row, column = divmod(move, 3)
+        text = f"Hint: column {move + 1} "
+        if env_id == "tic_tac_toe":
+            result = rules.value(text_after(line))
+            results.add(result)
+            text = f"Hint: row {row + 1}, column {column + 1} {reasons[result]}"
+        page.says(text)
+        page.hear(text)
+        page.show("Exact values")
+        first = page.squares().nth(page.legal()[0])
+        expect(first).to_have_accessible_name(re.compile("exact"))
+        expected = browsing.plain_search(env_id).actions(browsing.after(env_id, line))
+        assert exact_values(page) == expected
+        for value, _ in expected.values():
+            assert words[value] in page.area().inner_text()
+        page.play(move)
+        assert page.marked("hint") == [], "for one position"
+    assert results == {1, 0, -1}
+
+
+def test_where_no_exact_value_is_known_the_agents_search_answers(page):
+    page.game("connect_7x6")
+    page.show("Exact values")
+    box = page.get_by_role("checkbox", name="Exact values")
+    expect(box).to_have_accessible_name("Exact values (searching)")
+    page.says("The exact result is not known here")
+    expect(box).to_have_accessible_name("Exact values (not known)")
+    assert exact_values(page) == {}
+    move = hint(page)
+    page.says(f"Hint: column {move + 1}: ")
+    page.says("the agent's search 6 moves ahead")
+    page.play(0)
+    panel = page.tab("Review")
+    expect(panel).to_contain_text("the agent's own search, which can be wrong")
+
+
+LOOKS = """(chips) => chips.map((one) => {
+  const { backgroundColor, boxShadow } = getComputedStyle(one);
+  return [backgroundColor, boxShadow !== "none"];
+})"""
+"""The colour of each value on the board, and whether it has a frame."""
+
+
+def test_learned_values_have_a_sign_a_name_and_a_look_of_their_own(page):
+    """Those of one kind have one colour; the agent's own move has a frame."""
+    page.show("Network's values", "Table's values", "Exact values")
+    pattern = r"exact .*network (plus|minus|0).*table (plus|minus|0)"
+    page.place_says(0, pattern)
+    assert all(re.search(pattern, name) for name in page.names())
+    page.says("Shipped network, Shipped table")
+    page.says(re.compile("They assume .* makes mistakes"))
+    text = page.area().inner_text()
+    assert re.search(r"[+\u2212]0\.\d\d", text)
+    assert not re.search(r"[+\u2212]0\.00", text)
+    page.reload()
+    page.place_says(0, pattern)
+    page.get_by_role("checkbox", name="Table's values").uncheck(force=True)
+    page.says("the agent's own move has a frame")
+    for env_id in ("tic_tac_toe", "connect_5x4"):
+        page.game(env_id)
+        page.place_says(0, "exact .*network")
+        own = page.marked("the agent's move")
+        assert len(own) == 1
+        looks = page.locator(".chip.network").evaluate_all(LOOKS)
+        assert len({colour for colour, _ in looks}) == 1
+        assert [i for i, (_, is_framed) in enumerate(looks) if is_framed] == own
+        exact = page.locator(".chip.exact").evaluate_all(LOOKS)
+        results = {value for value, _ in exact_values(page).values()}
+        assert len({colour for colour, _ in exact}) == len(results)
+        assert not any(is_framed for _, is_framed in exact)
+
+
+def test_the_agents_move_on_the_board_is_the_move_that_it_makes(page):
+    """Looking 6 moves ahead, it also wins or blocks what stands three in a row."""
+    page.game("connect_7x6")
+    page.show("Network's values")
+    page.play(3)
+    reply = page.moves()[1]
+    page.button("One move back").click()
+    page.place_says(reply, "the agent's")
+    assert page.marked("the agent's move") == [reply]
+    page.look_ahead("6 moves")
+    page.new_game()
+    for column in (0, 0, 1):
+        page.play(column)
+    assert len(page.moves()) == 6
+    page.place_says(3, "network (plus|minus|0)")
+    page.play_to_the_end()
+    assert page.status() == "You lost."
+
+
+def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
+    open_page, served_url, page
+):
+    """Its computing part does not start, for instance since the server has ended."""
+    workers = []
+
+    def refuse_all_but_the_first(route):
+        workers.append(route)
+        if len(workers) == 1:  # it computes the agents' moves
+            route.continue_()
+        else:
+            route.abort()
+
+    page.context.route("**/static/worker.js", refuse_all_but_the_first)
+    other = open_page(served_url, context=page.context, expected="ERR_|Failed to load")
+    other.show("Exact values")
+    name = "Exact values (not known)"
+    expect(other.get_by_role("checkbox", name="Exact")).to_have_accessible_name(name)
+    other.play(4)
+    other.has_moves(2)
+    page.context.unroute("**/static/worker.js")
+
+
+# ---- mistakes and review
+
+
+def review_rows(page):
+    """Return the texts of the review, one for each move."""
+    return page.tab("Review").get_by_role("listitem").all_inner_texts()
+
+
+def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page):
+    for cell in (1, 7):  # by exact play, the latter is a loss
+        page.play(cell)
+    mistake = "mistake: from a draw to a loss"
+    page.place_says(7, mistake)
+    page.hear(mistake)
+    page.get_by_role("checkbox", name="Mark mistakes").uncheck(force=True)
+    assert page.marked("mistake") == []
+    page.play_to_the_end()
+    line = page.moves()
+    page.button("Review this game").click()
+    panel = page.get_by_role("tabpanel", name="Review")
+    expect(panel).not_to_contain_text("\u2026")
+    rows = review_rows(page)
+    assert len(rows) == len(line)
+    won_or_drawn, best = 0, 0
+    for count, (cell, text) in enumerate(zip(line, rows, strict=True)):
+        now = text_after(line[:count])
+        sign = 1 if rules.mover(now) == "X" else -1
+        loss = sign * (rules.value(now) - rules.value(rules.after(now, cell)))
+        assert ("mistake" in text) == (loss > 0), text
+        if loss:
+            row, column = divmod(rules.best_moves(now)[0], 3)
+            assert f"better: row {row + 1}, column {column + 1}" in text
+        if rules.mover(now) == "X" and sign * rules.value(now) >= 0:
+            won_or_drawn += 1
+            best += loss == 0
+    lost = (len(line) + 1) // 2 - won_or_drawn
+    assert lost > 0
+    summary = f"Best moves: {best} of your {won_or_drawn}"
+    expect(panel).to_contain_text(summary)
+    expect(panel).to_contain_text(f"{lost} more in a lost position")
+    page.says(summary)
+    entry = panel.get_by_role("button").nth(1)
+    entry.click()
+    page.says(f"Move 2 of {len(line)}")
+    assert entry.get_attribute("aria-current") == "step"
+    assert panel.locator("[aria-current=step]").count() == 1
+
+
+def test_the_review_of_5x4_is_exact_and_waits_for_the_end(page):
+    page.game("connect_5x4")
+    page.get_by_role("checkbox", name="Mark mistakes").uncheck(force=True)
+    page.play(0)
+    expect(page.tab("Review")).to_contain_text("begins at the end of the game")
+    page.play_to_the_end()
+    panel = page.tab("Review")
+    expect(panel).to_contain_text("Compared with exact play.")
+    expect(panel).not_to_contain_text("\u2026", timeout=60_000)
+    line, rows = page.moves(), review_rows(page)
+    search = browsing.plain_search("connect_5x4")
+    for count in range(8, len(line)):
+        actions = search.actions(browsing.after("connect_5x4", line[:count]))
+        highest = max(value for value, _ in actions.values())
+        is_mistake = actions[line[count]][0] < highest
+        assert ("mistake" in rows[count]) == is_mistake, rows[count]

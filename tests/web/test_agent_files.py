@@ -1,0 +1,174 @@
+"""Agents in files: listed, refused, replaced, kept, and their histories."""
+
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import made as invented
+import pytest
+import tiny
+
+from jax_ttt.files import json_records
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
+from jax_ttt.web import agent_files
+from jax_ttt.web.agent_files import AgentCollection
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+TABLE = SHIPPED["table"].read_bytes()
+
+
+def save_run(tmp_path, name="a", **fields):
+    path = tmp_path / "runs" / name / "agent.safetensors"
+    return tiny.save_untrained(path, **fields)
+
+
+def test_the_shipped_agents_and_the_runs_with_an_agent_are_listed(files, tmp_path):
+    (tmp_path / "runs" / "training").mkdir(parents=True)
+    path = save_run(tmp_path, HOSTILE, env_id="mnk_4x4_4")
+    agents, refused = files.list_agents()
+    assert refused == []
+    assert [agent["name"] for agent in agents] == [*ALL, HOSTILE]
+    status = path.stat()
+    assert agents[-1] == {
+        **{"id": f"run/{HOSTILE}", "name": HOSTILE, "source": "run", "updates": 0},
+        **{"env_id": "mnk_4x4_4", "kind": "network", "snapshots": []},
+        "stamp": f"{status.st_mtime_ns}-{status.st_size}",
+    }
+    (table,) = (agent for agent in agents if agent["name"] == "table")
+    del table["stamp"]
+    assert table == {
+        **{"id": "shipped/table", "name": "table", "source": "shipped"},
+        **{"env_id": "tic_tac_toe", "kind": "table", "updates": 400},
+        "snapshots": list(range(0, 401, 40)),
+    }
+
+
+def test_files_that_can_not_be_used_are_refused_with_the_reason(files, tmp_path):
+    names = ("game", "damaged", "empty", "folder", "pipe", "link", "large")
+    paths = {name: tmp_path / "runs" / name / "agent.safetensors" for name in names}
+    for path in paths.values():
+        path.parent.mkdir(parents=True)
+    tiny.save_untrained(paths["game"], env_id="othello")
+    damaged = bytearray(TABLE)
+    damaged[-1] ^= 1
+    paths["damaged"].write_bytes(damaged)
+    paths["empty"].touch()
+    paths["folder"].mkdir()
+    os.mkfifo(paths["pipe"])
+    paths["link"].symlink_to("/dev/zero")
+    with paths["large"].open("wb") as file:
+        file.truncate(2**30)
+    agents, refused = files.list_agents()
+    assert len(agents) == len(ALL)
+    reasons = {row["name"]: row["reason"] for row in refused}
+    assert reasons.keys() == {*names}
+    assert "othello" in reasons["game"]
+    assert "larger than" in reasons["large"]
+    assert not [r for r in reasons.values() if "\n" in r or str(tmp_path) in r]
+    for name in reasons.keys() - {"game"}:
+        with pytest.raises(ValueError, match="agent"):
+            files.content(f"run/{name}")
+
+
+def test_the_bytes_of_an_agent_are_those_of_its_file(client, tmp_path):
+    path = save_run(tmp_path)
+    shutil.copytree(SNAPSHOTS["table"], path.parent / "snapshots")
+    for query, file in (
+        ("shipped/table", SHIPPED["table"]),
+        ("shipped/table&update=40", SNAPSHOTS["table"] / "00040.safetensors"),
+        ("shipped/table&update=400", SHIPPED["table"]),
+        ("run/a", path),
+        ("run/a&update=0", path),
+        ("run/a&update=40", SNAPSHOTS["table"] / "00040.safetensors"),
+    ):
+        reply = client.get(f"/api/agents/file?agent={query}")
+        assert reply.content == file.read_bytes(), query
+    assert client.get("/api/agents/file?agent=run/a&update=41").status_code == 404
+    path.unlink()
+    assert client.get("/api/agents/file?agent=run/a").status_code == 404
+
+
+def test_a_replaced_agent_is_read_again(files, tmp_path):
+    path = save_run(tmp_path)
+    before = files.list_agents()[0][-1]
+    shutil.copy(SHIPPED["table"], path)
+    after = files.list_agents()[0][-1]
+    assert (before["updates"], after["updates"]) == (0, 400)
+    assert before["stamp"] != after["stamp"]
+    path.write_bytes(b"noise")
+    assert files.list_agents()[1][0]["name"] == "a"
+
+
+def test_agents_are_kept_under_their_name_and_only_kept_ones_are_removed(
+    files, client, tmp_path
+):
+    path = save_run(tmp_path)
+    other = SHIPPED["network"].read_bytes()
+    paths = [files.keep("table-1-400", content) for content in (TABLE, other, TABLE)]
+    names = ["table-1-400", "table-1-400-2", "table-1-400-3"]
+    assert [path.stem for path in paths] == names
+    assert [path.read_bytes() for path in paths] == [TABLE, other, TABLE]
+    assert paths[0].parent == tmp_path / "data" / "agents"
+    assert paths[0].parent.stat().st_mode & 0o077 == 0
+    assert client.get(f"/api/agents/file?agent=kept/{names[1]}").content == other
+    for agent_id in (f"kept/{names[1]}", "shipped/table"):
+        reply = client.get(f"/api/agents/history?agent={agent_id}")
+        assert reply.json() == {"rows": []}
+    assert client.delete(f"/api/agents?agent=kept/{names[1]}").status_code == 200
+    for agent_id in ("run/a", "shipped/table", "kept/a", "live/x-1"):
+        assert client.delete(f"/api/agents?agent={agent_id}").status_code == 404
+    assert path.exists()
+    assert SHIPPED["table"].exists()
+    later = AgentCollection(tmp_path / "runs", tmp_path / "data")
+    kept = {
+        agent["id"] for agent in later.list_agents()[0] if agent["source"] == "kept"
+    }
+    assert kept == {f"kept/{names[0]}", f"kept/{names[2]}"}
+    assert AgentCollection(tmp_path / "runs").keep("x", TABLE) is None
+
+
+def test_servers_that_end_together_do_not_replace_each_others_agents(tmp_path):
+    servers = [AgentCollection(tmp_path / "runs", tmp_path / "data") for _ in range(8)]
+    contents = [bytes([number]) for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        paths = [*pool.map(lambda s, c: s.keep("table", c), servers, contents)]
+    assert [path.read_bytes() for path in paths if path is not None] == contents
+
+
+def test_an_agent_that_can_not_be_kept_leaves_no_file(files, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(agent_files.atomic_files, "write_atomic", full)
+    with pytest.raises(OSError, match="No space"):
+        files.keep("table", TABLE)
+    assert [*(tmp_path / "data" / "agents").iterdir()] == []
+
+
+def test_a_history_has_the_evaluations_with_the_loss_before_them(client, tmp_path):
+    grade = invented.exact((0.9, 0.1, 0), (0.6, 0.3, 0.1), unbeatable=False)
+    proven = invented.grade(invented.searched(), env_id="tic_tac_toe")
+    rows = [
+        invented.evaluated(0, grade),
+        invented.chunk(5),
+        invented.evaluated(5, grade, games=70),
+        invented.evaluated(5, proven, games=70),  # a search at the end
+    ]
+    text = "\n".join([*map(json_records.to_json, rows), '{"event": "evalu'])
+    RunFolder(save_run(tmp_path).parent).metrics.write_text(text)
+    first, last = client.get("/api/agents/history?agent=run/a").json()["rows"]
+    assert first == {
+        **{"update": 0, "games": 0, "loss": None, "seconds": 0.0},
+        "grade": json_records.to_dict(grade),
+    }
+    assert (last["update"], last["games"], last["loss"]) == (5, 70, 0.5)
+    assert last["grade"] == json_records.to_dict(proven)
+
+
+def test_metrics_that_are_missing_or_noise_are_no_history(files, tmp_path):
+    run = RunFolder(save_run(tmp_path).parent)
+    assert files.history("run/a") == []
+    for noise in (b"\xff\xfe", b"[" * 10**5, b"{}", b"3\n"):
+        run.metrics.write_bytes(noise)
+        assert files.history("run/a") == []
