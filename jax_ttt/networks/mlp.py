@@ -128,18 +128,3 @@ def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:
     sides = tuple(min(PATCH_SIDE, length) for length in shape[:2])
     patches = np.lib.stride_tricks.sliding_window_view(entries, sides, axis=(0, 1))
     return patches.reshape(-1, np.prod(sides) * shape[2]).T
-
-
-def as_linear(
-    kernel: Float[np.ndarray, "I F"], shape: tuple[int, int, int]
-) -> Float[np.ndarray, "N V"]:
-    """Return the kernel of a linear layer with the same values as a convolution.
-
-    `kernel` is the convolution's kernel in a saved agent. The linear layer's bias is
-    the convolution's bias, flattened.
-    """
-    entries = entries_of_patches(shape)
-    linear = np.zeros((np.prod(shape), kernel.shape[1], entries.shape[1]), kernel.dtype)
-    for patch, entries_of_patch in enumerate(entries.T):
-        linear[entries_of_patch, :, patch] = kernel
-    return linear.reshape(len(linear), -1)

@@ -8,7 +8,7 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.networks.mlp import Convolution, as_linear, entries_of_patches
+from jax_ttt.networks.mlp import Convolution, entries_of_patches
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
 
@@ -65,11 +65,6 @@ def test_values_are_those_of_a_loop_and_of_a_linear_layer():
         products = np.einsum("fchw,hwc->f", filters, patch)
         expected[:, row, column, board] = products + bias[:, 4 * row + column]
     np.testing.assert_allclose(values, expected.clip(0).reshape(36, 5), atol=1e-5)
-
-    linear = as_linear(kernel.T, SHAPE)
-    assert linear.shape == (84, 36)
-    expected = (linear.T @ inputs + bias.reshape(-1, 1)).clip(0)
-    np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
 def test_a_network_with_filters_has_them_once_for_all_patches():
