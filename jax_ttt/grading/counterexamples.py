@@ -13,12 +13,12 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search_grade import OnBatch, SearchResult
+from jax_ttt.grading.search_grade import SearchResult
 from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime import mesh as meshes
-from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 
 
 def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:

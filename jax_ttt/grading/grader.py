@@ -13,10 +13,10 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.grading.search_grade import OnBatch
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
+from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 1024
 """Games of a match against random where the rates are not exact."""

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -14,7 +13,7 @@ from jax_ttt.grading.grade import Interval, Lines, SeatGrade
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
-from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
 _BATCH = 2**13
@@ -28,14 +27,6 @@ _SPARE_BYTES = 2**29
 """Memory for the compiled programs, and for the rows that are sorted together."""
 _SAMPLE_SIZE = 2**14
 """Positions of each level past `max_positions` that are sampled, to learn from."""
-
-
-OnBatch = Callable[[Reach, int, int], None]
-"""A function of a search, a level, and how many of the level's positions are done.
-
-The level is the latest one of the search; an earlier one while the losing lines are
-marked; or a later one of a sample, which is not in the search.
-"""
 
 
 class TimeOverError(Exception):

@@ -82,6 +82,12 @@ class Reach:
         return sum(map(len, self.keys)) + self.num_drawn
 
 
+OnBatch = Callable[[Reach, int, int], None]
+"""A function of a search, a level, and how many of the level's positions are done.
+
+The level is the latest one of the search; an earlier one while the losing lines are
+marked; or a later one of a sample, which is not in the search.
+"""
 OnLatestBatch = Callable[[Reach, int], None]
 """A function of a search, and how many positions of its latest level are done."""
 

@@ -16,7 +16,7 @@ from jax_ttt.grading.grade import (
     SeatGrade,
 )
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines
 
@@ -352,9 +352,7 @@ def _by_ply_lines(scores: dict[str, ExamScore]) -> list[str]:
     return aligned_lines(rows) if rows else []
 
 
-def search_progress(
-    env_id: EnvId, name: str, say: Callable[[str], None]
-) -> Callable[[Reach, int, int], None]:
+def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
     """Return a function that shows the progress of a search, a few times a second.
 
     The search calls it with the level and the number of positions that are done there.

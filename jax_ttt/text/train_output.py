@@ -3,7 +3,7 @@
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,7 @@ from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies, proof
-from jax_ttt.solver.reached_positions import Reach
+from jax_ttt.solver.reached_positions import OnBatch
 from jax_ttt.text import board_text, grade_text, screen
 from jax_ttt.text.progress_table import (
     ProgressTable,
@@ -206,7 +206,7 @@ def banner(plan: Plan, device: str, folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def search_display(env_id: EnvId) -> Iterator[Callable[[Reach, int, int], None]]:
+def search_display(env_id: EnvId) -> Iterator[OnBatch]:
     """Show on a terminal the progress of a search of the agent, until the block ends.
 
     The search calls the yielded function; see `grade_text.search_progress`.
