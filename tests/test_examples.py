@@ -1,7 +1,8 @@
-"""The examples of docs/api_*.md: each runs, and writes the files that it names."""
+"""The examples in docs: each runs, and writes the files that it names."""
 
 import re
 import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ WRITTEN = {
     "connect_four": ("rounds.svg",),
     "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
     "eight_seeds": ("seeds.svg",),
+    "one_file": (),
     "own_player": ("table.svg",),
     "own_program": (),
     "play": (),
@@ -21,6 +23,7 @@ PRINTED = {
     "connect_four": "unbeatable: no line of play by any opponent wins against it",
     "draw": r"\A\Z",  # nothing
     "eight_seeds": "8 of 8 agents are proven unbeatable",
+    "one_file": "\nunbeatable: every move of every opponent was followed",
     "own_player": "1 centre",
     "own_program": r"\ndraws: 0\.[1-9]",  # a sampled move loses some games
     "play": r"\nresult: (drawn|lost)\n\Z",  # the agent is unbeatable
@@ -41,6 +44,7 @@ def test_every_example_is_tried():
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = FOLDER / f"{name}.py"
+    monkeypatch.setattr(sys, "argv", [str(path)])
     runpy.run_path(str(path), run_name="__main__")
     assert {found.name for found in tmp_path.iterdir()} == set(WRITTEN[name])
     assert re.search(PRINTED[name], capsys.readouterr().out)
