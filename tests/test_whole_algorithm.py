@@ -245,7 +245,7 @@ def verdict(one_file, own_tree, host_tree, rows):
             shortest = proof.losing_line(host_tree, probs, name)
             can_be_beaten = proof.can_be_beaten(host_tree, probs)[SEATS.index(name)]
             assert (line is None) == (shortest is None) == (not can_be_beaten)
-            if line is not None:
+            if line is not None and shortest is not None:
                 assert len(line) == len(shortest)
                 check_line(host_tree, probs, name, line)
             lines[seat] = line

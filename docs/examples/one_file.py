@@ -8,6 +8,7 @@ learns from each move once, when it is played; there is no replay. From top to b
 3. It learns what each move was worth. The agent is a running average of its weights.
 4. All positions of the game are enumerated, for exact results and for the proof.
 5. `python one_file.py --seed 1` prints a table while it learns, and then the verdict.
+   It needs `pip install jax flax optax pgx`.
 
 A function under `jax.vmap` is written for one game and called with many at once.
 Shapes: 9 is the number of cells, and so of moves; P is the number of positions.
