@@ -29,14 +29,14 @@ NUM_GAMES = 128  # played side by side; an update plays one move in each of them
 NUM_UPDATES = 1_800
 UPDATES_PER_ROW = 150  # updates between two rows of the printed table
 GAMMA = 0.85  # discount factor of a move: earlier wins and later losses are better
-TREMBLE = 0.5  # how often a player expects a random move of its opponent
+TREMBLE = 0.5  # how often a player expects a random move from its opponent
 TAU = 0.12  # how far an update moves the target network towards the network
 AVERAGE_SPAN = 0.15  # the average covers about the last 15 % of the updates so far
 # Epsilon is how often a move in self-play is random.
 EPSILON = optax.linear_schedule(1.0, 0.1, transition_steps=NUM_UPDATES - 1)
 LEARNING_RATE = optax.linear_schedule(0.006, 0.002, transition_steps=NUM_UPDATES - 1)
 
-OPTIMIZER = optax.adamw(LEARNING_RATE, weight_decay=0.0)
+OPTIMIZER = optax.adamw(LEARNING_RATE, weight_decay=0.0)  # so far no decay: try one
 ENV = pgx.make("tic_tac_toe")
 NEW_GAME = ENV.init(jax.random.key(0))
 
@@ -72,7 +72,8 @@ class Network(nnx.Module):
 def action_values(network, obs):
     """Return what each move is worth to the mover and to the other player, (2, 9).
 
-    1 is a win at once, and -1 a loss. The values of illegal moves mean nothing.
+    A move that wins at once is worth 1 to the mover and -1 to the other player. The
+    values of illegal moves mean nothing.
     """
     own, other = obs[..., 0], obs[..., 1]  # PGX has a plane for each, (3, 3) bool
     board = own.ravel().astype(int) - other.ravel()
@@ -95,7 +96,7 @@ def best_legal(values, legal):
 def play(network, game, epsilon, noise):
     """Play a move: a random one with probability epsilon, otherwise the best one.
 
-    `noise` (10,) are random numbers from 0 to 1. The first decides whether the move is
+    `noise` (10,) has random numbers from 0 to 1. The first decides whether the move is
     random; if it is, the other nine take the place of the moves' values. Return the
     move and the game after it.
     """
@@ -107,7 +108,7 @@ def play(network, game, epsilon, noise):
 
 @jax.vmap
 def new_game_if_over(game):
-    """Return a new game in place of one that is over."""
+    """Return the game, or a new one if it is over."""
     return jax.lax.cond(game.terminated, lambda: NEW_GAME, lambda: game)
 
 
@@ -117,31 +118,29 @@ def new_game_if_over(game):
 # the move was worth. The two players disagree about it:
 #
 # - The other player expects to play its best reply. So to this player, the move is
-#   worth as much as that reply.
+#   worth GAMMA times as much as that reply.
 # - The mover expects a tremble: often the other player will miss its best reply and
 #   play a random one. So of two moves that only draw against the best reply, the mover
-#   prefers the one that sets a trap.
+#   prefers the one that sets a trap. If TREMBLE is near 1, it even risks a loss for a
+#   trap. Whether it does is for part 4 to find out.
 #
-# Each expects mistakes of the other and none of itself, so the two values of a move do
-# not cancel, and the network learns both. If a move ends the game, its values are the
-# result, which is all that the network is ever told. All other targets come from the
-# target network, which follows the network slowly: two beginners teach each other.
+# Each expects mistakes from the other and none from itself, so the two values of a move
+# do not add up to 0, and the network learns both. If a move ends the game, its values
+# are the result, which is all that the network is ever told. Every other target is a
+# guess one move later, by the target network: its own slower self.
 
 
 @partial(jax.vmap, in_axes=(None, 0, 0, 0))
 def two_ply_target(target_network, game, action, after):
-    """Return what a move was worth to the mover and to the other player, (2,).
-
-    Two plies, because it looks at a move and at the reply.
-    """
-    # On the next board the other player is to move, so its values come first.
+    """Return what a move was worth to the mover, who made it, and to the other, (2,)."""
+    # On the next board it is the other player's turn, so its values come first.
     to_other, to_mover = action_values(target_network, after.observation)
     reply = best_legal(to_other, after.legal_action_mask)
     random_reply = to_mover.mean(where=after.legal_action_mask)
     expected = (1 - TREMBLE) * to_mover[reply] + TREMBLE * random_reply
 
     reward = after.rewards[game.current_player]  # to the mover
-    # No reply counts after the last move. PGX calls them all legal, so none is NaN.
+    # After the last move no reply counts (PGX calls all legal, so the mean is not NaN).
     gamma = jnp.where(after.terminated, 0.0, GAMMA)
     return jnp.array([reward + gamma * expected, -reward + gamma * to_other[reply]])
 
@@ -158,7 +157,7 @@ class State(NamedTuple):
 
     network: Network  # plays and learns
     target_network: Network  # follows it slowly
-    average: Network  # its running average, which is steadier: the agent
+    average: Network  # the network's running average, which is steadier: the agent
     opt_state: optax.OptState
     games: pgx.State
 
@@ -221,7 +220,7 @@ class Positions(NamedTuple):
 
     obs: np.ndarray  # (P, 3, 3, 2)
     legal: np.ndarray  # (P, 9) bool; all False where the game is over
-    successor: np.ndarray  # (P, 9) the position after each move; unused 0 if illegal
+    successor: np.ndarray  # (P, 9) the position after a move; 0, unused, if illegal
     seat: np.ndarray  # (P,) whose turn it is
     winner: np.ndarray  # (P,) the seat that won, or 0
 
@@ -235,7 +234,7 @@ def enumerate_positions():
     while not level.terminated.all():
         end = begin + len(level.terminated)  # where the next level begins
         row, action = np.nonzero(level.legal_action_mask & ~level.terminated[:, None])
-        # Repeated up to 5,000 moves, more than a level has, so `step` compiles once.
+        # Padded by repetition to 5,000, more than any level has: `step` compiles once.
         row, action = np.resize(row, 5_000), np.resize(action, 5_000)
         after = jax.device_get(step(rows_of(level, row), action))
         # A board is 18 bits, which make a number; equal boards are one position.
@@ -279,7 +278,7 @@ def results_against_random(positions, policy, seat):
     random = positions.legal / num_legal.clip(1)
     chances = np.where(positions.seat[:, None] == seat, policy, random)
     results = positions.winner[:, None] == [seat, 0, -seat]  # (P, 3)
-    values = results  # of other positions than the final ones, each sweep replaces them
+    values = results  # each sweep replaces those of the positions that are not final
     for _ in range(9):
         means = np.einsum("pa,par->pr", chances, values[positions.successor])
         values = np.where(num_legal == 0, results, means)
