@@ -132,7 +132,7 @@ def new_game_if_over(game):
 
 @partial(jax.vmap, in_axes=(None, 0, 0, 0))
 def two_ply_target(target_network, game, action, after):
-    """Return what a move was worth to the mover, who made it, and to the other, (2,)."""
+    """Return what a move was worth to its mover and to the other player, (2,)."""
     # On the next board it is the other player's turn, so its values come first.
     to_other, to_mover = action_values(target_network, after.observation)
     reply = best_legal(to_other, after.legal_action_mask)
