@@ -51,6 +51,9 @@ bench: $(VENV)/.train ## measure speed, start-up, pass rate; ARGS="--quick" for 
 published: $(VENV)/.train ## train the published systems again, compare the results
 	$(RUN) -m tools.published $(ARGS)
 
+one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove each twice
+	$(RUN) -m tools.one_file $(ARGS)
+
 api: $(VENV)/.train ## write docs/api*.md from the docstrings of the public functions
 	$(RUN) -m tools.make_api
 
@@ -96,4 +99,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@touch $@
 
 .PHONY: help train test test-slow faults mutants snapshots check format
-.PHONY: bench published api schema agents links figures clean outdated
+.PHONY: bench published one-file api schema agents links figures clean outdated

@@ -1,4 +1,4 @@
-"""The examples in docs: each runs, and writes the files that it names."""
+"""The examples in docs/examples: each runs, and writes the files that it names."""
 
 import re
 import runpy

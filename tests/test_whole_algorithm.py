@@ -1,5 +1,6 @@
 """`docs/examples/one_file.py` and the package: two programs that check each other."""
 
+import ast
 import dataclasses
 import re
 import sys
@@ -13,8 +14,10 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import Learner
+from jax_ttt.networks import q_network
 from jax_ttt.solver import minimax, outcomes, policies, proof
 from tools import one_file as one_file_tool
 from tools.one_file import PATH, load_file, rows_of_tree
@@ -52,18 +55,23 @@ def transitions(one_file, host_tree):
     On a board that is its own image, the package gives symmetric moves one value; the
     file does not.
     """
-    boards = host_tree.obs.reshape(-1, 9, 2) @ [1, -1]
-    views = boards[:, np.asarray(one_file.IMAGES)]
-    is_own_image = (views[:, 1:] == views[:, :1]).all(axis=2).any(axis=1)
+    own_images = is_own_image(one_file, host_tree.obs)
     moves = [
         (position, action)
         for position, action in np.argwhere(host_tree.legal_action_mask)
-        if not is_own_image[[position, host_tree.successor[position, action]]].any()
+        if not own_images[[position, host_tree.successor[position, action]]].any()
     ]
     chosen = np.random.default_rng(1).permutation(moves)[: one_file.NUM_GAMES]
     games = jax.tree.map(lambda leaf: leaf[chosen[:, 0]], host_tree.env_state)
     actions = jnp.asarray(chosen[:, 1], jnp.int32)
     return games, actions, jax.jit(jax.vmap(one_file.ENV.step))(games, actions)
+
+
+def is_own_image(one_file, obs):
+    """Return which boards are equal to one of their rotated or mirrored images."""
+    boards = np.asarray(obs).reshape(-1, 9, 2) @ [1, -1]
+    images = boards[:, np.asarray(one_file.IMAGES)]
+    return (images[:, 1:] == images[:, :1]).all(axis=2).any(axis=1)
 
 
 def as_params(learner, network):
@@ -78,9 +86,15 @@ def as_params(learner, network):
 
 
 def test_it_imports_nothing_of_the_package():
-    modules = re.findall(r"^(?:import|from) (\w+)", PATH.read_text("utf-8"), re.M)
-    ours = set(modules) - set(sys.stdlib_module_names)
-    assert ours == {"flax", "jax", "numpy", "optax", "pgx"}
+    tree = ast.parse(PATH.read_text("utf-8"))
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    packages = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names}
+    assert packages == {"flax", "jax", "numpy", "optax", "pgx"}
 
 
 def test_its_settings_are_those_of_the_default_preset(one_file, learner):
@@ -134,99 +148,187 @@ def test_targets_of_a_win_and_of_a_reply_by_hand(one_file, monkeypatch):
     np.testing.assert_array_equal(target(won), [[1, -1]])
 
 
-def test_one_update_of_both_gives_the_same_weights(one_file, learner, transitions):
-    """At epsilon 1, a move is random: the one with the highest random number."""
+def as_batch(learner, transitions):
+    """Return the transitions as a batch of the package."""
     games, actions, after = transitions
-    network, target = (one_file.init(jax.random.key(seed)).network for seed in (1, 2))
-    opt_state = one_file.OPTIMIZER.init(network)
-    before = one_file.State(network, target, target, opt_state, games)
-    random = jnp.concatenate(
-        [jnp.zeros((len(actions), 1)), jax.nn.one_hot(actions, 9)], axis=1
-    )
-    updated, _ = jax.jit(one_file.update)(before, (0, random))
-
-    params, target_params = (as_params(learner, net) for net in (network, target))
-    rewards = after.rewards[jnp.arange(len(actions)), games.current_player]
-    batch = Transition(
+    return Transition(
         obs=jnp.asarray(games.observation),
         action=actions,
-        reward=rewards,
+        reward=after.rewards[jnp.arange(len(actions)), games.current_player],
         discount=jnp.where(after.terminated, 0, -learner.hyper.gamma),
         next_obs=after.observation,
         next_legal_action_mask=after.legal_action_mask,
         live=jnp.ones(len(actions), bool),
     )
-    state = dataclasses.replace(
-        learners.init(learner, jax.random.key(0)),
-        params=params,
-        target_params=target_params,
-    )
-    key, rate = jax.random.key(0), learner.learning_rate(0)
-    learned, _ = learners.learn(learner, state, batch, key, rate)
 
+
+def noise_for(actions):
+    """Return numbers with which `play` makes these moves, where epsilon is above 0."""
+    highest = jax.nn.one_hot(actions, 9)
+    return jnp.concatenate([jnp.zeros((len(actions), 1)), highest], axis=1)
+
+
+def assert_same_weights(learner, network, params):
+    jax.tree.map(
+        lambda ours, theirs: np.testing.assert_allclose(ours, theirs, atol=2e-4),
+        as_params(learner, network),
+        params,
+    )
+
+
+@pytest.fixture(scope="module")
+def update(one_file):
+    return jax.jit(one_file.update)
+
+
+@pytest.mark.parametrize("indices", [(0, 1, 2), (0, 900, 1799)])
+def test_updates_of_both_give_the_same_weights(
+    indices, one_file, update, learner, transitions
+):
+    games, actions, _ = transitions
+    network, target = (one_file.init(jax.random.key(seed)).network for seed in (1, 2))
+    opt_state = one_file.OPTIMIZER.init(network)
+    state = one_file.State(network, target, target, opt_state, games)
+    theirs = dataclasses.replace(
+        learners.init(learner, jax.random.key(0)),
+        params=as_params(learner, network),
+        target_params=as_params(learner, target),
+        average_params=as_params(learner, target),
+    )
+    batch = as_batch(learner, transitions)
     np.testing.assert_allclose(
-        one_file.two_ply_target(target, games, actions, after).T,
-        learners.td_targets(learner, params, target_params, batch),
+        one_file.two_ply_target(target, *transitions).T,
+        learners.td_targets(learner, theirs.params, theirs.target_params, batch),
         atol=1e-5,
     )
-    for ours, theirs in (
-        (updated.network, learned.params),
-        (updated.target_network, learned.target_params),
-        (updated.average, learned.params),  # the first share of the average is 1
-    ):
-        jax.tree.map(
-            lambda a, b: np.testing.assert_allclose(a, b, atol=1e-4),
-            as_params(learner, ours),
-            theirs,
+    for count, index in enumerate(indices):
+        # The optimizer counts its steps by itself, for its learning rate.
+        state, _ = update(state._replace(games=games), (index, noise_for(actions)))
+        before = dataclasses.replace(theirs, update=jnp.int32(index))
+        theirs, _ = learners.learn(
+            learner, before, batch, jax.random.key(0), learner.learning_rate(count)
         )
+        theirs = learner._update_average(before, theirs)
+        assert_same_weights(learner, state.network, theirs.params)
+        assert_same_weights(learner, state.target_network, theirs.target_params)
+        assert_same_weights(learner, state.average, theirs.average_params)
+
+
+def test_games_that_are_over_are_replaced(one_file, update, transitions):
+    games, actions, after = transitions
+    state = one_file.init(jax.random.key(1))._replace(games=games)
+    updated, _ = update(state, (0, noise_for(actions)))
     ended = np.asarray(after.terminated)
     assert ended.any()
-    stones = updated.games.observation.sum(axis=(1, 2, 3))
+    stones = after.observation.sum(axis=(1, 2, 3))
     np.testing.assert_array_equal(
-        stones, np.where(ended, 0, after.observation.sum(axis=(1, 2, 3)))
+        updated.games.observation.sum(axis=(1, 2, 3)), np.where(ended, 0, stones)
     )
 
 
-def test_the_target_network_follows_and_the_agent_averages(one_file):
-    state = one_file.init(jax.random.key(1))
-    random = jax.random.uniform(jax.random.key(2), (one_file.NUM_GAMES, 10))
-    step = jax.jit(one_file.update)
-    networks, averages, targets = [], [], []
-    for number in range(3):
-        state, _ = step(state, (number, random))
-        networks.append(np.asarray(state.network.heads.kernel[...]))
-        averages.append(np.asarray(state.average.heads.kernel[...]))
-        targets.append(np.asarray(state.target_network.heads.kernel[...]))
-    np.testing.assert_allclose(averages[0], networks[0], atol=1e-6)
-    share = 1 / 1.3
-    np.testing.assert_allclose(
-        averages[2], share * networks[2] + (1 - share) * averages[1], atol=1e-6
-    )
-    np.testing.assert_allclose(
-        targets[2], 0.12 * networks[2] + 0.88 * targets[1], atol=1e-6
-    )
+def test_epsilon_falls_from_1_to_a_tenth(one_file, update, transitions):
+    games, _, _ = transitions
+    state = one_file.init(jax.random.key(1))._replace(games=games)
+    numbers = jax.random.uniform(jax.random.key(3), (one_file.NUM_GAMES, 9))
+
+    def boards_after(index, first):
+        noise = jnp.concatenate([jnp.full((len(numbers), 1), first), numbers], axis=1)
+        return np.asarray(update(state, (index, noise))[0].games.observation)
+
+    greedy, random = boards_after(1799, 0.5), boards_after(1799, 0.05)
+    assert (greedy != random).any()
+    np.testing.assert_array_equal(boards_after(0, 0.99), random)
+    np.testing.assert_array_equal(boards_after(1799, 0.11), greedy)
+    np.testing.assert_array_equal(boards_after(900, 0.56), greedy)
+    np.testing.assert_array_equal(boards_after(900, 0.54), random)
 
 
-def test_moves_are_legal_and_epsilon_is_the_share_of_random_ones(
-    one_file, host_tree, transitions
+def test_a_row_of_the_table_is_so_many_updates(one_file, update, monkeypatch):
+    """The agents that are yielded are the averages; each row has other numbers."""
+    monkeypatch.setattr(one_file, "UPDATES_PER_ROW", 2)
+    monkeypatch.setattr(one_file, "NUM_UPDATES", 4)
+    keys, states = [], []
+    function = one_file.many_updates.__wrapped__
+
+    def compiled(*args):  # another function than the file's, whose program is kept
+        return function(*args)
+
+    def by_hand(state, begin, key):
+        keys.append(jax.random.key_data(key).tolist())
+        noise = jax.random.uniform(key, (2, one_file.NUM_GAMES, 10))
+        for place in range(2):
+            state, _ = update(state, (begin + place, noise[place]))
+        states.append(state)
+        return state
+
+    results = []
+    for many_updates in (jax.jit(compiled), by_hand):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(one_file, "many_updates", many_updates)
+            results.append([*one_file.train(3)])
+    rows, expected = results
+    assert [number for number, _ in rows] == [0, 2, 4]
+    assert keys[0] != keys[1]
+    for (_, agent), state in zip(expected[1:], states, strict=True):
+        assert agent is state.average
+    for (_, agent), (_, by_loop) in zip(rows, expected, strict=True):
+        jax.tree.map(
+            lambda ours, theirs: np.testing.assert_allclose(ours, theirs, atol=1e-5),
+            agent,
+            by_loop,
+        )
+    first, second = (
+        np.asarray(agent.heads.kernel[...]) for _, agent in (rows[0], rows[2])
+    )
+    assert (first != second).any()
+
+
+def test_moves_are_the_package_s_and_epsilon_is_the_share_of_random_ones(
+    one_file, learner, transitions
 ):
     games, _, _ = transitions
     network = one_file.init(jax.random.key(1)).network
-    random = jax.random.uniform(jax.random.key(3), (200, one_file.NUM_GAMES, 10))
+    noise = jax.random.uniform(jax.random.key(3), (150, one_file.NUM_GAMES, 10))
     moves = jax.jit(
-        jax.vmap(lambda epsilon, r: one_file.play(network, games, epsilon, r)[0])
+        jax.vmap(
+            lambda epsilon, noise: one_file.play(network, games, epsilon, noise)[0]
+        )
     )
-    epsilon = jnp.repeat(jnp.array([0.0, 0.5, 1.0, 0.5]), 50)
-    actions = np.asarray(moves(epsilon, random))
+    epsilon = jnp.repeat(jnp.array([0.0, 0.5, 1.0]), 50)
+    actions = np.asarray(moves(epsilon, noise))
     legal = games.legal_action_mask
     assert np.take_along_axis(legal[None], actions[..., None], axis=2).all()
 
-    greedy = actions[0]
+    greedy = greedy_moves(learner, network, games.observation, legal)
     assert (actions[:50] == greedy).all()
-    is_greedy = (actions == greedy).reshape(4, 50, -1).mean(axis=(1, 2))
+    is_greedy = (actions == greedy).reshape(3, 50, -1).mean(axis=(1, 2))
     by_chance = (1 / legal.sum(axis=1)).mean()  # a random move can be the greedy one
     assert is_greedy[2] == pytest.approx(by_chance, abs=0.03)
     assert is_greedy[1] == pytest.approx((1 + by_chance) / 2, abs=0.03)
+
+
+def greedy_moves(learner, network, obs, legal):
+    """Return the package's moves for a network of the file."""
+    params = as_params(learner, network)
+    values = q_network.action_values(learner.network, params, jnp.asarray(obs))
+    return np.asarray(equations.greedy(values, jnp.asarray(legal)))
+
+
+def test_policies_are_the_package_s(one_file, own_tree, learner):
+    """On a board that is its own image, symmetric moves may differ, not their class.
+
+    The package gives all of them the value of the one with the lowest index on the
+    canonical board, so only the others' values differ.
+    """
+    agent = one_file.init(jax.random.key(4)).network
+    policy = np.asarray(one_file.policy_of(agent, own_tree.obs, own_tree.legal))
+    assert (policy.sum(axis=1) == own_tree.legal.any(axis=1)).all()
+    is_asymmetric = ~is_own_image(one_file, own_tree.obs) & own_tree.legal.any(axis=1)
+    assert is_asymmetric.sum() > 3000
+    expected = greedy_moves(learner, agent, own_tree.obs, own_tree.legal)
+    np.testing.assert_array_equal(
+        policy.argmax(axis=1)[is_asymmetric], expected[is_asymmetric]
+    )
 
 
 @pytest.fixture
@@ -329,9 +431,10 @@ def test_both_proofs_agree_on_agents_broken_in_one_position(
     reached = proof.own_decisions(host_tree, trained_policy, "first")
     reached |= proof.own_decisions(host_tree, trained_policy, "second")
     others = host_tree.legal_action_mask & (trained_policy == 0) & reached[:, None]
-    rng = np.random.default_rng(4)
+    changes = np.random.default_rng(4).permutation(np.argwhere(others))[:200]
+    assert len(changes) == 200
     beaten = 0
-    for position, action in rng.permutation(np.argwhere(others))[:200]:
+    for position, action in changes:
         probs = trained_policy.copy()
         probs[position] = np.eye(9)[action]
         beaten += any(verdict(probs).values())

@@ -3,7 +3,7 @@
 python -m tools.one_file
 
 The file proves its agent by itself, and the package proves the agent's policy, which is
-handed over as a matrix. A difference between the two proofs is an error.
+handed over as a matrix. A difference between the two is an error.
 
 Axes: `P` positions, `A` actions.
 """
@@ -22,6 +22,7 @@ import tyro
 from jaxtyping import Float, Int
 
 import jax_ttt
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.games import tree
 from tools.benchmarks.progress import Steps
@@ -45,9 +46,13 @@ class TrainedAgent:
     """An agent of the file: what both proofs say, and how often it wins."""
 
     seed: int
-    proven: bool  # by the file and by the package
-    proven_from: int | None  # the row from which on each row's agent is proven
+    proven_from: int | None  # the update from which on it stays proven; None: beatable
     wins: float  # against the random player, in %, the mean of both seats
+
+    @property
+    def proven(self) -> bool:
+        """Whether both programs prove the trained agent."""
+        return self.proven_from is not None
 
 
 class Positions(Protocol):
@@ -78,9 +83,10 @@ def train_agent(file: ModuleType, positions: Positions, seed: int) -> TrainedAge
     """Train the agent of a seed by the file, and prove it twice.
 
     Raises:
-        RuntimeError: the two proofs differ.
+        RuntimeError: the programs differ in a seat's proof or in the wins.
     """
     seats = (1, -1)
+    lines: list[list[int] | None] = []
     proven_from, policy = None, np.zeros(0)
     for num_updates, agent in file.train(seed):
         policy = np.asarray(file.policy_of(agent, positions.obs, positions.legal))
@@ -89,11 +95,17 @@ def train_agent(file: ModuleType, positions: Positions, seed: int) -> TrainedAge
             proven_from = None
         elif proven_from is None:
             proven_from = num_updates
-    proven = proven_from is not None
-    if jax_ttt.prove(package_policy(policy, positions.obs)).unbeatable != proven:
-        raise RuntimeError(f"the proofs of the agent of seed {seed} differ")
     wins = [file.results_against_random(positions, policy, seat)[0] for seat in seats]
-    return TrainedAgent(seed, proven, proven_from, 100 * float(np.mean(wins)))
+    grade = jax_ttt.grade(package_policy(policy, positions.obs))
+    for name, line, win_rate in zip(SEATS, lines, wins, strict=True):
+        seat_grade = grade.seat(name)
+        if (
+            seat_grade is None
+            or seat_grade.unbeatable != (line is None)
+            or not np.isclose(seat_grade.win_rate, win_rate, atol=1e-9)
+        ):
+            raise RuntimeError(f"the grades of the agent of seed {seed} differ: {name}")
+    return TrainedAgent(seed, proven_from, 100 * float(np.mean(wins)))
 
 
 def package_policy(
@@ -116,14 +128,14 @@ def results_table(agents: Sequence[TrainedAgent]) -> str:
         group = [agent for agent in agents if round(agent.wins, 3) == wins]
         num_proven = sum(agent.proven for agent in group)
         seeds = ", ".join(str(agent.seed) for agent in group)
-        shown = seeds if len(group) < 10 else "the others"
+        shown = seeds if len(group) < 10 else "all other seeds"
         lines.append(f"| {wins:.3f} | {len(group)} | {num_proven} | {shown} |")
-    begins = [agent.proven_from for agent in proven if agent.proven_from is not None]
+    begins = [agent.proven_from for agent in agents if agent.proven_from is not None]
     if begins:
         lines += [
             "",
-            f"They are proven from update {min(begins)} to {max(begins)} on, half of "
-            f"them from update {median(begins):.0f} on.",
+            f"The first stays proven from update {min(begins)} on, half of them from "
+            f"{median(begins):.0f} on, all from {max(begins)} on.",
         ]
     return "\n".join(lines)
 
@@ -140,7 +152,7 @@ def main(argv: Sequence[str] | None) -> int:
             agents.append(train_agent(file, positions, seed))
             bar.update()
     print(results_table(agents))
-    return 0
+    return 0 if all(agent.proven for agent in agents) else 1
 
 
 if __name__ == "__main__":

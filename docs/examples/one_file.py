@@ -1,21 +1,22 @@
 """Learn tic-tac-toe by self-play, then prove whether any opponent can beat the agent.
 
-The whole algorithm in one file: deep Q-learning with JAX, Flax nnx, Optax and PGX. It
-learns from each move once, when it is played; there is no replay. From top to bottom:
+The whole algorithm in one file: deep Q-learning with JAX, Flax nnx, Optax and PGX
+(`pip install jax flax optax pgx`). It learns from each move once, when it is played;
+there is no replay. From top to bottom:
 
 1. A network gives each move on a board two values, one for each player.
-2. The network plays 128 games against itself; a share of the moves is random.
-3. It learns what each move was worth. The agent is a running average of its weights.
+2. It plays against itself, 128 games at a time; a share of the moves is random.
+3. It learns what each move was worth. The agent is an average of the network's weights.
 4. All positions of the game are enumerated, for exact results and for the proof.
 5. `python one_file.py --seed 1` prints a table while it learns, and then the verdict.
-   It needs `pip install jax flax optax pgx`.
 
 A function under `jax.vmap` is written for one game and called with many at once.
-Shapes: 9 is the number of cells, and so of moves; P is the number of positions.
+In shapes, 9 is the number of cells, and so of moves, and P the number of positions.
 """
 
 import argparse
 from functools import partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import jax
@@ -36,17 +37,17 @@ AVERAGE_SPAN = 0.15  # the average covers about the last 15 % of the updates so 
 EPSILON = optax.linear_schedule(1.0, 0.1, transition_steps=NUM_UPDATES - 1)
 LEARNING_RATE = optax.linear_schedule(0.006, 0.002, transition_steps=NUM_UPDATES - 1)
 
-OPTIMIZER = optax.adamw(LEARNING_RATE, weight_decay=0.0)  # so far no decay: try one
+OPTIMIZER = optax.adamw(LEARNING_RATE, weight_decay=0.0)
 ENV = pgx.make("tic_tac_toe")
 NEW_GAME = ENV.init(jax.random.key(0))
 
 
 # 1. The network
 #
-# It sees a board from the view of the mover, the player to move: the mover's stones are
-# 1, the other player's -1. So one network plays both sides. And it sees only one of the
-# eight rotated and mirrored images of a board, the canonical one: what it learns about
-# one corner holds for all four.
+# It sees a board from the perspective of the mover (the player to move): the mover's
+# stones are 1, the other player's -1. So one network plays both sides. Of the eight
+# rotated and mirrored images of a board it sees only one, the canonical one. So what it
+# learns about a board holds for all its images.
 
 CELLS = np.arange(9).reshape(3, 3)
 # (8, 9): cell i of image g is cell IMAGES[g, i] of the board.
@@ -78,7 +79,7 @@ def action_values(network, obs):
     own, other = obs[..., 0], obs[..., 1]  # PGX has a plane for each, (3, 3) bool
     board = own.ravel().astype(int) - other.ravel()
     images = board[IMAGES]  # (8, 9)
-    # The canonical image is the least one, read as a number with the digits -1, 0, 1.
+    # Read as a number with the digits -1, 0 and 1, the canonical image is the smallest.
     canonical = (images @ 3 ** jnp.arange(9)).argmin()
     values = network(images[canonical])
     return values[:, PLACES[canonical]]  # for the cells of the board again
@@ -94,11 +95,10 @@ def best_legal(values, legal):
 
 @partial(jax.vmap, in_axes=(None, 0, None, 0))
 def play(network, game, epsilon, noise):
-    """Play a move: a random one with probability epsilon, otherwise the best one.
+    """Return a move, random with probability epsilon, else the best, and the next game.
 
     `noise` (10,) has random numbers from 0 to 1. The first decides whether the move is
-    random; if it is, the other nine take the place of the moves' values. Return the
-    move and the game after it.
+    random; if it is, the other nine take the place of the moves' values.
     """
     to_mover, _ = action_values(network, game.observation)
     values = jnp.where(noise[0] < epsilon, noise[1:], to_mover)
@@ -114,25 +114,26 @@ def new_game_if_over(game):
 
 # 3. Learning
 #
-# After a move it is the other player's turn, and the values of the next board say what
-# the move was worth. The two players disagree about it:
+# After a move it is the other player's turn, and the values of the next board show what
+# the move was worth. The two players judge it differently:
 #
 # - The other player expects to play its best reply. So to this player, the move is
 #   worth GAMMA times as much as that reply.
-# - The mover expects a tremble: often the other player will miss its best reply and
-#   play a random one. So of two moves that only draw against the best reply, the mover
+# - The mover expects the other player to tremble: to play, with probability TREMBLE, a
+#   random reply instead. So of two moves that draw against the best reply, the mover
 #   prefers the one that sets a trap. If TREMBLE is near 1, it even risks a loss for a
-#   trap. Whether it does is for part 4 to find out.
+#   trap. Part 4 shows whether the agent does.
 #
-# Each expects mistakes from the other and none from itself, so the two values of a move
-# do not add up to 0, and the network learns both. If a move ends the game, its values
-# are the result, which is all that the network is ever told. Every other target is a
-# guess one move later, by the target network: its own slower self.
+# So the two values of a move do not add up to 0, and the network learns both. If a move
+# ends the game, its values are the result: the only fact that the network gets. All
+# other targets are estimates by the target network, a slower copy of the network: the
+# pupil of yesterday teaches the pupil of today.
 
 
 @partial(jax.vmap, in_axes=(None, 0, 0, 0))
 def two_ply_target(target_network, game, action, after):
     """Return what a move was worth to its mover and to the other player, (2,)."""
+    # A ply is one move of one player; the target looks at the move and at the reply.
     # On the next board it is the other player's turn, so its values come first.
     to_other, to_mover = action_values(target_network, after.observation)
     reply = best_legal(to_other, after.legal_action_mask)
@@ -140,7 +141,7 @@ def two_ply_target(target_network, game, action, after):
     expected = (1 - TREMBLE) * to_mover[reply] + TREMBLE * random_reply
 
     reward = after.rewards[game.current_player]  # to the mover
-    # After the last move no reply counts (PGX calls all legal, so the mean is not NaN).
+    # After the last move no reply counts. PGX then marks all moves as legal: no NaN.
     gamma = jnp.where(after.terminated, 0.0, GAMMA)
     return jnp.array([reward + gamma * expected, -reward + gamma * to_other[reply]])
 
@@ -156,8 +157,8 @@ class State(NamedTuple):
     """Everything that an update changes. An nnx module is a pytree of its weights."""
 
     network: Network  # plays and learns
-    target_network: Network  # follows it slowly
-    average: Network  # the network's running average, which is steadier: the agent
+    target_network: Network  # follows the network slowly
+    average: Network  # its mean over many updates, which has less noise: the agent
     opt_state: optax.OptState
     games: pgx.State
 
@@ -170,7 +171,7 @@ def update(state, inputs):
     gradient = jax.grad(loss)(state.network, state.games, actions, targets)
     change, opt_state = OPTIMIZER.update(gradient, state.opt_state, state.network)
     network = optax.apply_updates(state.network, change)
-    share = 1 / (1 + AVERAGE_SPAN * index)  # of this network in the average; at first 1
+    share = 1 / (1 + AVERAGE_SPAN * index)  # of the new network in the average; first 1
     state = State(
         network=network,
         target_network=optax.incremental_update(network, state.target_network, TAU),
@@ -234,14 +235,14 @@ def enumerate_positions():
     while not level.terminated.all():
         end = begin + len(level.terminated)  # where the next level begins
         row, action = np.nonzero(level.legal_action_mask & ~level.terminated[:, None])
-        # Padded by repetition to 5,000, more than any level has: `step` compiles once.
+        # `step` compiles once for 5,000 moves, more than any level has: some repeat.
         row, action = np.resize(row, 5_000), np.resize(action, 5_000)
-        after = jax.device_get(step(rows_of(level, row), action))
-        # A board is 18 bits, which make a number; equal boards are one position.
+        after = jax.device_get(step(jax.tree.map(itemgetter(row), level), action))
+        # The 18 bits of a board are a number. Equal numbers are one position.
         numbers = after.observation.reshape(-1, 18) @ 2 ** np.arange(18)
         _, new, child = np.unique(numbers, return_index=True, return_inverse=True)
         successor[begin + row, action] = end + child
-        level, begin = rows_of(after, new), end
+        level, begin = jax.tree.map(itemgetter(new), after), end
         levels.append(level)
 
     games = jax.tree.map(lambda *leaves: np.concatenate(leaves), *levels)
@@ -255,30 +256,25 @@ def enumerate_positions():
     )
 
 
-def rows_of(games, rows):
-    """Return the games in these rows of the arrays."""
-    return jax.tree.map(lambda leaf: leaf[rows], games)
-
-
 @jax.jit
 @partial(jax.vmap, in_axes=(None, 0, 0))
 def policy_of(agent, obs, legal):
     """Return the agent's policy: it always plays the move with the highest value."""
     to_mover, _ = action_values(agent, obs)
-    return jax.nn.one_hot(best_legal(to_mover, legal), 9) * legal  # 0 if it is over
+    return jax.nn.one_hot(best_legal(to_mover, legal), 9) * legal  # 0 after the end
 
 
 def results_against_random(positions, policy, seat):
     """Return the probabilities of a win, a draw and a loss against random moves.
 
-    Nothing is sampled. Nine sweeps, as many as the longest game has moves, carry the
+    Nothing is sampled. As no game has more than nine moves, nine sweeps carry the
     results of the final positions back to the empty board.
     """
     num_legal = positions.legal.sum(axis=1, keepdims=True)
     random = positions.legal / num_legal.clip(1)
     chances = np.where(positions.seat[:, None] == seat, policy, random)
     results = positions.winner[:, None] == [seat, 0, -seat]  # (P, 3)
-    values = results  # each sweep replaces those of the positions that are not final
+    values = results
     for _ in range(9):
         means = np.einsum("pa,par->pr", chances, values[positions.successor])
         values = np.where(num_legal == 0, results, means)
@@ -310,7 +306,7 @@ def losing_line(positions, policy, seat):
 
 
 def main():
-    """Train an agent; print a row of the table now and then, and the verdict."""
+    """Train an agent, and print the table while it learns, and then the verdict."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="default: 1")
     seed = parser.parse_args().seed
@@ -329,8 +325,8 @@ def main():
         loser = "O" if len(line) % 2 else "X"  # the winner moved last
         print(f"beatable: as {loser} it loses this game: {line}")
     else:
-        print("unbeatable: every move of every opponent was followed, and none wins.")
-        print("The best that you can get against it is a draw.")
+        print("unbeatable: every move of every opponent was followed, and no one wins.")
+        print("The best that you can get is a draw.")
 
 
 if __name__ == "__main__":
