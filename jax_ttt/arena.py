@@ -22,7 +22,8 @@ from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import player_names
-from jax_ttt.runtime import atomic_files, standard_streams
+from jax_ttt.players.program import ProgramOptions
+from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Args:
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
+    programs: cli.ProgramFlags = field(default_factory=cli.ProgramFlags)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
@@ -125,10 +127,17 @@ def main(args: Args) -> int:
     specs = [player_names.read_name(spec.name, env_id) for spec in specs]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
+    if any(spec.program for spec in specs):
+        interrupts.exit_on_signals()  # so that the program ends too
     with standard_streams.status_line("preparing the players") as status:
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
-            all_players.append(registry.make_player(spec, env_id, player_key))
+            options = ProgramOptions(
+                copies=args.programs.copies,
+                answer_seconds=args.programs.answer_seconds,
+                say=status.set_description_str,
+            )
+            all_players.append(registry.make_player(spec, env_id, player_key, options))
         status.set_description_str("playing")
 
         def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
@@ -155,6 +164,8 @@ def main(args: Args) -> int:
         print(f"{env_id} on {device}\n")
         print(summary_tables.cross_table_text(env_id, table))
         for player in all_players:
+            if player.note:
+                print(player.note)
             if learned := grade_text.learned_seat(env_id, player.seats):
                 print(f"{player.name} {learned}")
     write_files(args, env_id, table)

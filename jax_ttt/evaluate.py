@@ -28,7 +28,8 @@ from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.runtime import standard_streams
+from jax_ttt.players.program import ProgramOptions
+from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text import screen
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Args:
     """Seed of all random numbers."""
     max_positions: Annotated[int | None, _MAX_POSITIONS] = None
     """Most positions to enumerate in each seat where the tree is too large; by default
-    as many as fit into memory."""
+    as many as fit into memory. A program is asked for its move in 100,000 at most."""
     exam: Annotated[Path | None, _FILE_OR_BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
     file, the program's own exam in Connect Four; write the flag after the agent.
@@ -91,6 +92,7 @@ class Args:
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
+    programs: cli.ProgramFlags = field(default_factory=cli.ProgramFlags)
     spread: DeviceFlags = field(default_factory=DeviceFlags)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
@@ -109,6 +111,8 @@ class EvaluateResult:
     """Updates that a saved agent learned from."""
     config: dict[str, object] | None = None
     """A saved agent's settings."""
+    note: str | None = None
+    """Why a program's results are not exact."""
     verdict: str
     """The proof, or a line that beats the player."""
     grade: Grade
@@ -137,9 +141,13 @@ def main(args: Args) -> int:
     env_id = player_names.game_of_players([spec], args.env_id)
     check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
+    if spec.program:
+        interrupts.exit_on_signals()  # so that the program ends too
     with standard_streams.status_line(f"grading {name}") as status:
         stamp = player_names.file_stamp(spec) if args.certificate else ()
-        player = registry.make_player(spec, env_id, player_key)
+        options = program_options(args, env_id, status.set_description_str)
+        player = registry.make_player(spec, env_id, player_key, options)
+        status.set_description_str(f"grading {name}")
         tree = trees.host_tree(env_id)
         certificate, reason = None, ""
         if args.certificate:
@@ -163,6 +171,8 @@ def main(args: Args) -> int:
         if tree is not None and player.policy is not None:
             likeliest_game = proof.self_play_line(tree, player.policy)
         print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
+        if player.note:
+            print(f"{player.note}\n")
         print(grade_text.full_report(grade, colour_for_stdout(verdict), likeliest_game))
     if tree is not None:
         policy_files.write_policy(
@@ -182,6 +192,28 @@ def main(args: Args) -> int:
     return 0
 
 
+def is_exam_only(args: Args, env_id: EnvId) -> bool:
+    """Return whether the exam takes the place of the grade against every opponent."""
+    if args.exam is None or GAMES[env_id].enumerable:
+        return False
+    return args.max_positions is None
+
+
+def program_options(
+    args: Args, env_id: EnvId, say: Callable[[str], None]
+) -> ProgramOptions:
+    """Return how a program is asked; `say` shows the progress."""
+    options = ProgramOptions(
+        copies=args.programs.copies,
+        answer_seconds=args.programs.answer_seconds,
+        in_advance=not is_exam_only(args, env_id),
+        say=say,
+    )
+    if args.max_positions is None:
+        return options
+    return dataclasses.replace(options, max_positions=args.max_positions)
+
+
 def grade_player(
     args: Args,
     env_id: EnvId,
@@ -199,10 +231,11 @@ def grade_player(
 
     match_key, exam_key = jax.random.split(key)
     grade = Grade(env_id=env_id, seats=player.seats)
-    exam_only = args.exam is not None and not GAMES[env_id].enumerable
-    if not exam_only or args.max_positions is not None:
+    exam_only = is_exam_only(args, env_id)
+    if not exam_only:
         reason = search_grade.reason_not_searchable(player)
-        if reason and GAMES[env_id].packing and not GAMES[env_id].enumerable:
+        has_keys = GAMES[env_id].packing and not GAMES[env_id].enumerable
+        if reason and has_keys and not player.note:
             standard_streams.print_stderr(
                 f"note: not graded against every opponent: {reason}"
             )
@@ -215,9 +248,9 @@ def grade_player(
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
         questions = exam.read_exam(env_id, file)
-        result = exam.take_exam(env_id, player.choose, questions, exam_key)
+        result = exam.take_exam(env_id, player, questions, exam_key)
         grade = dataclasses.replace(grade, exam=result)
-    if exam_only and args.games is None and args.max_positions is None:
+    if exam_only and args.games is None:
         return grade
     return grader.with_match(grade, player, match_key, args.games)
 
@@ -287,6 +320,7 @@ def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
         seed=agent and agent.seed,
         update=agent and agent.num_updates,
         config=agent and dict(agent.config.as_dict()),
+        note=player.note or None,
         verdict=verdict,
         grade=grade,
     )

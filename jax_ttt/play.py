@@ -17,7 +17,8 @@ from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import difficulty, player_names
 from jax_ttt.players.difficulty import PlayLevel
-from jax_ttt.runtime import standard_streams
+from jax_ttt.players.program import ProgramOptions
+from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text.commands import SideName
 
 DEFAULT_OPPONENT = "shipped:network"
@@ -46,6 +47,7 @@ class Args:
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: Annotated[int | None, OPTIONAL_SEED] = None
     """Seed of the player's random numbers; without this flag, another one each time."""
+    programs: cli.ProgramFlags = field(default_factory=cli.ProgramFlags)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
@@ -72,11 +74,18 @@ def main(args: Args) -> int:
     # The agent's game is known now; an expert needs an enumerable one.
     opponent_spec = player_names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
+    options = ProgramOptions(
+        copies=args.programs.copies,
+        answer_seconds=args.programs.answer_seconds,
+        in_advance=False,
+    )
+    if spec.program:
+        interrupts.exit_on_signals()  # so that the program ends too
     with standard_streams.status_line(f"preparing {name}"):
-        player = registry.make_player(spec, env_id, player_key)
+        player = registry.make_player(spec, env_id, player_key, options)
         opponent = player
         if opponent_name != name:
-            opponent = registry.make_player(opponent_spec, env_id, player_key)
+            opponent = registry.make_player(opponent_spec, env_id, player_key, options)
     if args.level:
         print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
         opponent = dataclasses.replace(opponent, name=args.level)

@@ -318,7 +318,8 @@ def test_make_targets_exist_and_take_their_args(page):
 @every_page
 def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
-    types = [module.Args for module in modules] + [cli.MachineFlags, DistributedFlags]
+    types = [module.Args for module in modules]
+    types += [cli.MachineFlags, cli.ProgramFlags, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
     flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):

@@ -152,7 +152,7 @@ def exam_scores(name: str) -> tuple[str, ...]:
     player = shipped_player(name)
     questions = exam.read_exam(player.env_id, None)
     exam_key = jax.random.key(0)
-    scores = exam.take_exam(player.env_id, player.choose, questions, exam_key)
+    scores = exam.take_exam(player.env_id, player, questions, exam_key)
     cells = [
         f"{score.share:.1%} ({score.interval[0]:.1%} to {score.interval[1]:.1%})"
         for score in (scores.all, *scores.by_kind.values())

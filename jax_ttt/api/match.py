@@ -10,7 +10,7 @@ from jax_ttt.config.game_facts import SEATS, EnvId
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import grade, tree_grade
+from jax_ttt.grading import grade, program_match, tree_grade
 from jax_ttt.grading import sampled_match as matches
 from jax_ttt.grading.grade import SeatGrade, sampled_seat
 from jax_ttt.players.player import Player
@@ -126,6 +126,8 @@ def _result(
         return tree_grade.exact_rates(
             outcomes.outcome(tree, first.policy, second.policy)
         )
+    if program_match.is_asked(first) or program_match.is_asked(second):
+        return sampled_seat(program_match.play_pair(first, second, key, num_games))
     env = pgx_games.make_env(env_id)
     counts, _ = matches.play_seats(env, key, first.choose, second.choose, num_games)
     return sampled_seat(counts)

@@ -10,12 +10,13 @@ import jax
 from jaxtyping import Array, Key
 
 from jax_ttt.api import html
-from jax_ttt.api.player import Player, PlayerLike, player
+from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import MoveError, SettingError
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.players.program_players import chosen_move
 from jax_ttt.runtime.words import argument_phrase
 from jax_ttt.text.board_text import board_text
 
@@ -97,7 +98,7 @@ class GameAgainst:
         game, key = self.game, self.key
         while not game.is_over and game.to_move != self.seat:
             key, move_key = jax.random.split(key)
-            game = game.play(game.move_of(self.opponent.choose, move_key))
+            game = game.play(chosen_move(self.opponent, game, move_key))
         return replace(self, game=game, key=key)
 
     def undo(self) -> "GameAgainst":
@@ -160,7 +161,7 @@ def new_game(
     """
     if seat not in SEATS:
         raise SettingError("seat", f"one of {', '.join(SEATS)}", seat)
-    opponent_player = player(opponent, env_id=env_id, seed=seed)
+    opponent_player = opponent_in_a_game(opponent, env_id, seed)
     game = GameAgainst(
         game=Game.start(opponent_player.env_id),
         opponent=opponent_player,

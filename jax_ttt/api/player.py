@@ -17,6 +17,7 @@ from jax_ttt.config.ranges import SEED_RANGE, check_setting
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import player_names, registry, saved_agents, user_players
 from jax_ttt.players.player import Player
+from jax_ttt.players.program import ProgramOptions
 
 PlayerLike: TypeAlias = (
     Player | saved_agents.SavedAgent | str | os.PathLike[str] | ChooseFn | np.ndarray
@@ -38,8 +39,8 @@ def player(
 
     Args:
         player: An agent; the name of a built-in player, for instance `"random"`,
-            `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; the path of a saved
-            agent; a policy with the shape of `Player.policy`; or a function
+            `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; a program, for instance
+            `"program:./player"` (docs/programs.md); the path of a saved agent; a policy with the shape of `Player.policy`; or a function
             `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
             PGX state of B games, with fields such as `env_state.observation` and
             `env_state.legal_action_mask`, and returns B legal actions. It is tested on
@@ -68,6 +69,20 @@ def player(
         check_setting("name", str, name)
     game = common_game([player], env_id)
     return _make_player(player, game, jax.random.key(seed), name)
+
+
+def opponent_in_a_game(
+    player_like: PlayerLike, env_id: str | None, seed: int
+) -> Player:
+    """Return a player for one game: like `player`, but a program is asked move by move.
+
+    Raises:
+        Refused: as by `player`.
+    """
+    SEED_RANGE.check("seed", seed)
+    game = common_game([player_like], env_id)
+    asked = ProgramOptions(in_advance=False)
+    return _make_player(player_like, game, jax.random.key(seed), programs=asked)
 
 
 def distinct_players(
@@ -133,7 +148,11 @@ def _default_name(player_like: PlayerLike) -> str:
 
 
 def _make_player(
-    player_like: PlayerLike, env_id: EnvId, key: Key[Array, ""], name: str | None = None
+    player_like: PlayerLike,
+    env_id: EnvId,
+    key: Key[Array, ""],
+    name: str | None = None,
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> Player:
     player_name = _default_name(player_like) if name is None else name
     if isinstance(player_like, Player):
@@ -142,7 +161,7 @@ def _make_player(
         return registry.agent_player(player_name, player_like)
     if isinstance(player_like, str | os.PathLike):
         spec = player_names.read_name(os.fspath(player_like), env_id)
-        player = registry.make_player(spec, env_id, key)
+        player = registry.make_player(spec, env_id, key, programs)
         return dataclasses.replace(player, name=player_name)
     if isinstance(player_like, np.ndarray):
         return user_players.from_policy(player_name, player_like, env_id)

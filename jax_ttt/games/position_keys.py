@@ -196,6 +196,26 @@ def all_views(env_id: EnvId) -> symmetry.Views:
     return symmetry.Views(cells[None], np.arange(num_actions)[None])
 
 
+def places_of_keys(
+    ordered: UInt32[Array, "N 2"], keys: UInt32[Array, "B 2"]
+) -> Int[Array, " B"]:
+    """Return the place of each key among keys in ascending order of their numbers.
+
+    It is a binary search. For a key that is missing, the result is any place.
+    """
+    low = jnp.zeros(len(keys), jnp.int32)
+    high = jnp.full(len(keys), len(ordered), jnp.int32)
+    for _ in range(len(ordered).bit_length()):
+        middle = (low + high) // 2
+        at = ordered[middle]
+        is_less = (at[:, 1] < keys[:, 1]) | (
+            (at[:, 1] == keys[:, 1]) & (at[:, 0] < keys[:, 0])
+        )
+        low = jnp.where(is_less, middle + 1, low)
+        high = jnp.where(is_less, high, middle)
+    return jnp.minimum(low, len(ordered) - 1)
+
+
 def keys_to_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
     """Return keys on the host as 64-bit numbers, the low word first."""
     return np.ascontiguousarray(keys).view("<u8")[..., 0]

@@ -39,7 +39,7 @@ class Certificate:
     env_id: str
     """The game."""
     player: str
-    """The player's name, with AGENT for a saved agent."""
+    """The player's name, with AGENT for a saved agent, and COMMAND for a program's."""
     sha256: str
     """Checksum of the saved agent's file, in hexadecimal digits; empty for others."""
     result: str = "never loses"

@@ -18,6 +18,8 @@ from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import replay
 from jax_ttt.grading.grade import Exam, ExamScore, wilson_interval
+from jax_ttt.players.player import Player
+from jax_ttt.players.program_players import ProgramPlayer
 
 _FOLDER = Path(__file__).parent
 
@@ -94,15 +96,21 @@ def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
 
 
 def take_exam(
-    env_id: EnvId, player: pgx_games.ChooseFn, questions: Questions, key: Key[Array, ""]
+    env_id: EnvId, player: Player, questions: Questions, key: Key[Array, ""]
 ) -> Exam:
     """Return the scores of a player; `key` is consumed.
 
     Raises:
         UsageError: a question is not a position of the game.
+        PlayerError: a program gives no answer, or an illegal one.
     """
     states = question_states(env_id, questions)
-    action = np.asarray(jax.jit(player)(key, states))
+    if isinstance(player, ProgramPlayer):
+        mask = np.asarray(states.legal_action_mask)
+        legal = [np.flatnonzero(row).tolist() for row in mask]
+        action = np.array(player.moves(questions.moves, legal))
+    else:
+        action = np.asarray(jax.jit(player.choose)(key, states))
     keeps = questions.keeps[np.arange(len(action)), action]
     kinds, plies = np.array(questions.kinds), questions.plies
     return Exam(

@@ -11,7 +11,7 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import sampled_match, search_grade, tree_grade
+from jax_ttt.grading import program_match, sampled_match, search_grade, tree_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.player import Player
@@ -82,10 +82,16 @@ def with_match(
             rule = "nothing is exact, so a grade needs at least one game against random"
             raise GameError(f"{player.name} in {grade.env_id}: {rule}")
         return grade
-    env = pgx_games.make_env(grade.env_id)
-    counts = sampled_match.play_match(
-        env, key, player.choose, random_players.random_player, num_games
-    )
+    if program_match.is_asked(player):
+        counts = program_match.play_random(player, key, num_games)
+    else:
+        counts = sampled_match.play_match(
+            env=pgx_games.make_env(grade.env_id),
+            key=key,
+            player=player.choose,
+            opponent=random_players.random_player,
+            num_games=num_games,
+        )
     return dataclasses.replace(grade, sampled=sampled_match.match_of_counts(counts))
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import sampled_match
+from jax_ttt.grading import program_match, sampled_match
 from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
 from jax_ttt.grading.tree_grade import exact_rates
 from jax_ttt.players import random_players
@@ -140,13 +140,18 @@ def play_round_robin(
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
     for row, column in watch(to_sample):
-        counts, _ = sampled_match.play_seats(
-            env=pgx_games.make_env(env_id),
-            key=jax.random.fold_in(key, row * size + column),
-            first=choose_fns[row],
-            second=choose_fns[column],
-            num_games=num_games,
-        )
+        pair_key = jax.random.fold_in(key, row * size + column)
+        first, second = players[row], players[column]
+        if program_match.is_asked(first) or program_match.is_asked(second):
+            counts = program_match.play_pair(first, second, pair_key, num_games)
+        else:
+            counts, _ = sampled_match.play_seats(
+                env=pgx_games.make_env(env_id),
+                key=pair_key,
+                first=choose_fns[row],
+                second=choose_fns[column],
+                num_games=num_games,
+            )
         pairs[row, column] = sampled_seat(counts)
     names = tuple(player.name for player in players)
     rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))

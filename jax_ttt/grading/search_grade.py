@@ -11,6 +11,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.grading.grade import Interval, Lines, SeatGrade
 from jax_ttt.players.player import Player
+from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.reached_positions import OnBatch, Reach
@@ -42,6 +43,8 @@ class SearchResult(NamedTuple):
 
 def reason_not_searchable(player: Player) -> str:
     """Return why the positions that a player reaches can't be enumerated; or empty."""
+    if player.note:
+        return player.note
     if GAMES[player.env_id].packing is None:
         return f"positions of {player.env_id} have no keys (see docs/adding_a_game.md)"
     if not player.is_deterministic:
@@ -124,7 +127,9 @@ def _searched_player(
         env_id=player.env_id,
         choose=player.choose,
         seat=seat,
-        merge_symmetric=bool(GAMES[player.env_id].symmetries),
+        # The table of a program's moves has no images of the positions it reaches.
+        merge_symmetric=bool(GAMES[player.env_id].symmetries)
+        and not isinstance(player, ProgramPlayer),
         is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,

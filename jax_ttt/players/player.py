@@ -26,6 +26,7 @@ class Player:
         is_deterministic: Whether it plays one move in each position, whatever the key.
         is_symmetric: Whether it plays mirrored moves on mirrored boards, by
             construction.
+        note: Why its results are not exact, for reports; may be empty.
 
     Example:
         >>> minimax = jax_ttt.player("minimax")
@@ -40,6 +41,7 @@ class Player:
     seats: tuple[Seat, ...] = SEATS
     is_deterministic: bool = False
     is_symmetric: bool = False
+    note: str = ""
 
     @property
     def is_exact(self) -> bool:

@@ -6,6 +6,8 @@ module imports no JAX, so that commands refuse a wrong name immediately.
 
 import dataclasses
 import os
+import shlex
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -32,6 +34,7 @@ PLAYER_KINDS = {
     "shipped:table": "the shipped table for tic_tac_toe, proven unbeatable",
     "shipped:connect-5x4": "the shipped network for connect_5x4, proven unbeatable",
     "shipped:connect-7x6": "the shipped network for connect_7x6, which can be beaten",
+    "program:COMMAND": "any program: it reads positions, and answers moves",
     "AGENT": "a saved agent's greedy play: a run's folder or a file",
 }
 """The kinds of players, and how each plays."""
@@ -80,6 +83,22 @@ class PlayerSpec:
         return agent_path(_SHIPPED.get(self.name, Path(self.name)))
 
     @property
+    def command(self) -> list[str]:
+        """The words of a program's command line.
+
+        Raises:
+            PlayerError: there is no such program.
+        """
+        return _command_words(self.name)
+
+    @property
+    def program(self) -> "PlayerSpec | None":
+        """The program that the player is, or has within it; None if it has none."""
+        if self.inner is not None:
+            return self.inner.program
+        return self if self.kind == "program" else None
+
+    @property
     def saved(self) -> "PlayerSpec | None":
         """The saved agent that the player is, or has within it; None if it has none."""
         if self.inner is not None:
@@ -113,6 +132,9 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
                 f"{name}: lookahead needs a saved agent, got {inner_name!r}"
             )
         return PlayerSpec(name, kind, _read_number(name, kind, number), inner)
+    if kind == "program":
+        _command_words(name)
+        return PlayerSpec(name, kind)
     if name in _KINDS_BY_NAME:
         return PlayerSpec(name, _KINDS_BY_NAME[name])
     if not name or not _path_exists(name):
@@ -125,8 +147,15 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
 
 def check_opponent(name: str, env_id: EnvId) -> None:
     """Raise `PlayerError` unless the name is `self` or a player of this game."""
-    if name != SELF:
-        check_games([read_name(name, env_id)], env_id)
+    if name == SELF:
+        return
+    spec = read_name(name, env_id)
+    if spec.program is not None:
+        raise PlayerError(
+            f"{name}: not possible as an opponent in training, which plays many games "
+            "at once in one compiled program; a program would be slow"
+        )
+    check_games([spec], env_id)
 
 
 def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
@@ -166,6 +195,34 @@ def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:
         return ()
     status = saved.path.stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _command_words(name: str) -> list[str]:
+    """Return the words of the command in the name of a program.
+
+    It is split as by a shell, which does not run. A text that is a file's path is one
+    word, with its spaces.
+
+    Raises:
+        PlayerError: there is no command, a quotation is not closed, or there is no such
+            program.
+    """
+    text = name.partition(":")[2].strip()
+    if os.sep in text and Path(text).is_file():
+        words = [text]
+    else:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:  # for instance: no closing quotation
+            raise PlayerError(f"{name}: {error}") from None
+    if not words:
+        raise PlayerError(f"{name}: program needs a command after it: program:COMMAND")
+    if shutil.which(words[0]) is None:
+        reason = "no such program"
+        if Path(words[0]).is_file():
+            reason = "not executable; name its interpreter too, or its folder"
+        raise PlayerError(f"{name}: {words[0]}: {reason}")
+    return words
 
 
 def _path_exists(path: str) -> bool:

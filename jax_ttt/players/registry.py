@@ -6,6 +6,7 @@ Axes: `P` positions, `A` actions.
 import dataclasses
 import math
 import zlib
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -21,14 +22,18 @@ from jax_ttt.players import (
     mcts_by_steps,
     mcts_on_tree,
     network_player,
+    program_players,
     random_players,
     saved_agents,
 )
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.players.program import ProgramOptions
 from jax_ttt.players.saved_agents import AgentError, SavedAgent
 from jax_ttt.solver import minimax, policies
 
+PROGRAMS = ProgramOptions()
+"""How programs are asked by default: in advance, by one process in each seat."""
 _MAX_BOARDS = 2**17
 """Most boards at the deepest level of a lookahead, for each move.
 
@@ -48,12 +53,18 @@ class AgentPlayer(Player):
     agent: SavedAgent
 
 
-def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
+def make_player(
+    spec: PlayerSpec,
+    env_id: EnvId,
+    key: Key[Array, ""],
+    programs: ProgramOptions = PROGRAMS,
+) -> Player:
     """Return the player of this name; `key` is for a search before the games.
 
     Raises:
         AgentError: the file does not hold a usable agent for this game.
-        PlayerError: a lookahead is too deep for this game.
+        PlayerError: a lookahead is too deep for this game, or a program can't be
+            started or gives a wrong answer.
     """
     # A player's key depends on its name, not on its place among the players.
     key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
@@ -68,8 +79,12 @@ def make_player(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Player:
         )
     if spec.kind == "agent":
         return agent_player(spec.name, saved_agents.load_agent(spec.path, env_id))
+    if spec.kind == "program":
+        return program_players.make_program_player(spec, env_id, programs)
     if spec.kind == "blend" and spec.inner:
-        return _blend(spec, make_player(spec.inner, env_id, key), tree)
+        # Its moves have to be known for a blend.
+        inner = make_player(spec.inner, env_id, key, replace(programs, in_advance=True))
+        return _blend(spec, inner, tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
     if spec.kind == "mcts-online":

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from types import FrameType
@@ -37,6 +38,22 @@ class StopRequest:
             self.number, self._time = number, now
         elif number != HANGUP and now - self._time > SAME_REQUEST:
             raise SecondSignal(number)
+
+
+def exit_on_signals() -> None:
+    """Exit at SIGTERM and SIGHUP as a Python program ends: what it has started too.
+
+    Without this, these signals end the process at once. A SIGHUP that was ignored
+    before (`nohup`) stays ignored.
+    """
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        del frame
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, HANGUP):
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, handle)
 
 
 class SecondSignal(KeyboardInterrupt):

@@ -16,6 +16,7 @@ from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF_SIDE, SEATS, EnvId
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
+from jax_ttt.players.program_players import chosen_move
 from jax_ttt.players.saved_agents import SavedAgent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
@@ -121,7 +122,7 @@ def _reply(session: Session, current: Round) -> Round:
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
         with standard_streams.status_line(f"{name} is thinking"):
-            game = game.play(game.move_of(session.opponent.choose, move_key))
+            game = game.play(chosen_move(session.opponent, game, move_key))
         session.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
     current = replace(current, game=game, key=key)
     _show_board(session, game)

@@ -122,6 +122,9 @@ def make_certificate(
         PlayerError: no seat can be certified.
     """
     name, sha256 = spec.name, ""
+    if (program := spec.program) is not None:
+        # Its path says nothing to others, as that of an agent.
+        name = f"{name.removesuffix(program.name)}program:COMMAND"
     if (saved := spec.saved) is not None:
         # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"

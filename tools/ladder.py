@@ -1,0 +1,657 @@
+"""Grade tic-tac-toe players that others wrote, and write docs/ladder.md.
+
+python -m tools.ladder
+
+A system of a package registry is installed into an environment of its own below
+`.ladder/`, and plays as a program: a script in `docs/examples/ladder` speaks the
+protocol of docs/programs.md. A published system without a package is trained again, by
+its preset. Each is graded exactly. An Elo rating from sampled games stands beside the
+proofs.
+"""
+
+import dataclasses
+import functools
+import shlex
+import subprocess
+import sys
+import venv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import jax
+import tyro
+
+import jax_ttt
+from jax_ttt.config.errors import PlayerError, Refused
+from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
+from jax_ttt.config.presets import PRESETS, Preset
+from jax_ttt.config.ranges import Range
+from jax_ttt.files import json_records
+from jax_ttt.games import tree as trees
+from jax_ttt.games.played_game import Game
+from jax_ttt.grading import certificates, grader, round_robin
+from jax_ttt.grading import exam as exams
+from jax_ttt.grading.certificates import Certificate
+from jax_ttt.grading.grade import Exam, ExamScore, Grade, Ranked
+from jax_ttt.players import player_names, registry
+from jax_ttt.players.player import Player
+from jax_ttt.players.program import ProgramOptions
+from jax_ttt.runtime import atomic_files
+from jax_ttt.text.board_text import cells_as_text, game_boards
+from jax_ttt.text.grade_text import verdict_word
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "ladder.md"
+CERTIFICATES = ROOT / "docs" / "ladder"
+ENVIRONMENTS = ROOT / ".ladder"
+SCRIPTS = ROOT / "docs" / "examples" / "ladder"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class System:
+    """A player of others: a package with a script, or a preset that reproduces it."""
+
+    name: str
+    source: str
+    """Where it comes from, as Markdown."""
+    how: str
+    """How it plays, in a few words."""
+    requirements: tuple[str, ...] = ()
+    """What pip installs for the script."""
+    script: str = ""
+    """A file in `docs/examples/ladder`, with its arguments."""
+    preset: Preset | None = None
+    """The preset that trains it again, by its published rules, with seed 1."""
+
+
+def github(path: str) -> str:
+    """Return a link to a repository, as Markdown."""
+    return f"[{path}](https://github.com/{path})"
+
+
+def package(name: str) -> str:
+    """Return a link to a package of the registry, as Markdown."""
+    return f"[{name}](https://pypi.org/project/{name}/)"
+
+
+_OPEN_SPIEL = ("open_spiel==2.0.2",)
+_TICTAC = github("nestedsoftware/tictac")
+SYSTEMS_OF_OTHERS: tuple[System, ...] = (
+    System(
+        name="open-spiel-minimax",
+        source=github("deepmind/open_spiel"),
+        how="alpha-beta search to the end of the game",
+        requirements=_OPEN_SPIEL,
+        script="openspiel_minimax.py alphabeta",
+    ),
+    System(
+        name="open-spiel-mcts",
+        source=github("deepmind/open_spiel"),
+        how="MCTS with 1,000 simulations",
+        requirements=_OPEN_SPIEL,
+        script="openspiel_mcts.py",
+    ),
+    System(
+        name="open-spiel-q",
+        source=github("deepmind/open_spiel"),
+        how="tabular Q-learning, 50,000 games against itself",
+        requirements=_OPEN_SPIEL,
+        script="openspiel_qlearn.py",
+    ),
+    System(
+        name="easyai-negamax",
+        source=github("Zulko/easyAI"),
+        how="Negamax, 6 moves deep as in its example",
+        requirements=("easyAI==2.0.12",),
+        script="easyai.py",
+    ),
+    System(
+        name="aima3-alphabeta",
+        source=github("Calysto/aima3"),
+        how="alpha-beta search to the end of the game",
+        requirements=("aima3==1.0.11", "numpy"),
+        script="aima.py",
+    ),
+    System(
+        name="mcts-tree-search",
+        source=github("kstruempf/MCTS"),
+        how="MCTS with 1,000 playouts",
+        requirements=("monte-carlo-tree-search==2.1.0",),
+        script="mcts_tree_search.py",
+    ),
+    System(
+        name="xo",
+        source=github("dwayne/xo-python"),
+        how="minimax",
+        requirements=("xo==1.1.0",),
+        script="xo.py",
+    ),
+    System(
+        name="jokettt",
+        source=github("fpiantini/jokettt"),
+        how="minimax with alpha-beta pruning",
+        requirements=("jokettt==1.0.0",),
+        script="jokettt.py",
+    ),
+    System(
+        name="ai-tictactoe",
+        source=github("bzm10/ai_tictactoe"),
+        how="minimax",
+        requirements=("ai-tictactoe==0.1.5",),
+        script="ai_tictactoe.py",
+    ),
+    System(
+        name="tictactoeai",
+        source=github("ujjwalredd/Tic-Tac-Toe-with-AI"),
+        how="its level hard",
+        requirements=("TicTacToeAI==0.0.4",),
+        script="tictactoeai.py",
+    ),
+    System(
+        name="tictactoe-vish",
+        source=github("v-s-v-i-s-h-w-a-s/tic-tac-toe"),
+        how="its level hard: minimax",
+        requirements=("tictactoe-vish==0.1.0",),
+        script="tictactoe_vish.py",
+    ),
+    System(
+        name="eldar",
+        source=package("eldar-tic-tac-toe"),
+        how="its level hard",
+        requirements=("eldar-tic-tac-toe==2.0.1",),
+        script="eldar.py",
+    ),
+    System(
+        name="titato",
+        source=github("Steppe-Mammoth/titato"),
+        how="its default AI: rules of thumb",
+        requirements=("titato==1.0.1",),
+        script="titato.py",
+    ),
+    System(
+        name="tianshou-dqn",
+        source=github("thu-ml/tianshou"),
+        how="DQN against a random player, as in its example",
+        requirements=("tianshou==2.0.1", "pettingzoo[classic]==1.27.0"),
+        script="tianshou_dqn.py",
+    ),
+    System(
+        name="jax-tic-tac-toe",
+        source=github("joe-antognini/jax-tic-tac-toe"),
+        how="DQN in self-play, trained again by the preset `article`",
+        preset="article",
+    ),
+    System(
+        name="tictac-q",
+        source=_TICTAC,
+        how="Q-table against random, trained again by the preset `tictac-q`",
+        preset="tictac-q",
+    ),
+    System(
+        name="tictac-neural",
+        source=_TICTAC,
+        how="network against minimax with random moves, preset `tictac-neural`",
+        preset="tictac-neural",
+    ),
+    System(
+        name="go-first",
+        source=github("andrey-matveyev/go-sample-tictactoe"),
+        how="double DQN, moving first only, trained again by the preset `go-first`",
+        preset="go-first",
+    ),
+    System(
+        name="go-second",
+        source=github("andrey-matveyev/go-sample-tictactoe"),
+        how="double DQN, moving second only, trained again by the preset `go-second`",
+        preset="go-second",
+    ),
+    System(
+        name="matlab",
+        source="D. Tonderski, a report, 2020",
+        how="hashed Q-table in self-play, trained again by the preset `matlab`",
+        preset="matlab",
+    ),
+    System(
+        name="web",
+        source=github("mayur9210/tic-tac-toe-ai"),
+        how="Q-learning of a web page, trained again by the preset `web`",
+        preset="web",
+    ),
+)
+
+EXAMINED: tuple[System, ...] = (
+    System(
+        name="bitbully",
+        source=github("MarkusThill/BitBully"),
+        how="a solver",
+        requirements=("bitbully==0.0.79",),
+        script="bitbully.py",
+    ),
+    System(
+        name="open-spiel-mcts-cpp",
+        source=github("deepmind/open_spiel"),
+        how="MCTS with 1,000 simulations, in C++",
+        requirements=_OPEN_SPIEL,
+        script="openspiel_mcts_cpp.py",
+    ),
+    System(
+        name="easyai-negamax",
+        source=github("Zulko/easyAI"),
+        how="Negamax, 5 moves deep as in its example",
+        requirements=("easyAI==2.0.12",),
+        script="easyai.py",
+    ),
+    System(
+        name="puissance4",
+        source=github("woctezuma/puissance4"),
+        how="MCTS with UCT",
+        requirements=("puissance4==0.6.1",),
+        script="puissance4_uct.py",
+    ),
+)
+"""Players of the usual Connect Four, which take its exam."""
+
+NOT_INSTALLED: dict[str, str] = {
+    "connect-four-ai 1.0.0": "its wheels need Python 3.13",
+    "pgx's baselines": "it has none for tic-tac-toe and Connect Four",
+    "pettingzoo, simpleai, mcts 1.0.4, spooky-connect4": (
+        "they have the games or the search, but no player of these games"
+    ),
+    "plaier, tictactoe-q-learning": "their learners come untrained, without a training",
+    "hulihutu": "it needs Python 2 and a database server",
+    "zttt 1.0.2": "it has no answer in positions that its own games do not reach",
+    "mctspy 0.1.1": "it needs 0.7 seconds for a position, 53 minutes in all",
+    "lightzero 0.2.0": "its players of tic-tac-toe need 141 more packages",
+}
+"""Why other systems are missing, by name."""
+
+POOL = ("random", "blend:0.3:minimax", "minimax", "minimax-first")
+"""Our players that take part in the Elo rating too."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Grade the players of others exactly, and write docs/ladder.md."""
+
+    only: tuple[str, ...] = ()
+    """Systems to grade, by name; by default all."""
+    num_updates: Annotated[int | None, Range(int, 1, 10**9, optional=True)] = None
+    """Updates of the systems that are trained again; by default the preset's."""
+    games: Annotated[int, Range(int, 1, 10**6)] = 200
+    """Games of each pair in each seat, for the Elo rating."""
+    copies: Annotated[int, Range(int, 1, 1000)] = 2
+    """Processes of a program, which answer at the same time."""
+    exam: bool = True
+    """Let the players of Connect Four take the exam."""
+    page: Path = PAGE
+    """File to write the page to."""
+    certificates: Path = CERTIFICATES
+    """Folder to write the certificates of unbeatable players to."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A graded system."""
+
+    system: System
+    player: Player
+    grade: Grade
+    certificate: str  # the file's name; empty if no seat is certified
+
+
+def main(argv: Sequence[str] | None) -> int:
+    """Grade the systems, and write the page and the certificates."""
+    args = tyro.cli(Args, args=argv, prog="python -m tools.ladder")
+    systems = chosen_systems(args.only)
+    args.certificates.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
+    exam_results: dict[str, tuple[System, Exam]] = {}
+    missing = dict(NOT_INSTALLED)
+    for system in systems:
+        print(f"{system.name}: {system.how}", flush=True)
+        try:
+            rows.append(graded_row(system, args))
+        except (PlayerError, subprocess.CalledProcessError) as error:
+            missing[system.name] = str(error)
+            print(f"  left out: {error}", flush=True)
+    for system in EXAMINED if args.exam else ():
+        print(f"{system.name}: exam of Connect Four", flush=True)
+        try:
+            exam_results[system.name] = system, exam_of(system, args.copies)
+        except (PlayerError, subprocess.CalledProcessError) as error:
+            missing[system.name] = str(error)
+            print(f"  left out: {error}", flush=True)
+    ranking = sampled_ranking([row.player for row in rows], args.games)
+    text = page(rows, ranking, exam_results, missing, args.games)
+    atomic_files.write_output(args.page, text.encode())
+    return 0
+
+
+def chosen_systems(names: Sequence[str]) -> list[System]:
+    """Return the systems with these names, or all.
+
+    Raises:
+        Refused: there is no system with a name.
+    """
+    by_name = {system.name: system for system in SYSTEMS_OF_OTHERS}
+    for name in names:
+        if name not in by_name:
+            raise Refused(f"{name}: no such system; there are {', '.join(by_name)}")
+    return [by_name[name] for name in names] if names else [*SYSTEMS_OF_OTHERS]
+
+
+def graded_row(system: System, args: Args) -> Row:
+    """Return a system with its exact grade, and write its certificate.
+
+    Raises:
+        PlayerError: the program gives a wrong answer.
+        CalledProcessError: the packages can't be installed.
+    """
+    player = make_player(system, args)
+    key = jax.random.key(0)
+    grade = grader.with_match(grader.follow_lines(player), player, key)
+    name = ""
+    certificate = certificate_of(player)
+    if certificate is not None:
+        name = f"{system.name}.json"
+        text = json_records.to_json(certificate)
+        atomic_files.write_output(args.certificates / name, f"{text}\n".encode())
+    return Row(system, player, grade, name)
+
+
+def make_player(system: System, args: Args) -> Player:
+    """Return a system as a player: trained again, or its program.
+
+    Raises:
+        PlayerError: the program gives a wrong answer.
+        CalledProcessError: the packages can't be installed.
+    """
+    if system.preset is not None:
+        config = PRESETS[system.preset]
+        if args.num_updates is not None:
+            config = config.replace(num_updates=args.num_updates)
+        run = jax_ttt.train(1, config)
+        return dataclasses.replace(jax_ttt.player(run.agent), name=system.name)
+    spec = player_names.read_name(program_name(system), DEFAULT_GAME)
+    options = ProgramOptions(copies=args.copies, answer_seconds=120)
+    player = registry.make_player(spec, DEFAULT_GAME, jax.random.key(0), options)
+    return dataclasses.replace(player, name=system.name)
+
+
+def program_name(system: System) -> str:
+    """Return the player's name of a system's program, whose packages are installed.
+
+    Raises:
+        CalledProcessError: the packages can't be installed.
+    """
+    script, *arguments = shlex.split(system.script)
+    words = [str(install(system)), str(SCRIPTS / script), *arguments]
+    return f"program:{shlex.join(words)}"
+
+
+def install(system: System) -> Path:
+    """Return the Python of the system's environment, which is made at the first call.
+
+    Raises:
+        CalledProcessError: pip can't install a package.
+    """
+    if not system.requirements:
+        return Path(sys.executable)
+    folder = ENVIRONMENTS / system.name
+    python = folder / "bin" / "python"
+    done = folder / "installed"
+    if not done.exists():
+        venv.create(folder, with_pip=True, clear=True)
+        pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *system.requirements], check=True)
+        done.write_text(" ".join(system.requirements), "utf-8")
+    return python
+
+
+def certificate_of(player: Player) -> Certificate | None:
+    """Return the certificate of the seats that are proven; None if there are none."""
+    tree = trees.enumerated(DEFAULT_GAME)
+    as_text = functools.partial(cells_as_text, tree)
+    try:
+        moves, _ = certificates.proven_moves(player, tree, as_text)
+    except PlayerError:
+        return None
+    return Certificate(
+        env_id=DEFAULT_GAME,
+        player=player.name,
+        sha256="",
+        num_positions=sum(map(len, moves.values())),
+        moves=moves,
+    )
+
+
+def exam_of(system: System, copies: int) -> Exam:
+    """Return how a player does in the exam of Connect Four.
+
+    Raises:
+        PlayerError: the program gives a wrong answer.
+        CalledProcessError: the packages can't be installed.
+    """
+    env_id = "connect_7x6"
+    spec = player_names.read_name(program_name(system), env_id)
+    options = ProgramOptions(copies=copies, answer_seconds=120, in_advance=False)
+    player = registry.make_player(spec, env_id, jax.random.key(0), options)
+    questions = exams.read_exam(env_id, None)
+    return exams.take_exam(env_id, player, questions, jax.random.key(0))
+
+
+def sampled_ranking(players: Sequence[Player], num_games: int) -> tuple[Ranked, ...]:
+    """Return Elo ratings from sampled games, also of some players of ours.
+
+    All games are sampled, as in usual tournaments, although most results are known.
+    """
+    ours = [jax_ttt.player(name) for name in POOL]
+    sampled = [dataclasses.replace(player, policy=None) for player in (*players, *ours)]
+    table = round_robin.play_round_robin(
+        players=sampled,
+        env_id=DEFAULT_GAME,
+        key=jax.random.key(0),
+        num_games=num_games,
+    )
+    return table.ranking
+
+
+PAGE_TEXT = """# A ladder of players
+
+<!-- Made by `make ladder`: run that instead of editing. -->
+
+Players of tic-tac-toe that others wrote, graded exactly: over all positions of the
+game, by seat. Each plays as it comes: with the settings of its documentation, as a
+[program](programs.md) whose script is in [docs/examples/ladder](examples/ladder), or
+trained again by its published rules ([published.md](published.md)). A grade says how a
+player does, not how good the software is around it.
+
+`make ladder` installs the packages, each into an environment of its own below
+`.ladder/`, asks every player for its move in every position, and writes this page and
+the [certificates](certificates.md), which `python docs/check_certificate.py FILE`
+checks without the player. Its flags: `python -m tools.ladder --help`.
+
+## Who can be beaten
+
+Wins / draws / losses are exact, in %, against a player of random moves. A player that
+never loses wins 99.479 % as X and 91.640 % as O at most.
+
+{results}
+
+{counts}
+
+## The games that beat them
+
+A shortest game that each beatable player loses. The cells are 0 to 8, row by row.
+
+{lines}
+## What a rating does not show
+
+An Elo rating compares the mean scores of players. So it says little about whether a
+player can be beaten. Here all pairs, with four players of ours, played {games} sampled
+games in each seat:
+
+{ranking}
+
+{inversions}
+
+## Connect Four
+
+Players of the usual board, 7 x 6, in [the
+exam](large_searches.md#an-exam-of-connect-four): the share of its positions in which
+their move keeps the result of best play, with a 95 % interval.
+
+{exam}
+
+## Who is missing
+
+{missing}
+"""
+
+
+def page(
+    rows: Sequence[Row],
+    ranking: Sequence[Ranked],
+    exams_by_name: Mapping[str, tuple[System, Exam]],
+    missing: Mapping[str, str],
+    num_games: int,
+) -> str:
+    """Return the text of the page."""
+    proven = [row for row in rows if row.grade.unbeatable]
+    counts = (
+        f"{len(proven)} of {len(rows)} are proven unbeatable in the seats they play."
+    )
+    return PAGE_TEXT.format(
+        results=results_table(rows),
+        counts=counts,
+        lines="\n".join(lost_game(row) for row in rows if row.grade.shortest_loss),
+        games=num_games,
+        ranking=ranking_table(rows, ranking),
+        inversions=inversions(rows, ranking),
+        exam=exam_table(exams_by_name.values()),
+        missing=table(("system", "why"), sorted(missing.items())),
+    )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def results_table(rows: Sequence[Row]) -> str:
+    """Return the exact results of all systems, the unbeatable ones first."""
+
+    def cells(row: Row) -> list[str]:
+        certificate = "-"
+        if row.certificate:
+            certificate = f"[{row.certificate}](ladder/{row.certificate})"
+        seats = [seat_cells(row.grade, seat) for seat in SEATS]
+        return [
+            f"`{row.system.name}`",
+            row.system.source,
+            row.system.how,
+            *seats,
+            verdict_word(row.grade),
+            certificate,
+        ]
+
+    head = (
+        "player",
+        "source",
+        "how it plays",
+        "as X",
+        "as O",
+        "verdict",
+        "certificate",
+    )
+    ordered = sorted(rows, key=lambda row: (not row.grade.unbeatable, -mean_wins(row)))
+    return table(head, [cells(row) for row in ordered])
+
+
+def mean_wins(row: Row) -> float:
+    """Return the mean win rate of the seats that a system plays."""
+    rates = row.grade.mean_rates(row.grade.seats)
+    return 0.0 if rates is None else rates[0]
+
+
+def seat_cells(grade: Grade, seat: Seat) -> str:
+    """Return wins, draws and losses in a seat, in %; `-` for a seat not learned."""
+    if seat not in grade.seats or seat not in grade.rates:
+        return "-"
+    rates = grade.rates[seat]
+    text = " / ".join(f"{100 * rate.value:.3f}" for rate in rates.rates)
+    return text if rates.is_exact else f"{text} (sampled)"
+
+
+def lost_game(row: Row) -> str:
+    """Return the boards of a shortest game that a player loses."""
+    loss = row.grade.shortest_loss
+    if loss is None:
+        return ""
+    seat, line = loss
+    boards = game_boards(Game.start(DEFAULT_GAME, line))
+    name = seat_name(DEFAULT_GAME, seat)
+    return f"`{row.system.name}`, as {name}:\n\n```text\n{boards}\n```\n"
+
+
+def ranking_table(rows: Sequence[Row], ranking: Sequence[Ranked]) -> str:
+    """Return the Elo ratings beside what is proven."""
+    verdicts = verdicts_of(rows)
+    return table(
+        ("player", "Elo", "proof"),
+        [
+            (f"`{rank.player}`", f"{rank.elo:+.0f}", verdicts[rank.player])
+            for rank in ranking
+        ],
+    )
+
+
+def verdicts_of(rows: Sequence[Row]) -> dict[str, str]:
+    """Return in a word what is proven of each player, also of ours."""
+    ours = {name: verdict_word(jax_ttt.grade(name, num_games=0)) for name in POOL}
+    return ours | {row.system.name: verdict_word(row.grade) for row in rows}
+
+
+def inversions(rows: Sequence[Row], ranking: Sequence[Ranked]) -> str:
+    """Return which beatable players have a higher rating than an unbeatable one."""
+    verdicts = verdicts_of(rows)
+    pairs = [
+        (higher, lower)
+        for number, higher in enumerate(ranking)
+        for lower in ranking[number + 1 :]
+        if verdicts[higher.player] == "beatable"
+        and verdicts[lower.player] == "unbeatable"
+    ]
+    if not pairs:
+        return "Here no beatable player has a higher rating than an unbeatable one."
+    higher, lower = max(pairs, key=lambda pair: pair[0].elo - pair[1].elo)
+    return (
+        f"In {len(pairs)} pairs, a beatable player has a higher rating than an "
+        f"unbeatable one. The widest: `{higher.player}` can be beaten, and has "
+        f"{higher.elo - lower.elo:.0f} points more than `{lower.player}`, which nobody "
+        "can beat. A rating rewards wins against weak players; a single game that "
+        "loses costs little, since few opponents find it."
+    )
+
+
+def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
+    """Return the scores in the exam, as Markdown."""
+
+    def cell(score: ExamScore) -> str:
+        low, high = score.interval
+        return f"{score.share:.1%} ({low:.1%} to {high:.1%})"
+
+    def cells(system: System, exam: Exam) -> list[str]:
+        kinds = [cell(exam.by_kind[kind]) for kind in ("random", "tactical")]
+        name = f"`{system.name}`"
+        return [name, system.source, system.how, cell(exam.all), *kinds]
+
+    head = ("player", "source", "how it plays", "all", "random ones", "tactical ones")
+    ordered = sorted(results, key=lambda result: -result[1].all.share)
+    return table(head, [cells(system, exam) for system, exam in ordered])
+
+
+if __name__ == "__main__":
+    sys.exit(main(None))
