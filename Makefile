@@ -54,6 +54,9 @@ published: $(VENV)/.train ## train the published systems again, compare the resu
 one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove each twice
 	$(RUN) -m tools.one_file $(ARGS)
 
+ladder: $(VENV)/.dev ## grade players that others wrote, write docs/ladder.md: about an hour
+	$(RUN) -m tools.ladder $(ARGS)
+
 api: $(VENV)/.train ## write docs/api*.md from the docstrings of the public functions
 	$(RUN) -m tools.make_api
 
@@ -99,4 +102,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@touch $@
 
 .PHONY: help train test test-slow faults mutants snapshots check format
-.PHONY: bench published one-file api schema agents links figures clean outdated
+.PHONY: bench published one-file ladder api schema agents links figures clean outdated

@@ -11,9 +11,11 @@ proofs.
 
 import dataclasses
 import functools
+import re
 import shlex
 import subprocess
 import sys
+import textwrap
 import venv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -34,10 +36,14 @@ from jax_ttt.grading import certificates, grader, round_robin
 from jax_ttt.grading import exam as exams
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.grading.grade import Exam, ExamScore, Grade, Ranked
+from jax_ttt.pictures import picture as pictures
+from jax_ttt.pictures.axes import new_figure
+from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files
+from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import cells_as_text, game_boards
 from jax_ttt.text.grade_text import verdict_word
 
@@ -104,13 +110,13 @@ SYSTEMS_OF_OTHERS: tuple[System, ...] = (
         source=github("Zulko/easyAI"),
         how="Negamax, 6 moves deep as in its example",
         requirements=("easyAI==2.0.12",),
-        script="easyai.py",
+        script="easyai_search.py",
     ),
     System(
         name="aima3-alphabeta",
         source=github("Calysto/aima3"),
         how="alpha-beta search to the end of the game",
-        requirements=("aima3==1.0.11", "numpy"),
+        requirements=("aima3==1.0.11", "numpy==2.4.6"),
         script="aima.py",
     ),
     System(
@@ -125,21 +131,21 @@ SYSTEMS_OF_OTHERS: tuple[System, ...] = (
         source=github("dwayne/xo-python"),
         how="minimax",
         requirements=("xo==1.1.0",),
-        script="xo.py",
+        script="xo_minimax.py",
     ),
     System(
         name="jokettt",
         source=github("fpiantini/jokettt"),
         how="minimax with alpha-beta pruning",
         requirements=("jokettt==1.0.0",),
-        script="jokettt.py",
+        script="jokettt_minimax.py",
     ),
     System(
         name="ai-tictactoe",
         source=github("bzm10/ai_tictactoe"),
         how="minimax",
         requirements=("ai-tictactoe==0.1.5",),
-        script="ai_tictactoe.py",
+        script="ai_tictactoe_ai.py",
     ),
     System(
         name="tictactoeai",
@@ -167,13 +173,17 @@ SYSTEMS_OF_OTHERS: tuple[System, ...] = (
         source=github("Steppe-Mammoth/titato"),
         how="its default AI: rules of thumb",
         requirements=("titato==1.0.1",),
-        script="titato.py",
+        script="titato_ai.py",
     ),
     System(
         name="tianshou-dqn",
         source=github("thu-ml/tianshou"),
         how="DQN against a random player, as in its example",
-        requirements=("tianshou==2.0.1", "pettingzoo[classic]==1.27.0"),
+        requirements=(
+            "tianshou==2.0.1",
+            "pettingzoo[classic]==1.27.0",
+            "torch==2.13.0",
+        ),
         script="tianshou_dqn.py",
     ),
     System(
@@ -225,8 +235,8 @@ EXAMINED: tuple[System, ...] = (
         name="bitbully",
         source=github("MarkusThill/BitBully"),
         how="a solver",
-        requirements=("bitbully==0.0.79",),
-        script="bitbully.py",
+        requirements=("bitbully==0.0.79", "bitbully-databases==0.0.2"),
+        script="bitbully_solver.py",
     ),
     System(
         name="open-spiel-mcts-cpp",
@@ -240,7 +250,7 @@ EXAMINED: tuple[System, ...] = (
         source=github("Zulko/easyAI"),
         how="Negamax, 5 moves deep as in its example",
         requirements=("easyAI==2.0.12",),
-        script="easyai.py",
+        script="easyai_search.py",
     ),
     System(
         name="puissance4",
@@ -253,7 +263,7 @@ EXAMINED: tuple[System, ...] = (
 """Players of the usual Connect Four, which take its exam."""
 
 NOT_INSTALLED: dict[str, str] = {
-    "connect-four-ai 1.0.0": "its wheels need Python 3.13",
+    "connect-four-ai 1.0.0": "it has wheels for Python 3.13 only, not for 3.11",
     "pgx's baselines": "it has none for tic-tac-toe and Connect Four",
     "pettingzoo, simpleai, mcts 1.0.4, spooky-connect4": (
         "they have the games or the search, but no player of these games"
@@ -261,11 +271,12 @@ NOT_INSTALLED: dict[str, str] = {
     "plaier, tictactoe-q-learning": "their learners come untrained, without a training",
     "hulihutu": "it needs Python 2 and a database server",
     "zttt 1.0.2": "it has no answer in positions that its own games do not reach",
-    "mctspy 0.1.1": "it needs 0.7 seconds for a position, 53 minutes in all",
+    "mctspy 0.1.1": "it takes 0.7 seconds for a position, 53 minutes in all",
     "lightzero 0.2.0": "its players of tic-tac-toe need 141 more packages",
 }
 """Why other systems are missing, by name."""
 
+THEMES: tuple[Theme, ...] = ("light", "dark")
 POOL = ("random", "blend:0.3:minimax", "minimax", "minimax-first")
 """Our players that take part in the Elo rating too."""
 
@@ -287,7 +298,7 @@ class Args:
     page: Path = PAGE
     """File to write the page to."""
     certificates: Path = CERTIFICATES
-    """Folder to write the certificates of unbeatable players to."""
+    """Folder to write the certificates of unbeatable players, and the picture, to."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -322,9 +333,13 @@ def main(argv: Sequence[str] | None) -> int:
         except (PlayerError, subprocess.CalledProcessError) as error:
             missing[system.name] = str(error)
             print(f"  left out: {error}", flush=True)
-    ranking = sampled_ranking([row.player for row in rows], args.games)
+    both = [row.player for row in rows if row.player.seats == SEATS]
+    ranking = sampled_ranking(both, args.games)
     text = page(rows, ranking, exam_results, missing, args.games)
     atomic_files.write_output(args.page, text.encode())
+    for theme in THEMES:
+        path = args.certificates / f"ratings-{theme}.svg"
+        ratings_chart(ranking, verdicts_of(rows), theme).save(path)
     return 0
 
 
@@ -374,7 +389,7 @@ def make_player(system: System, args: Args) -> Player:
         run = jax_ttt.train(1, config)
         return dataclasses.replace(jax_ttt.player(run.agent), name=system.name)
     spec = player_names.read_name(program_name(system), DEFAULT_GAME)
-    options = ProgramOptions(copies=args.copies, answer_seconds=120)
+    options = ProgramOptions(copies=args.copies, answer_seconds=120.0)
     player = registry.make_player(spec, DEFAULT_GAME, jax.random.key(0), options)
     return dataclasses.replace(player, name=system.name)
 
@@ -398,7 +413,8 @@ def install(system: System) -> Path:
     """
     if not system.requirements:
         return Path(sys.executable)
-    folder = ENVIRONMENTS / system.name
+    # Systems with the same packages share an environment.
+    folder = ENVIRONMENTS / re.sub(r"[^\w.-]+", "-", " ".join(system.requirements))
     python = folder / "bin" / "python"
     done = folder / "installed"
     if not done.exists():
@@ -435,7 +451,7 @@ def exam_of(system: System, copies: int) -> Exam:
     """
     env_id = "connect_7x6"
     spec = player_names.read_name(program_name(system), env_id)
-    options = ProgramOptions(copies=copies, answer_seconds=120, in_advance=False)
+    options = ProgramOptions(copies=copies, answer_seconds=120.0, in_advance=False)
     player = registry.make_player(spec, env_id, jax.random.key(0), options)
     questions = exams.read_exam(env_id, None)
     return exams.take_exam(env_id, player, questions, jax.random.key(0))
@@ -489,8 +505,13 @@ A shortest game that each beatable player loses. The cells are 0 to 8, row by ro
 ## What a rating does not show
 
 An Elo rating compares the mean scores of players. So it says little about whether a
-player can be beaten. Here all pairs, with four players of ours, played {games} sampled
-games in each seat:
+player can be beaten. Here each pair of the players of both seats, with four players of
+ours, has played {games} sampled games in each seat:
+
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="ladder/ratings-dark.svg">
+  <img alt="Elo ratings, and who can be beaten" src="ladder/ratings-light.svg">
+</picture>
 
 {ranking}
 
@@ -546,11 +567,17 @@ def results_table(rows: Sequence[Row]) -> str:
     def cells(row: Row) -> list[str]:
         certificate = "-"
         if row.certificate:
-            certificate = f"[{row.certificate}](ladder/{row.certificate})"
+            proven = [
+                seat_name(DEFAULT_GAME, seat)
+                for seat, grade in row.grade.followed.items()
+                if seat in row.grade.seats and grade.unbeatable
+            ]
+            file = f"[{row.certificate}](ladder/{row.certificate})"
+            certificate = f"{file} as {' and '.join(proven)}"
         seats = [seat_cells(row.grade, seat) for seat in SEATS]
         return [
             f"`{row.system.name}`",
-            row.system.source,
+            source_and_version(row.system),
             row.system.how,
             *seats,
             verdict_word(row.grade),
@@ -568,6 +595,12 @@ def results_table(rows: Sequence[Row]) -> str:
     )
     ordered = sorted(rows, key=lambda row: (not row.grade.unbeatable, -mean_wins(row)))
     return table(head, [cells(row) for row in ordered])
+
+
+def source_and_version(system: System) -> str:
+    """Return where a system comes from, with the package's version."""
+    version = f" `{system.requirements[0]}`" if system.requirements else ""
+    return system.source + version
 
 
 def mean_wins(row: Row) -> float:
@@ -627,13 +660,48 @@ def inversions(rows: Sequence[Row], ranking: Sequence[Ranked]) -> str:
     if not pairs:
         return "Here no beatable player has a higher rating than an unbeatable one."
     higher, lower = max(pairs, key=lambda pair: pair[0].elo - pair[1].elo)
-    return (
-        f"In {len(pairs)} pairs, a beatable player has a higher rating than an "
-        f"unbeatable one. The widest: `{higher.player}` can be beaten, and has "
+    text = (
+        f"In {count_phrase(len(pairs), 'pair')}, a beatable player has a higher rating "
+        f"than an unbeatable one. The widest: `{higher.player}` can be beaten, and has "
         f"{higher.elo - lower.elo:.0f} points more than `{lower.player}`, which nobody "
         "can beat. A rating rewards wins against weak players; a single game that "
         "loses costs little, since few opponents find it."
     )
+    return "\n".join(textwrap.wrap(text, 88))
+
+
+def ratings_chart(
+    ranking: Sequence[Ranked], verdicts: Mapping[str, str], theme: Theme
+) -> Picture:
+    """Draw the ratings; players that can be beaten have an open circle."""
+    colour, _, other_colour, *_ = pictures.colours(theme)
+    with pictures.theme_style(theme):
+        figure = new_figure(7, 1 + 0.25 * len(ranking))
+        axes = figure.subplots()
+        for verdict, marker_colour, face in (
+            ("unbeatable", colour, colour),
+            ("beatable", other_colour, "none"),
+            ("not decided", other_colour, other_colour),
+        ):
+            places = [
+                place
+                for place, rank in enumerate(ranking)
+                if verdicts[rank.player] == verdict
+            ]
+            if places:
+                axes.scatter(
+                    [ranking[place].elo for place in places],
+                    places,
+                    label=verdict,
+                    edgecolors=marker_colour,
+                    facecolors=face,
+                )
+        axes.set_yticks(range(len(ranking)), [rank.player for rank in ranking])
+        axes.invert_yaxis()
+        axes.set_xlabel("Elo rating from sampled games")
+        axes.grid(axis="x", alpha=0.3)
+        axes.legend()
+        return pictures.figure_picture(figure, theme)
 
 
 def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
@@ -646,7 +714,8 @@ def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
     def cells(system: System, exam: Exam) -> list[str]:
         kinds = [cell(exam.by_kind[kind]) for kind in ("random", "tactical")]
         name = f"`{system.name}`"
-        return [name, system.source, system.how, cell(exam.all), *kinds]
+        source = source_and_version(system)
+        return [name, source, system.how, cell(exam.all), *kinds]
 
     head = ("player", "source", "how it plays", "all", "random ones", "tactical ones")
     ordered = sorted(results, key=lambda result: -result[1].all.share)

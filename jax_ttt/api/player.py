@@ -40,7 +40,8 @@ def player(
     Args:
         player: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; a program, for instance
-            `"program:./player"` (docs/programs.md); the path of a saved agent; a policy with the shape of `Player.policy`; or a function
+            `"program:./player"` (docs/programs.md); the path of a saved agent; a policy
+            with the shape of `Player.policy`; or a function
             `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
             PGX state of B games, with fields such as `env_state.observation` and
             `env_state.legal_action_mask`, and returns B legal actions. It is tested on
@@ -74,7 +75,7 @@ def player(
 def opponent_in_a_game(
     player_like: PlayerLike, env_id: str | None, seed: int
 ) -> Player:
-    """Return a player for one game: like `player`, but a program is asked move by move.
+    """Return a player for one game: a program is asked move by move.
 
     Raises:
         Refused: as by `player`.

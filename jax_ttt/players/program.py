@@ -116,7 +116,7 @@ class Program:
         Raises:
             PlayerError: the program has said something that it was not asked for.
         """
-        self.check_silence(0, moves)
+        self.check_silence(0.0, moves)
         self._write(" ".join(map(str, moves)))
         self._deadline = time.monotonic() + self.answer_seconds
 

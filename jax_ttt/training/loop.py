@@ -72,10 +72,11 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     """Return the opponent that the agent trains against; None in self-play.
 
     Raises:
-        PlayerError: the opponent is unknown.
+        PlayerError: the opponent is unknown, of another game, or a program.
     """
     if config.opponent.is_self:
         return None
+    player_names.check_opponent(config.opponent.opponent, config.env_id)
     spec = player_names.read_name(config.opponent.opponent, config.env_id)
     opponent_key = stream_keys(run_key(seed)).opponent
     return Versus(

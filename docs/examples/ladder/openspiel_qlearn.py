@@ -2,7 +2,7 @@
 
 Needs `pip install open_spiel==2.0.2` (Apache-2.0).
 
-It trains at the start, @TIME, as the library's example
+It trains at the start, for about 10 seconds, as the library's example
 `tic_tac_toe_qlearner.py` does: two learners with default settings play 50,000 games
 against each other. Then it plays the action of the highest value; ties are random. The
 argument is the seed of training and ties, by default 0; each position begins with it

@@ -3,9 +3,9 @@
 Needs `pip install tianshou==2.0.1 "pettingzoo[classic]==1.27.0" torch==2.13.0` (MIT,
 MIT and BSD-3-Clause).
 
-It trains at the start, @TIME, with the settings of Tianshou's
-example `test/pettingzoo/tic_tac_toe.py`: against a random player in the seat asked for,
-until the mean of 10 test games is 0.6, or for 50 epochs of 1,000 steps. Then it plays
+It trains at the start, for 10 to 30 seconds, with the settings of Tianshou's example
+`test/pettingzoo/tic_tac_toe.py`: against a random player, in the seat asked for, until
+the mean result of 10 test games is 0.6, or for 50 epochs of 1,000 steps. Then it plays
 the action of the highest value. The argument is the seed of the training, by default
 1626, the example's.
 

@@ -6,14 +6,12 @@ It plays `MinimaxPlayer` with its defaults: an alpha-beta search to the end that
 shuffles the moves first, and a random first move of the game. The argument is the seed,
 by default 0; each position begins with it anew.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/jokettt.py"`
+Run:
+`python -m jax_ttt.evaluate "program:python docs/examples/ladder/jokettt_minimax.py"`
 """
 
 import random
 import sys
-
-if not sys.flags.safe_path:
-    sys.path.pop(0)  # this folder: this file has the library's name
 
 from jokettt.board.board import Board
 from jokettt.players.minimaxplayer import MinimaxPlayer

@@ -6,14 +6,11 @@ It plays one of the best moves of `ai.evaluate`, a full search that counts depth
 random, as the library's own game on the command line does. The argument is the seed, by
 default 0; each position begins with it anew.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/xo.py"`
+Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/xo_minimax.py"`
 """
 
 import random
 import sys
-
-if not sys.flags.safe_path:
-    sys.path.pop(0)  # this folder: this file has the library's name
 
 from xo import ai
 from xo.board import Board

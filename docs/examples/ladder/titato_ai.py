@@ -7,14 +7,11 @@ else it plays a random cell of its best open lines. Where no line is open it can
 the answer is then "?". The argument is the seed, by default 0; each position begins
 with it anew.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/titato.py"`
+Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/titato_ai.py"`
 """
 
 import random
 import sys
-
-if not sys.flags.safe_path:
-    sys.path.pop(0)  # this folder: this file has the library's name
 
 from titato.core.game.ai import AIDefault
 from titato.core.player.symbol import Symbol

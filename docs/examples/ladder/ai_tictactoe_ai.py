@@ -7,13 +7,11 @@ first of equal moves, and the corner on an empty board. In the library the compu
 and moves second; here it is O in both seats. The library's pause of 0.3 seconds before
 each move is left out.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/ai_tictactoe.py"`
+Run:
+`python -m jax_ttt.evaluate "program:python docs/examples/ladder/ai_tictactoe_ai.py"`
 """
 
 import sys
-
-if not sys.flags.safe_path:
-    sys.path.pop(0)  # this folder: this file has the library's name
 
 from ai_tictactoe import tictactoe
 

@@ -6,7 +6,7 @@ It plays `Negamax` with the depths of the library's own example games, 6 in tic-
 and 5 in Connect Four. The first argument, `negamax`, `sss` or `dual`, chooses another
 search, and the second another depth. Nothing is random.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/easyai.py"`
+Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/easyai_search.py"`
 """
 
 import sys

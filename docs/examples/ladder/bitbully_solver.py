@@ -6,14 +6,12 @@ It plays the library's default agent: a search without a limit of depth, with an
 book of 12 plies that knows distances. It prefers fast wins and slow losses; of equal
 moves it plays the one nearest to the centre. Nothing is random.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/bitbully.py"
+Run:
+`python -m jax_ttt.evaluate "program:python docs/examples/ladder/bitbully_solver.py"
 --env-id connect_7x6 --exam`
 """
 
 import sys
-
-if not sys.flags.safe_path:
-    sys.path.pop(0)  # this folder: this file has the library's name
 
 import bitbully
 
