@@ -100,6 +100,8 @@ class ArenaResult:
     """The players, the strongest first."""
     learned_seats: dict[str, tuple[Seat, ...]]
     """The seats that each player learned; both for players that do not learn."""
+    notes: dict[str, str]
+    """Why a program's results are sampled, by its name."""
 
 
 def main(args: Args) -> int:
@@ -127,9 +129,10 @@ def main(args: Args) -> int:
     specs = [player_names.read_name(spec.name, env_id) for spec in specs]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
-    if any(spec.program for spec in specs):
-        interrupts.exit_on_signals()  # so that the program ends too
-    with standard_streams.status_line("preparing the players") as status:
+    with (
+        interrupts.exit_on_signals(is_needed=any(spec.program for spec in specs)),
+        standard_streams.status_line("preparing the players") as status,
+    ):
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
             options = ProgramOptions(
@@ -158,6 +161,7 @@ def main(args: Args) -> int:
             pairs=table_pairs(table),
             ranking=table.ranking,
             learned_seats={player.name: player.seats for player in all_players},
+            notes={player.name: player.note for player in all_players if player.note},
         )
         print(json_records.to_json(result))
     else:

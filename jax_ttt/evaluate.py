@@ -141,9 +141,10 @@ def main(args: Args) -> int:
     env_id = player_names.game_of_players([spec], args.env_id)
     check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    if spec.program:
-        interrupts.exit_on_signals()  # so that the program ends too
-    with standard_streams.status_line(f"grading {name}") as status:
+    with (
+        interrupts.exit_on_signals(is_needed=spec.program is not None),
+        standard_streams.status_line(f"grading {name}") as status,
+    ):
         stamp = player_names.file_stamp(spec) if args.certificate else ()
         options = program_options(args, env_id, status.set_description_str)
         player = registry.make_player(spec, env_id, player_key, options)

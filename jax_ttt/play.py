@@ -79,8 +79,6 @@ def main(args: Args) -> int:
         answer_seconds=args.programs.answer_seconds,
         in_advance=False,
     )
-    if spec.program:
-        interrupts.exit_on_signals()  # so that the program ends too
     with standard_streams.status_line(f"preparing {name}"):
         player = registry.make_player(spec, env_id, player_key, options)
         opponent = player
@@ -99,7 +97,8 @@ def main(args: Args) -> int:
         agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
     )
     try:
-        dialogue.play_games(session, _SIDES[args.side])
+        with interrupts.exit_on_signals(is_needed=spec.program is not None):
+            dialogue.play_games(session, _SIDES[args.side])
     except KeyboardInterrupt:  # the score is already shown
         return 130
     return 0

@@ -208,6 +208,8 @@ def _command_words(name: str) -> list[str]:
             program.
     """
     text = name.partition(":")[2].strip()
+    if "\0" in text:
+        raise PlayerError(f"{name!r}: a command has no NUL character")
     if os.sep in text and Path(text).is_file():
         words = [text]
     else:

@@ -8,7 +8,7 @@ the moves so far, and the program answers with one line, its move. Imports no JA
 import contextlib
 import dataclasses
 import os
-import select
+import selectors
 import signal
 import subprocess
 import tempfile
@@ -27,6 +27,8 @@ _END_SECONDS = 1.0
 """Time for a program to end by itself after `quit`."""
 _SILENT_SECONDS = 0.05
 """Time after the last answer in which a program must say nothing."""
+_MOST_DIGITS = 9
+"""Most digits of an answer."""
 _MOST_SHOWN = 60
 """Most characters of an answer that a message shows."""
 
@@ -58,6 +60,78 @@ def position_phrase(moves: Line) -> str:
     return f"after the moves {' '.join(map(str, moves))}"
 
 
+class _Process:
+    """The process of a program, and all that it has started."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `end` does
+        self._deadline: float | None = None
+        try:
+            # In a session of its own, so that Ctrl-C does not reach it, and that all
+            # that it starts can be ended with it.
+            self.popen = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError:
+            self.errors.close()
+            raise
+
+    @property
+    def stdin(self) -> IO[bytes]:
+        """The pipe of positions."""
+        assert self.popen.stdin is not None
+        return self.popen.stdin
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """The pipe of answers."""
+        assert self.popen.stdout is not None
+        return self.popen.stdout
+
+    def quit(self) -> None:
+        """Ask the program to end, within a second from now."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + _END_SECONDS
+            with contextlib.suppress(OSError):
+                self.stdin.write(b"quit\n")
+            with contextlib.suppress(OSError):
+                self.stdin.close()
+
+    def end(self) -> None:
+        """Wait for the end that `quit` asks for; then end all that is left."""
+        try:
+            self.quit()
+            assert self._deadline is not None  # `quit` has set it
+            while (seconds := self._deadline - time.monotonic()) > 0:
+                # Until nobody can write to the output any more.
+                if _is_readable(self.stdout, seconds) and not _read(self.stdout):
+                    break
+        finally:  # also after a second Ctrl-C
+            # The process id can't be another program's before `wait`.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.popen.pid, signal.SIGKILL)
+            self.popen.wait()
+            self.stdout.close()
+            self.errors.close()
+
+
+def _is_readable(output: IO[bytes], seconds: float) -> bool:
+    """Return whether there is output, or its end, within so many seconds."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(output, selectors.EVENT_READ)
+        return bool(selector.select(seconds))
+
+
+def _read(output: IO[bytes]) -> bytes:
+    """Return what can be read without waiting; empty at the end."""
+    return os.read(output.fileno(), 4096)
+
+
 class Program:
     """A running program in a seat. It ends with `end`, or with this process.
 
@@ -77,33 +151,21 @@ class Program:
         self.answer_seconds = answer_seconds
         self._buffer = b""
         self._deadline = 0.0
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `_end` does
         try:
-            # In a session of its own, so that Ctrl-C does not reach it, and that all
-            # that it starts can be ended with it.
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                bufsize=0,
-                start_new_session=True,
-            )
+            self._process = _Process(command)
         except OSError as error:
-            self._errors.close()
             raise PlayerError(f"{name}: can't be started: {error.strerror}") from None
         # Called by `end`, or when this object or the interpreter ends.
-        self.end = weakref.finalize(self, _end, self._process, self._errors)
+        self.end = weakref.finalize(self, self._process.end)
         self._write(f"{env_id} {seat}")
 
     def fileno(self) -> int:
-        """Return the file descriptor of the answers, for `select`."""
-        return self._output.fileno()
+        """Return the file descriptor of the answers, for `selectors`."""
+        return self._process.stdout.fileno()
 
-    @property
-    def _output(self) -> IO[bytes]:
-        assert self._process.stdout is not None  # it is a pipe
-        return self._process.stdout
+    def quit(self) -> None:
+        """Ask the program to end; `end` waits for it."""
+        self._process.quit()
 
     @property
     def seconds_left(self) -> float:
@@ -125,8 +187,8 @@ class Program:
 
         `moves` lead to the latest position that it was asked for, or will be.
         """
-        readable, _, _ = select.select([self], [], [], seconds)
-        if readable and (said := os.read(self.fileno(), 4096)):
+        output = self._process.stdout
+        if _is_readable(output, seconds) and (said := _read(output)):
             where = position_phrase(moves)
             raise PlayerError(f"{self.name}: said {_shown(said)} unasked, {where}")
 
@@ -136,7 +198,7 @@ class Program:
         Raises:
             PlayerError: the program has ended, or its answer is not a number.
         """
-        data = os.read(self.fileno(), 4096)
+        data = _read(self._process.stdout)
         self._buffer += data
         where = position_phrase(moves)
         if not data:
@@ -145,7 +207,8 @@ class Program:
         if not newline:
             return None
         text = line.decode(errors="replace").strip()
-        if rest or not text.isascii() or not text.isdigit():
+        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        if rest or not is_number:
             said = _shown(self._buffer)
             raise PlayerError(f"{self.name}: answered {said}, not one move, {where}")
         self._buffer = b""
@@ -158,21 +221,21 @@ class Program:
         return PlayerError(f"{self.name}: no answer within {limit} {where}{said}")
 
     def _write(self, line: str) -> None:
-        assert self._process.stdin is not None  # it is a pipe
         # If the program has ended, the end of its output says so.
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(f"{line}\n".encode())
 
     def _how_it_ended(self) -> str:
         try:
-            code = self._process.wait(_END_SECONDS)
+            code = self._process.popen.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             return "closed its output"
         how = f"ended with exit code {code}"
         if code < 0:
-            how = f"was ended by {signal.Signals(-code).name}"
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").split("\n")
+            names = {number.value: number.name for number in signal.Signals}
+            how = f"was ended by {names.get(-code, f'signal {-code}')}"
+        self._process.errors.seek(0)
+        lines = self._process.errors.read().decode(errors="replace").split("\n")
         last = next((line.strip() for line in lines[::-1] if line.strip()), "")
         return f"{how} ({last[:200]})" if last else how
 
@@ -181,32 +244,6 @@ def _shown(said: bytes) -> str:
     """Return what a program said, as text in quotes, cut if it is long."""
     text = said.decode(errors="replace").rstrip("\n")
     return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
-
-
-def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    """End a program: by asking, and then with all processes of its session."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with contextlib.suppress(OSError):
-        process.stdin.write(b"quit\n")
-    with contextlib.suppress(OSError):
-        process.stdin.close()
-    # Its process id is free, and may be another program's, only after `wait`.
-    _wait_for_end_of_output(process.stdout)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    errors.close()
-
-
-def _wait_for_end_of_output(output: IO[bytes]) -> None:
-    """Wait until nobody can write to the output any more, a second at most."""
-    deadline = time.monotonic() + _END_SECONDS
-    while (seconds := deadline - time.monotonic()) > 0:
-        readable, _, _ = select.select([output], [], [], seconds)
-        if readable and not os.read(output.fileno(), 4096):
-            return
 
 
 def answers(programs: Sequence[Program], lines: Iterable[Line]) -> Iterator[int]:
@@ -229,23 +266,28 @@ def answers(programs: Sequence[Program], lines: Iterable[Line]) -> Iterator[int]
             program.ask(following[1])
             asked[program] = following
 
-    for program in programs:
-        ask_next(program)
-    while asked:
-        seconds = min(program.seconds_left for program in asked)
-        readable, _, _ = select.select([*asked], [], [], max(seconds, 0))
-        for program in readable:
-            number, line = asked[program]
-            move = program.read(line)
-            if move is not None:
-                moves[number] = move
-                ask_next(program)
-        for program, (_, line) in asked.items():
-            if program.seconds_left <= 0:
-                raise program.late(line)
-        while num_yielded in moves:
-            yield moves.pop(num_yielded)
-            num_yielded += 1
+    with selectors.DefaultSelector() as selector:
+        for program in programs:
+            selector.register(program, selectors.EVENT_READ)
+            ask_next(program)
+        while asked:
+            seconds = min(program.seconds_left for program in asked)
+            for key, _ in selector.select(max(seconds, 0)):
+                program: Program = key.fileobj  # pyright: ignore[reportAssignmentType]
+                if program not in asked:  # it has ended early, or says too much
+                    selector.unregister(program)
+                    continue
+                number, line = asked[program]
+                move = program.read(line)
+                if move is not None:
+                    moves[number] = move
+                    ask_next(program)
+            for program, (_, asked_line) in asked.items():
+                if program.seconds_left <= 0:
+                    raise program.late(asked_line)
+            while num_yielded in moves:
+                yield moves.pop(num_yielded)
+                num_yielded += 1
     # A second line as an answer may come late.
     for program in programs:
         program.check_silence(_SILENT_SECONDS, line)

@@ -10,7 +10,7 @@ Axes: `B` games, `N` positions of a table, `P` positions, `A` actions.
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -104,22 +104,26 @@ class RunningProgram:
         self._programs: dict[Seat, list[Program]] = {}
 
     def moves(
-        self, seat: Seat, lines: Iterable[Line], legal: Iterable[Sequence[int]]
-    ) -> list[int]:
-        """Return the program's moves after these lines, where these moves are legal.
+        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
+    ) -> Iterator[int]:
+        """Yield the program's moves after these lines, where these moves are legal.
 
         Raises:
             PlayerError: the program can't be started, or an answer is missing, late, no
                 number or illegal.
         """
-        lines = list(lines)
-        if seat not in self._programs:
-            copies = range(self.options.copies)
-            self._programs[seat] = [self._start(seat) for _ in copies]
-        return [*self._checked(self._programs[seat], lines, legal)]
+        try:
+            if seat not in self._programs:
+                self._programs[seat] = []
+                for _ in range(self.options.copies):
+                    self._programs[seat].append(self._start(seat))
+            yield from self._checked(self._programs[seat], lines, legal)
+        except BaseException:  # an answer may still come: it must not be taken later
+            self.end()
+            raise
 
     def moves_of_a_new_copy(
-        self, seat: Seat, lines: Sequence[Line], legal: Iterable[Sequence[int]]
+        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
     ) -> Iterator[int]:
         """Yield the moves of another copy, which ends after them."""
         copy = self._start(seat)
@@ -141,7 +145,7 @@ class RunningProgram:
         self,
         programs: Sequence[Program],
         lines: Sequence[Line],
-        legal: Iterable[Sequence[int]],
+        legal: Sequence[Sequence[int]],
     ) -> Iterator[int]:
         answers = program.answers(programs, lines)
         for move, line, moves in zip(answers, lines, legal, strict=True):
@@ -155,9 +159,11 @@ class RunningProgram:
 
     def end(self) -> None:
         """End the program; it is started again if it is asked."""
-        for programs in self._programs.values():
-            for copy in programs:
-                copy.end()
+        copies = [*itertools.chain(*self._programs.values())]
+        for copy in copies:
+            copy.quit()
+        for copy in copies:
+            copy.end()
         self._programs.clear()
 
 
@@ -247,14 +253,17 @@ def _ask_seat(
 ) -> list[int]:
     """Return the program's moves after these lines; show how many it has answered."""
 
-    def counted() -> Iterator[Line]:
-        for number, line in enumerate(lines, so_far):
-            if number % 100 == 0:
-                say(f"asking {player.name} as {seat} player: {number:,} positions")
-            yield line
+    def show(number: int) -> None:
+        text = f"asking {player.name} as {seat} player: {number:,} positions"
+        player.running.options.say(text)
 
-    say = player.running.options.say
-    return player.running.moves(seat, counted(), legal)
+    show(so_far)
+    moves: list[int] = []
+    for move in player.running.moves(seat, lines, legal):
+        moves.append(move)
+        if (so_far + len(moves)) % 100 == 0:
+            show(so_far + len(moves))
+    return moves
 
 
 def _check_again(

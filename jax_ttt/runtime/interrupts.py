@@ -40,20 +40,28 @@ class StopRequest:
             raise SecondSignal(number)
 
 
-def exit_on_signals() -> None:
-    """Exit at SIGTERM and SIGHUP as a Python program ends: what it has started too.
+@contextlib.contextmanager
+def exit_on_signals(is_needed: bool) -> Iterator[None]:
+    """Exit at SIGTERM and SIGHUP as a Python program ends: with what it has started.
 
-    Without this, these signals end the process at once. A SIGHUP that was ignored
-    before (`nohup`) stays ignored.
+    Without this, or if it is not needed, these signals end the process at once. A
+    handler of the caller's, and a SIGHUP that was ignored before (`nohup`), stay.
     """
 
     def handle(number: int, frame: FrameType | None) -> None:
         del frame
         sys.exit(128 + number)
 
-    for number in (signal.SIGTERM, HANGUP):
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, handle)
+    numbers = [number for number in (signal.SIGTERM, HANGUP) if number is not None]
+    defaults = [n for n in numbers if signal.getsignal(n) == signal.SIG_DFL]
+    replaced = defaults if is_needed else []
+    for number in replaced:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number in replaced:
+            signal.signal(number, signal.SIG_DFL)
 
 
 class SecondSignal(KeyboardInterrupt):

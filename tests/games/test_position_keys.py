@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games, position_keys
@@ -105,3 +107,21 @@ def test_numbers_are_words_and_back():
     assert words.tolist() == [[0, 0], [1, 0], [0, 1], [5, 2**31]]
     np.testing.assert_array_equal(position_keys.keys_to_numbers(words), numbers)
     jax.device_put(words)
+
+
+@given(st.data())
+def test_a_key_is_found_among_ordered_ones(data):
+    """Numbers that share a word with another one are the difficult ones."""
+    words = st.sampled_from([0, 1, 2, 2**31 - 1, 2**31, 2**32 - 1])
+    number = st.builds(lambda high, low: high << 32 | low, words, words)
+    count = data.draw(st.sampled_from([1, 2, 7, 8]))  # each is compiled
+    sets = st.sets(number, min_size=count, max_size=count)
+    ordered = np.array(sorted(data.draw(sets)), np.uint64)
+    order = np.array(data.draw(st.permutations(range(count))), np.int32)
+    keys = position_keys.numbers_to_keys(ordered)
+    find = jax.jit(position_keys.places_of_keys)
+    places = find(jnp.asarray(keys), jnp.asarray(keys[order]))
+    np.testing.assert_array_equal(places, order)
+    others = position_keys.numbers_to_keys(np.array([0, 5, 2**64 - 1], np.uint64))
+    missing = find(jnp.asarray(keys), jnp.asarray(others))
+    assert ((missing >= 0) & (missing < count)).all()

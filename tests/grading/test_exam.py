@@ -9,6 +9,7 @@ from jax.tree_util import Partial
 from jax_ttt.config.errors import UsageError
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import exam as exams
+from jax_ttt.players.player import Player
 
 ENV = "connect_four"
 HEAD = "moves,score,s1,s2,s3,s4,s5,s6,s7,kind,can_win_now\n"
@@ -113,7 +114,8 @@ def test_a_file_may_have_questions_of_another_game(read):
     assert np.flatnonzero(second).tolist() == [8]
 
 
-def take(exam, player):
+def take(exam, choose):
+    player = Player(env_id=ENV, name="player", choose=Partial(choose))
     return exams.take_exam(ENV, player, exam, jax.random.key(0))
 
 
@@ -133,7 +135,7 @@ def test_the_first_legal_column_has_the_share_that_is_counted_here(exam, states)
     action = np.asarray(states.legal_action_mask).argmax(axis=1)
     keeps = exam.keeps[np.arange(1012), action]
     tactical = np.array(exam.kinds) == "tactical"
-    scores = take(exam, Partial(lambda key, state: state.legal_action_mask.argmax(1)))
+    scores = take(exam, lambda key, state: state.legal_action_mask.argmax(1))
     assert scores.all.share == keeps.mean()
     assert scores.by_kind["tactical"].share == keeps[tactical].mean()
     assert scores.by_kind["random"].share == keeps[~tactical].mean()

@@ -1,0 +1,121 @@
+"""Games of programs that are asked in each game."""
+
+import jax
+import numpy as np
+import player_programs
+import pytest
+import rules
+from player_programs import PlayerProgram
+
+from jax_ttt.grading import program_match
+from jax_ttt.players import player_names, program_players, random_players
+from jax_ttt.players.player import Player
+from jax_ttt.players.program import ProgramOptions
+
+ENV = "tic_tac_toe"
+GAMES = 256
+"""Games in a seat: one number, since programs are compiled for it."""
+RANDOM = Player(env_id=ENV, name="random", choose=random_players.random_player)
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Return a function that returns a program as a player that is asked in games."""
+    players, programs = [], []
+
+    def new(answer=player_programs.FIRST_FREE, env_id=ENV, **options):
+        written = PlayerProgram(tmp_path, answer, file=f"{len(programs)}.py")
+        spec = player_names.read_name(written.name, env_id)
+        options = ProgramOptions(in_advance=False, **options)
+        player = program_players.make_program_player(spec, env_id, options)
+        programs.append(written)
+        players.append(player)
+        return player, written
+
+    yield new
+    for player in players:
+        player.running.end()
+    assert [number for each in programs for number in each.left_running()] == []
+
+
+def counts_of(result):
+    return [*map(int, result)]
+
+
+def within(counts, rates):
+    """Return whether counts of games are inside 99.9 % intervals of the exact rates."""
+    number = sum(counts)
+    return all(
+        abs(count - number * rate) <= 3.29 * np.sqrt(number * rate * (1 - rate))
+        for count, rate in zip(counts, map(float, rates), strict=True)
+    )
+
+
+def test_two_programs_that_play_one_move_play_one_game(asked):
+    """Of two players of the first free cell, X wins with its fourth move: 0 2 4 6."""
+    player, written = asked()
+    result = program_match.play_pair(player, player, jax.random.key(0), GAMES)
+    assert counts_of(result) == [GAMES, 0, 0]
+    lines = ["", "0 1", "0 1 2 3", "0 1 2 3 4 5"]
+    assert written.asked("first") == [[line for line in lines for _ in range(GAMES)]]
+    lines = ["0", "0 1 2", "0 1 2 3 4"]
+    assert written.asked("second") == [[line for line in lines for _ in range(GAMES)]]
+
+
+def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
+    """The first free cell; random opponents win some games sooner than others."""
+    player, written = asked(copies=2)
+    exact = {
+        "first": rules.outcome(lambda board: rules.moves(board)[:1], rules.moves),
+        "second": rules.outcome(rules.moves, lambda b: rules.moves(b)[:1])[::-1],
+    }
+    match = program_match.play_random(player, jax.random.key(1), 2 * GAMES)
+    for seat in ("first", "second"):
+        counts = counts_of(getattr(match, seat))
+        assert sum(counts) == GAMES
+        assert within(counts, exact[seat])
+        for line in (line for lines in written.asked(seat) for line in lines):
+            board = "-" * 9
+            for move in map(int, line.split()):
+                assert move in rules.moves(board)
+                board = rules.after(board, move)
+            assert rules.moves(board), "no game that is over"
+    assert len(written.told()) == 4
+    assert program_match.is_asked(player)
+    assert not program_match.is_asked(row_by_row)
+
+
+def test_the_first_player_is_the_first_one(asked):
+    best, _ = asked(player_programs.MINIMAX)
+    worst, _ = asked()
+    key = jax.random.key(2)
+    assert counts_of(program_match.play_pair(best, worst, key, GAMES)) == [GAMES, 0, 0]
+    assert counts_of(program_match.play_pair(best, RANDOM, key, GAMES))[2] == 0
+    assert counts_of(program_match.play_pair(RANDOM, best, key, GAMES))[0] == 0
+
+
+def test_games_are_random_by_their_key(asked):
+    player, _ = asked()
+    results = [
+        counts_of(program_match.play_pair(player, RANDOM, jax.random.key(seed), GAMES))
+        for seed in (0, 1, 0)
+    ]
+    assert results[0] == results[2] != results[1]
+
+
+def test_no_game_asks_nobody(asked):
+    player, written = asked()
+    result = program_match.play_pair(player, player, jax.random.key(0), 0)
+    assert counts_of(result) == [0, 0, 0]
+    assert written.told() == []
+
+
+@pytest.mark.slow
+def test_a_game_without_keys(asked):
+    """The first legal cell of Hex, which the program knows from the moves."""
+    answer = "say(min({*range(121)} - {*moves}))"
+    player, written = asked(answer, env_id="hex")
+    opponent = Player(env_id="hex", name="random", choose=random_players.random_player)
+    result = program_match.play_pair(player, opponent, jax.random.key(0), 2)
+    assert sum(counts_of(result)) == 2
+    assert written.told()[0][:3] == ["hex first", "", ""]

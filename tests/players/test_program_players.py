@@ -1,0 +1,300 @@
+"""Programs as players: names, what they are asked, and when they are deterministic."""
+
+import re
+import sys
+import time
+
+import jax
+import numpy as np
+import player_programs
+import pytest
+import rules
+import small_boards
+from player_programs import PlayerProgram
+
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.games.played_game import Game
+from jax_ttt.players import player_names, program_players
+from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players.program_players import chosen_move
+
+STONES = {"first": "X", "second": "O"}
+PYTHON = sys.executable
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a program; nothing of it may go on."""
+    written = []
+
+    def new(*args, **kwargs):
+        written.append(PlayerProgram(tmp_path, *args, **kwargs))
+        return written[-1]
+
+    yield new
+    assert [number for each in written for number in each.left_running()] == []
+
+
+def make(written, env_id="tic_tac_toe", **options):
+    spec = player_names.read_name(written.name, env_id)
+    return program_players.make_program_player(spec, env_id, ProgramOptions(**options))
+
+
+def board_of(line):
+    """Return the board of tic-tac-toe after the moves of a line."""
+    board = "-" * 9
+    for move in line.split():
+        board = rules.after(board, int(move))
+    return board
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (PYTHON, [PYTHON]),
+        (f"  {PYTHON} a 'b c' \"d\"", [PYTHON, "a", "b c", "d"]),
+        ("PATH WITH SPACES", ["PATH WITH SPACES"]),
+        ("'PATH WITH SPACES' a", ["PATH WITH SPACES", "a"]),
+        ("sh -c 'a | b; c'", ["sh", "-c", "a | b; c"]),
+        ("sh a:b:c", ["sh", "a:b:c"]),
+    ],
+)
+def test_a_command_is_split_into_words(command, words, tmp_path):
+    path = str(PlayerProgram(tmp_path / "a folder", file="a player").path)
+    name = f"program:{command}".replace("PATH WITH SPACES", path)
+    spec = player_names.read_name(name, "connect_four")
+    assert (spec.name, spec.kind) == (name, "program")
+    assert spec.command == [word.replace("PATH WITH SPACES", path) for word in words]
+    assert spec.program is spec
+    blend = player_names.read_name(f"blend:0.5:{name}", "tic_tac_toe")
+    assert blend.program == spec
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("program:", "program needs a command after it: program:COMMAND"),
+        ("program", "program needs a command after it: program:COMMAND"),
+        ("program: ", "program needs a command after it: program:COMMAND"),
+        ("program:sh -c 'a", "No closing quotation"),
+        ("program:no-such-program x", "no-such-program: no such program"),
+        ("program:./none", "./none: no such program"),
+        ("program:A=1 sh", "A=1: no such program"),
+        ("program:./text", "./text: not executable; name its interpreter too, or"),
+        ("lookahead:1:program:sh", "lookahead needs a saved agent, got 'program:sh'"),
+    ],
+)
+def test_other_commands_are_refused(name, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").touch()
+    with pytest.raises(PlayerError) as error:
+        player_names.read_name(name, "tic_tac_toe")
+    assert str(error.value).startswith(f"{name}: {reason}")
+
+
+@pytest.mark.parametrize("name", ["program:sh", "blend:0.5:program:sh"])
+def test_a_program_is_no_opponent_in_training(name):
+    with pytest.raises(PlayerError, match=r"not possible as an opponent .* be slow"):
+        player_names.check_opponent(name, "tic_tac_toe")
+
+
+def assert_asked_once(written, seat, env_id, expected, to_board):
+    """Check that a seat was asked for each board once, and another copy for some."""
+    *copies, check = written.asked(seat, env_id)
+    boards = [to_board(line) for asked in copies for line in asked]
+    assert sorted(boards) == sorted(expected)
+    again = [to_board(line) for line in check]
+    assert len(set(again)) == len(again)
+    assert set(again) <= set(boards)
+    assert 50 + 0.05 * len(boards) < len(again) < 50 + 0.15 * len(boards)
+    lengths = [*map(len, check)]
+    assert lengths != sorted(lengths), "in another order"
+    return [line for asked in copies for line in asked], check
+
+
+def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, boards):
+    written = write(player_programs.MINIMAX)
+    player = make(written, copies=2)
+    assert (player.note, player.is_deterministic, player.is_asked) == ("", True, False)
+    assert player.policy is not None
+    for position in host_tree.decisions.tolist():
+        (move,) = np.flatnonzero(player.policy[position])
+        assert [move] == rules.first_best(boards[position])
+    undecided = [board for board in boards if rules.moves(board)]
+    total = 0
+    for seat, stone in STONES.items():
+        expected = [board for board in undecided if rules.mover(board) == stone]
+        lines, check = assert_asked_once(
+            written, seat, "tic_tac_toe", expected, board_of
+        )
+        assert len(set(check) - set(lines)) > 100, "by another order of moves"
+        total += len(lines)
+    assert total == 4520
+    assert len(written.told()) == 6, "two copies and another one, in each seat"
+    assert all(lines[-1] == "quit" for lines in written.told())
+
+
+def four_of(line):
+    """Return the board of `connect_4x4` after the moves of a line."""
+    board = "-" * 16
+    for move in line.split():
+        board = small_boards.dropped(board, int(move), small_boards.mover(board))
+    return board
+
+
+def first_column(board):
+    return next(column for column in (1, 2, 0, 3) if board[column] == "-")
+
+
+@pytest.mark.slow
+def test_every_position_that_a_program_reaches_is_asked_once(write):
+    written = write(player_programs.FIRST_COLUMN)
+    player = make(written, "connect_4x4", copies=2)
+    assert (player.note, player.is_deterministic, player.policy) == ("", True, None)
+    for seat, stone in STONES.items():
+        expected = small_boards.reached(first_column, stone)
+        lines, check = assert_asked_once(
+            written, seat, "connect_4x4", expected, four_of
+        )
+        assert set(check) - set(lines), "by another order of moves"
+        for line in lines[::100]:
+            game = Game.start("connect_4x4", [*map(int, line.split())])
+            move = chosen_move(player, game, jax.random.key(0))
+            assert move == first_column(four_of(line))
+
+
+def test_a_limit_of_positions(write):
+    """As the first player it reaches 1 + 4 positions with at most two moves."""
+    written = write(player_programs.FIRST_COLUMN)
+    player = make(written, "connect_4x4", max_positions=5)
+    assert player.note.startswith(f"{written.name} reaches more than 5 positions as fi")
+    assert player.is_asked
+    assert [len(asked) for asked in written.asked("first", "connect_4x4")] == [5]
+    with pytest.raises(PlayerError, match="its moves are not known in advance"):
+        player.choose(jax.random.key(0), Game.start("connect_4x4").state)
+
+
+def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
+    written = PlayerProgram(tmp_path)
+    player = make(written, "hex")
+    assert "positions of hex can't be enumerated" in player.note
+    assert player.is_asked
+    assert written.told() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "env_id"),
+    [
+        ("say(sorted({*range(9)} - {*moves})[os.getpid() % (9 - len(moves))])", "ttt"),
+        ("import random; say(random.choice([*{*range(9)} - {*moves}]))", "ttt"),
+        # The order of the moves.
+        ("say((min if sum(moves[:1]) % 2 else max)({*range(9)} - {*moves}))", "ttt"),
+        (
+            "say([c for c in range(4) if moves.count(c) < 4]"
+            "[-1 if len(moves) == 4 and moves[1] < moves[3] else 0])",
+            "connect_4x4",
+        ),
+        # The number of the positions that it was asked before.
+        (
+            "n = globals().setdefault('n', 0) + 1;"
+            "say((min if n % 2 else max)({*range(9)} - {*moves}))",
+            "ttt",
+        ),
+    ],
+    ids=["process", "chance", "order", "order-4x4", "history"],
+)
+def test_a_program_that_answers_differently_is_noticed(answer, env_id, write):
+    written = write(answer)
+    env_id = env_id.replace("ttt", "tic_tac_toe")
+    player = make(written, env_id)
+    found = re.fullmatch(
+        r"(.*) does not play one move in each position \(once (\d+) and once (\d+), "
+        r"(before the first move|after the moves [\d ]+)\), so its games are sampled",
+        player.note,
+    )
+    assert found
+    assert found[1] == written.name
+    assert found[2] != found[3]
+    assert player.is_asked
+    assert player.policy is None
+
+
+def test_a_program_in_a_game_is_asked_in_its_seat(write):
+    written = write()
+    player = make(written, in_advance=False)
+    assert written.told() == []
+    moves = player.moves(
+        [(), (0,), (0, 1), (4,)], [range(9), range(1, 9), range(2, 9), [0, 1]]
+    )
+    assert moves == [0, 1, 2, 0]
+    game = Game.start("tic_tac_toe", [0, 1, 2])
+    assert chosen_move(player, game, jax.random.key(0)) == 3
+    assert written.asked("first") == [["", "0 1"]]
+    assert written.asked("second") == [["0", "4", "0 1 2"]], "it goes on"
+    player.running.end()
+    assert chosen_move(player, game, jax.random.key(0)) == 3, "it is started again"
+    player.running.end()
+
+
+def test_an_illegal_move_is_refused_with_the_position(write):
+    player = make(write("say(4)"), in_advance=False)
+    with pytest.raises(PlayerError) as error:
+        player.moves([(0, 4)], [[1, 2, 3]])
+    player.running.end()
+    message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3"
+    assert str(error.value) == message
+
+
+def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
+    written = write("time.sleep(0.5) if moves == [8] else None; say(len(moves))")
+    player = make(written, in_advance=False, answer_seconds=0.3)
+    legal = [range(9)]
+    player.moves([(0, 1, 2)], legal)  # it has started
+    with pytest.raises(PlayerError, match="no answer within"):
+        player.moves([(8,)], legal)
+    player.running.options = ProgramOptions(answer_seconds=30.0)
+    assert player.moves([(0, 1, 2)], legal) == [3]
+    player.running.end()
+
+
+def test_the_number_of_answers_is_shown_meanwhile(write):
+    """Not before the program has answered."""
+    shown, written = [], write()
+
+    def say(text):
+        shown.append((text, sum(map(len, written.asked("first")))))
+
+    make(written, say=say)
+    texts = [text for text, _ in shown]
+    assert texts[0] == f"asking {written.name} as first player: 0 positions"
+    assert f"asking {written.name} as first player: 2,400 positions" in texts
+    assert f"asking {written.name} as second player: 2,000 positions" in texts
+    for text, num_asked in shown[:24]:
+        number = int(re.findall(r"([\d,]+) positions", text)[0].replace(",", ""))
+        assert number - 5 <= num_asked <= number + 5
+
+
+# Which reaches 9,857 positions of `connect_5x4`.
+COLUMNS = "say(next(c for c in (2, 1, 4, 0, 3) if moves.count(c) < 4))"
+
+
+@pytest.mark.slow
+def test_a_program_is_asked_quickly(write, capsys):
+    """4,520 positions in 5 s, and 10,000 in 10 s, on a machine that is idle."""
+    seconds = {}
+    for env_id, answer, count in (
+        ("tic_tac_toe", player_programs.MINIMAX, 4520),
+        ("connect_5x4", COLUMNS, 9857),
+    ):
+        make(write(answer, file=f"{env_id}-1.py"), env_id)  # which compiles
+        written = write(answer, file=f"{env_id}-2.py")
+        begin = time.perf_counter()
+        player = make(written, env_id)
+        seconds[env_id] = time.perf_counter() - begin
+        assert player.is_deterministic
+        asked = [written.asked(seat, env_id)[0] for seat in STONES]
+        assert sum(map(len, asked)) == count
+    with capsys.disabled():
+        print(f"\nseconds in which a program is asked: {seconds}")
+    assert seconds["tic_tac_toe"] < 4 * 5
+    assert seconds["connect_5x4"] < 4 * 10

@@ -1,0 +1,467 @@
+"""Programs as players in the commands: right ones, wrong ones, and signals."""
+
+import csv
+import io
+import json
+import re
+import runpy
+import shlex
+import signal
+import time
+from pathlib import Path
+
+import as_users
+import commands
+import jax.numpy as jnp
+import player_programs
+import pytest
+import rules
+from player_programs import PlayerProgram
+
+import jax_ttt
+from jax_ttt import arena, evaluate, play
+from jax_ttt.runtime import interrupts
+
+CHECKER = runpy.run_path(
+    str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
+)
+NOW = r"after the moves \d \d"
+"""Any position with two moves: they are asked after the one without moves."""
+
+
+@pytest.fixture(autouse=True)
+def same_handlers():
+    """Let the handlers of signals be the same after a command in this process."""
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def no_hang():
+    with player_programs.limited():
+        yield
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a program; nothing of it may go on."""
+    written = []
+
+    def new(*args, **kwargs):
+        folder = kwargs.pop("folder", tmp_path)
+        written.append(PlayerProgram(folder, *args, **kwargs))
+        return written[-1]
+
+    yield new
+    assert [number for each in written for number in each.left_running()] == []
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs a command and returns its output and errors."""
+
+    def run(module, *argv, code=0):
+        capsys.readouterr()
+        assert commands.run(module, [str(arg) for arg in argv]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+WRONG = {
+    "slow": ("time.sleep(0.6 * bool(moves)); say(0)", f"no answer within 0.5 s {NOW}"),
+    "silent": ("get()", "no answer within 0.5 s before the first move"),
+    "dying": (
+        "say(0) if not moves else sys.exit('no luck')",
+        rf"ended with exit code 1 \(no luck\) {NOW}",
+    ),
+    "garbage": (
+        "say('hello')",
+        "answered 'hello', not one move, before the first move",
+    ),
+    "illegal": ("say(0)", f"answered 0 {NOW}; legal are [1-8]( [1-8]){{6}}"),
+    "two moves": ("say('4 5')", "answered '4 5', not one move, before the first move"),
+}
+
+
+@pytest.mark.parametrize(("answer", "reason"), WRONG.values(), ids=WRONG)
+def test_a_wrong_answer_is_refused_in_one_line(answer, reason, write, run):
+    written = write(answer)
+    out, err = run(evaluate, written.name, "--answer-seconds", "0.5", code=2)
+    assert out == ""
+    assert re.fullmatch(f"error: {re.escape(written.name)}: {reason}\n", err)
+    assert written.left_running() == []
+    assert len(written.told()) == 1, "it was started once"
+
+
+def test_minimax_has_the_grade_and_the_certificate_of_minimax(write, run, tmp_path):
+    written = write(player_programs.MINIMAX, folder=tmp_path / "one")
+    path = tmp_path / "certificate.json"
+    out, err = run(evaluate, written.name, "--json", "--certificate", path)
+    expected, _ = run(evaluate, "minimax-first", "--json")
+    assert json.loads(out) == json.loads(expected) | {"agent": written.name}
+    assert err.startswith(f"wrote {path}: ")
+    certificate = json.loads(path.read_text())
+    assert str(tmp_path) not in path.read_text(), "nothing but the moves"
+    assert certificate["sha256"] == ""
+    assert CHECKER["check"](certificate).startswith("no line of play beats it")
+    for seat, stone in (("first", "X"), ("second", "O")):
+        boards = rules.reached(rules.first_best, stone)
+        moves = {board: rules.first_best(board)[0] for board in boards}
+        assert certificate["moves"][seat] == moves
+    assert len(written.told()) == 4, "a copy in each seat, and one that checks it"
+    assert written.left_running() == []
+
+
+@pytest.mark.slow
+def test_copies_give_the_same_grade(write, run):
+    written = write()
+    outs = [run(evaluate, written.name, "--json").out]
+    assert len(written.told()) == 4
+    outs.append(run(evaluate, written.name, "--json", "--copies", "3").out)
+    assert len(written.told()) == 4 + 2 * (3 + 1)
+    assert outs[0] == outs[1]
+    first = [asked for asked in written.asked("first")[2:] if len(asked) > 400]
+    assert len(first) == 3, "each is asked for its share"
+    assert "note" not in json.loads(outs[0])
+
+
+def test_a_program_in_a_shell_and_in_a_folder_with_a_space(write, run, tmp_path):
+    folder = tmp_path / "my bots"
+    written = write(folder=folder, file="my player")
+    expected = jax_ttt.grade(f"program:{folder}/my player")
+    assert expected.unbeatable is False
+    shell = f"cd {shlex.quote(str(folder))} && ./*player | cat"
+    name = f"program:sh -c {shlex.quote(shell)}"
+    result = json.loads(run(evaluate, name, "--json").out)
+    assert result["verdict"] == expected.verdict
+    win_rate = expected.followed["first"].win_rate
+    assert result["grade"]["first"]["win_rate"] == pytest.approx(win_rate)
+    assert len(written.told()) == 8
+    _, err = run(evaluate, f"program:{shell}", code=2)
+    assert err.count("\n") == 1
+    assert err.startswith(f"error: program:{shell}: cd: ")
+
+
+CHANCE = "import random; say(random.choice([*{*range(9)} - {*moves}]))"
+
+
+def test_a_program_of_chance_is_sampled_and_the_report_says_why(write, run):
+    written = write(CHANCE)
+    out, err = run(evaluate, written.name, "--games", "400")
+    assert err == ""
+    _, _, note, *_ = out.splitlines()
+    assert note.startswith(f"{written.name} does not play one move in each position (")
+    assert "nothing is proven" in out
+    assert "exact" not in out.replace(note, "")
+
+
+@pytest.mark.slow
+def test_a_sampled_grade_as_json(write, run):
+    written = write(CHANCE)
+    result = json.loads(run(evaluate, written.name, "--games", "400", "--json").out)
+    assert result["note"].startswith(f"{written.name} does not play one move in each ")
+    assert result["grade"].keys().isdisjoint({"first", "second", "unbeatable"})
+    sampled = result["grade"]["sampled"]
+    for seat, rate in (("first", 0.585), ("second", 0.288)):
+        assert sampled[seat]["num_games"] == 200
+        assert abs(sampled[seat]["win_rate"] - rate) < 0.14
+
+
+def test_a_program_of_chance_has_no_certificate(write, run, tmp_path):
+    written = write(CHANCE)
+    path = tmp_path / "certificate.json"
+    out, err = run(evaluate, written.name, "--certificate", path, code=2)
+    assert (out, err.count("\n")) == ("", 1)
+    assert "no certificate" in err
+    assert not path.exists()
+    with pytest.raises(jax_ttt.Refused, match="no proof is possible"):
+        jax_ttt.prove(written.name)
+
+
+@pytest.mark.slow
+def test_a_program_of_chance_has_sampled_pairs_in_a_table(write, run, tmp_path):
+    written = write(CHANCE)
+    path = tmp_path / "pairs.csv"
+    names = [written.name, "random"]
+    out, err = run(arena, *names, "--games", "16", "--csv", path)
+    assert err == ""
+    assert f"\n{written.name} does not play one move in each position" in out
+    cells = [line.split()[-2:] for line in out.splitlines()[4:6]]
+    is_sampled = [[cell.startswith("~") for cell in row] for row in cells]
+    assert is_sampled == [[True, True], [True, False]]
+    with path.open(newline="") as file:
+        games = {
+            (row["first"], row["second"]): row["num_games"]
+            for row in csv.DictReader(file)
+        }
+    assert games == dict.fromkeys(games, "16") | {("random", "random"): "0"}
+
+
+@pytest.mark.slow
+def test_a_program_that_plays_one_move_has_exact_pairs(write, run):
+    name = write().name
+    result = json.loads(run(arena, name, "random", "--json").out)
+    assert [pair["num_games"] for pair in result["pairs"]] == [0] * 4
+    assert result["pairs"][0]["win_rate"] == 1
+    assert {row["player"] for row in result["ranking"]} == {name, "random"}
+
+
+def test_a_whole_game_against_a_program(write, run, monkeypatch):
+    written = write()
+    monkeypatch.setattr("sys.stdin", io.StringIO("8\n7\n6\n"))
+    out, err = run(play, written.name)
+    assert err == ""
+    assert re.findall(r"\(O\) plays (\d)", out) == ["0", "1"]
+    assert "you win" in out
+    assert written.told() == [["tic_tac_toe second", "8", "8 0 7", "quit"]]
+
+
+def test_a_wrong_answer_ends_a_game(write, run, monkeypatch):
+    written = write("say(0)")
+    monkeypatch.setattr("sys.stdin", io.StringIO("8\n7\n6\n"))
+    _, err = run(play, written.name, code=2)
+    reason = "answered 0 after the moves 8 0 7; legal are 1 2 3 4 5 6"
+    assert err == f"error: {written.name}: {reason}\n"
+
+
+HEAD = "moves," + ",".join(f"s{n}" for n in range(1, 8)) + ",kind\n"
+
+
+def test_an_exam_asks_for_its_questions_alone(write, run, tmp_path):
+    """Of three questions, the program of the middle column knows two."""
+    path = tmp_path / "exam.csv"
+    rows = ["44,0,0,0,1,0,0,0,random", "4,0,0,0,1,0,0,0,random", "12,1,0,0,0,0,0,0,x"]
+    path.write_text(HEAD + "\n".join(rows) + "\n")
+    written = write("say(3)")
+    flags = ["--env-id", "connect_7x6", "--exam", path]
+    out, err = run(evaluate, written.name, *flags, "--json")
+    assert err == ""
+    result = json.loads(out)
+    exam = result["grade"]["exam"]["all"]
+    assert (exam["num_positions"], exam["share"]) == (3, pytest.approx(2 / 3))
+    assert result["grade"].keys().isdisjoint({"first", "second", "sampled"})
+    assert "note" not in result, "it was not asked in advance"
+    asked = [written.asked(seat, "connect_7x6") for seat in ("first", "second")]
+    assert asked == [[["3 3", "0 1"]], [["3"]]]
+
+
+def first_column(key, env_state):
+    order = jnp.array([1, 2, 0, 3])
+    return order[env_state.legal_action_mask[:, order].argmax(axis=1)]
+
+
+@pytest.mark.slow
+def test_where_there_is_no_tree_the_grade_is_that_of_a_search(write):
+    """That of the same player as a function, whose mirrored boards are not merged."""
+    written = write(player_programs.FIRST_COLUMN)
+    grade = jax_ttt.grade(written.name, env_id="connect_4x4")
+    expected = jax_ttt.grade(first_column, env_id="connect_4x4")
+    assert (grade.unbeatable, grade.sampled) == (False, None)
+    for seat in ("first", "second"):
+        one, other = grade.followed[seat], expected.followed[seat]
+        assert one.rates == other.rates
+        assert one.losing_line == other.losing_line
+        assert (one.lines, one.complete) == (other.lines, True)
+
+
+@pytest.mark.slow
+def test_a_limit_of_positions_gives_a_sampled_grade(write, run):
+    written = write(player_programs.FIRST_COLUMN)
+    flags = ["--env-id", "connect_4x4", "--max-positions", "10", "--games", "20"]
+    out, err = run(evaluate, written.name, *flags)
+    assert err == ""
+    reason = "reaches more than 10 positions as first player, so its games are sampled"
+    assert out.count(f"{written.name} {reason}") >= 1
+    assert "nothing is proven" in out
+    result = json.loads(run(evaluate, written.name, *flags, "--json").out)
+    assert reason in result["note"]
+    assert result["grade"]["sampled"]["both"]["num_games"] == 20
+
+
+@pytest.mark.slow
+def test_programs_in_python(write):
+    written = write(player_programs.MINIMAX, file="minimax.py")
+    player = jax_ttt.player(written.name)
+    assert player.is_exact
+    started = len(written.told())
+    assert jax_ttt.prove(player).unbeatable is True
+    match = jax_ttt.match(player, "minimax")
+    assert (match.is_exact, match.first.draw_rate) == (True, 1)
+    assert len(written.told()) == started, "its moves are known"
+    chance = write(CHANCE, file="chance.py")
+    match = jax_ttt.match(chance.name, player, num_games=8)
+    assert not match.is_exact
+    assert (match.first.num_games, match.first.win_rate) == (8, 0)
+    blend = jax_ttt.grade(f"blend:1:{written.name}")
+    assert blend.followed["first"].win_rate == pytest.approx(737 / 1260)
+    with pytest.raises(jax_ttt.Refused, match="its moves are not known in advance"):
+        jax_ttt.grade(f"blend:0.5:{chance.name}")
+
+
+def test_a_game_in_python(write):
+    written = write()
+    game = jax_ttt.new_game(written.name, seat="second")
+    assert game.moves == (0,)
+    assert game.play(4).moves == (0, 4, 1)
+    chance = write(CHANCE, file="chance.py")
+    game = jax_ttt.new_game(chance.name)
+    while not game.is_over:
+        game = game.play(game.legal_moves[0])
+    told = chance.told()[-1]
+    assert told[0] == "tic_tac_toe second"
+    assert (
+        told[1:]
+        == [" ".join(map(str, game.moves[:n])) for n in (1, 3, 5, 7, 9)][
+            : len(told) - 1
+        ]
+    )
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("train --opponent program:cat", "would be slow"),
+        ("train --opponent blend:0.5:program:cat", "would be slow"),
+        ("sweep --grid opponent=program:cat", "would be slow"),
+        ("evaluate program:", "program needs a command after it: program:COMMAND"),
+        ("evaluate program:no-such-program", "no-such-program: no such program"),
+        ("play program:no-such-program", "no-such-program: no such program"),
+        ("arena random program:no-such-program", "no-such-program: no such program"),
+        ("evaluate program:cat --copies 0", "--copies"),
+        ("evaluate program:cat --answer-seconds 0", "--answer-seconds"),
+        ("evaluate program:cat --answer-seconds nan", "--answer-seconds"),
+    ],
+)
+def test_wrong_names_and_flags_are_refused(line, reason):
+    as_users.assert_refused(as_users.run_here(line), "program", reason)
+
+
+@pytest.mark.fault
+def test_a_quotation_that_is_not_closed_is_refused(run):
+    _, err = run(evaluate, "program:sh -c 'a", code=2)
+    assert err == "error: program:sh -c 'a: No closing quotation\n"
+
+
+@pytest.mark.fault
+def test_a_training_refuses_a_program_in_python():
+    with pytest.raises(jax_ttt.Refused, match="would be slow"):
+        jax_ttt.train(opponent="program:cat")
+
+
+@pytest.mark.fault
+def test_a_program_that_is_no_program_is_one_line(tmp_path, run):
+    path = tmp_path / "player"
+    path.write_text("neither a shebang nor an executable format")
+    path.chmod(0o755)
+    _, err = run(evaluate, f"program:{path}", code=2)
+    assert err == f"error: program:{path}: can't be started: Exec format error\n"
+
+
+SILENT = """
+import signal
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+get(), get(), time.sleep(600)
+"""
+
+
+def wait_until_asked(written):
+    deadline = time.monotonic() + 120
+    while not any(len(lines) > 1 for lines in written.told()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    ("numbers", "code", "message"),
+    [
+        ([signal.SIGINT], 130, "error: interrupted\n"),
+        ([signal.SIGTERM], 143, ""),
+        ([signal.SIGHUP], 129, ""),
+        # By a person who does not wait, and by `timeout`.
+        ([signal.SIGINT, signal.SIGINT], 130, "error: interrupted\n"),
+        ([signal.SIGTERM, signal.SIGTERM], 143, ""),
+    ],
+)
+def test_a_signal_ends_the_program_too(numbers, code, message, write, tmp_path):
+    """Although it ignores signals, the end of its input and `quit`."""
+    written = write(code=SILENT, keeps_output=True)
+    process = as_users.start(
+        "evaluate", written.name, "--answer-seconds", 300, cwd=tmp_path
+    )
+    try:
+        wait_until_asked(written)
+        for number in numbers:
+            process.send_signal(number)
+            time.sleep(0.3)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, out, err) == (code, "", message)
+    assert written.left_running() == []
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+def test_a_program_whose_command_is_killed_reads_the_end_of_its_input(write, tmp_path):
+    written = write("get(); os.killpg(0, 9)")
+    process = as_users.start("evaluate", written.name, cwd=tmp_path)
+    wait_until_asked(written)
+    process.kill()
+    process.communicate()
+    assert written.left_running() == []
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+def test_many_copies_end_together(write, tmp_path):
+    """Each has a second to end by itself, all of them the same one."""
+    written = write(code=SILENT, keeps_output=True)
+    begin = time.monotonic()
+    flags = ["--copies", "24", "--answer-seconds", "0.5"]
+    done = as_users.run("evaluate", written.name, *flags, cwd=tmp_path)
+    assert done.code == 2
+    assert done.err.endswith("no answer within 0.5 s before the first move\n")
+    assert written.left_running() == []
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+def test_very_many_copies_are_possible_or_refused(write, tmp_path):
+    """The descriptors of their files have numbers above 1,024."""
+    path = tmp_path / "player.sh"
+    path.write_text("read -r game; read -r line; echo hello; read -r line\n")
+    flags = ["--copies", "400", "--answer-seconds", "60"]
+    done = as_users.run("evaluate", f"program:sh {path}", *flags, cwd=tmp_path)
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err[-500:]
+
+
+@pytest.mark.fault
+def test_a_signal_becomes_an_exit_unless_it_is_ignored():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with interrupts.exit_on_signals(is_needed=True):
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+        with pytest.raises(SystemExit) as end:
+            signal.raise_signal(signal.SIGTERM)
+    assert end.value.code == 143
+    with interrupts.exit_on_signals(is_needed=False):
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.fault
+def test_a_program_that_calls_us_keeps_its_handlers(write, run):
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    run(evaluate, write("say(0)").name, code=2)
+    assert [signal.getsignal(number) for number in numbers] == before
