@@ -22,7 +22,6 @@ from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import player_names
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
@@ -135,11 +134,7 @@ def main(args: Args) -> int:
     ):
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
-            options = ProgramOptions(
-                copies=args.programs.copies,
-                answer_seconds=args.programs.answer_seconds,
-                say=status.set_description_str,
-            )
+            options = args.programs.options(True, status.set_description_str)
             all_players.append(registry.make_player(spec, env_id, player_key, options))
         status.set_description_str("playing")
 
@@ -169,7 +164,7 @@ def main(args: Args) -> int:
         print(summary_tables.cross_table_text(env_id, table))
         for player in all_players:
             if player.note:
-                print(player.note)
+                print(f"{player.name}: {player.note}")
             if learned := grade_text.learned_seat(env_id, player.seats):
                 print(f"{player.name} {learned}")
     write_files(args, env_id, table)

@@ -28,7 +28,6 @@ from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text import screen
 
@@ -75,7 +74,7 @@ class Args:
     """Seed of all random numbers."""
     max_positions: Annotated[int | None, _MAX_POSITIONS] = None
     """Most positions to enumerate in each seat where the tree is too large; by default
-    as many as fit into memory. A program is asked for its move in 100,000 at most."""
+    as many as fit into memory."""
     exam: Annotated[Path | None, _FILE_OR_BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
     file, the program's own exam in Connect Four; write the flag after the agent.
@@ -146,7 +145,9 @@ def main(args: Args) -> int:
         standard_streams.status_line(f"grading {name}") as status,
     ):
         stamp = player_names.file_stamp(spec) if args.certificate else ()
-        options = program_options(args, env_id, status.set_description_str)
+        # An exam asks for other positions than those that the player reaches.
+        in_advance = args.exam is None or GAMES[env_id].enumerable
+        options = args.programs.options(in_advance, status.set_description_str)
         player = registry.make_player(spec, env_id, player_key, options)
         status.set_description_str(f"grading {name}")
         tree = trees.host_tree(env_id)
@@ -173,7 +174,7 @@ def main(args: Args) -> int:
             likeliest_game = proof.self_play_line(tree, player.policy)
         print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
         if player.note:
-            print(f"{player.note}\n")
+            print(f"note: {player.note}\n")
         print(grade_text.full_report(grade, colour_for_stdout(verdict), likeliest_game))
     if tree is not None:
         policy_files.write_policy(
@@ -198,21 +199,6 @@ def is_exam_only(args: Args, env_id: EnvId) -> bool:
     if args.exam is None or GAMES[env_id].enumerable:
         return False
     return args.max_positions is None
-
-
-def program_options(
-    args: Args, env_id: EnvId, say: Callable[[str], None]
-) -> ProgramOptions:
-    """Return how a program is asked; `say` shows the progress."""
-    options = ProgramOptions(
-        copies=args.programs.copies,
-        answer_seconds=args.programs.answer_seconds,
-        in_advance=not is_exam_only(args, env_id),
-        say=say,
-    )
-    if args.max_positions is None:
-        return options
-    return dataclasses.replace(options, max_positions=args.max_positions)
 
 
 def grade_player(

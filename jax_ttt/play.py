@@ -17,7 +17,6 @@ from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import difficulty, player_names
 from jax_ttt.players.difficulty import PlayLevel
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text.commands import SideName
 
@@ -74,34 +73,32 @@ def main(args: Args) -> int:
     # The agent's game is known now; an expert needs an enumerable one.
     opponent_spec = player_names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
-    options = ProgramOptions(
-        copies=args.programs.copies,
-        answer_seconds=args.programs.answer_seconds,
-        in_advance=False,
-    )
-    with standard_streams.status_line(f"preparing {name}"):
-        player = registry.make_player(spec, env_id, player_key, options)
-        opponent = player
-        if opponent_name != name:
-            opponent = registry.make_player(opponent_spec, env_id, player_key, options)
-    if args.level:
-        print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
-        opponent = dataclasses.replace(opponent, name=args.level)
-    if learned := grade_text.learned_seat(env_id, opponent.seats):
-        print(f"({opponent.name} {learned})")
-    session = dialogue.Session(
-        env_id=env_id,
-        opponent=opponent,
-        key=key,
-        screen=screen.standard_screen(),
-        agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
-    )
-    try:
-        with interrupts.exit_on_signals(is_needed=spec.program is not None):
+    with interrupts.exit_on_signals(is_needed=spec.program is not None):
+        with standard_streams.status_line(f"preparing {name}") as status:
+            options = args.programs.options(False, status.set_description_str)
+            player = registry.make_player(spec, env_id, player_key, options)
+            opponent = player
+            if opponent_name != name:
+                opponent = registry.make_player(
+                    opponent_spec, env_id, player_key, options
+                )
+        if args.level:
+            print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
+            opponent = dataclasses.replace(opponent, name=args.level)
+        if learned := grade_text.learned_seat(env_id, opponent.seats):
+            print(f"({opponent.name} {learned})")
+        session = dialogue.Session(
+            env_id=env_id,
+            opponent=opponent,
+            key=key,
+            screen=screen.standard_screen(),
+            agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
+        )
+        try:
             dialogue.play_games(session, _SIDES[args.side])
-    except KeyboardInterrupt:  # the score is already shown
-        return 130
-    return 0
+        except KeyboardInterrupt:  # the score is already shown
+            return 130
+        return 0
 
 
 COMMAND = cli.Command(

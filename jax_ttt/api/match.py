@@ -14,6 +14,7 @@ from jax_ttt.grading import grade, program_match, tree_grade
 from jax_ttt.grading import sampled_match as matches
 from jax_ttt.grading.grade import SeatGrade, sampled_seat
 from jax_ttt.players.player import Player
+from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import outcomes
 from jax_ttt.text import grade_text
@@ -126,7 +127,7 @@ def _result(
         return tree_grade.exact_rates(
             outcomes.outcome(tree, first.policy, second.policy)
         )
-    if program_match.is_asked(first) or program_match.is_asked(second):
+    if isinstance(first, ProgramPlayer) or isinstance(second, ProgramPlayer):
         return sampled_seat(program_match.play_pair(first, second, key, num_games))
     env = pgx_games.make_env(env_id)
     counts, _ = matches.play_seats(env, key, first.choose, second.choose, num_games)

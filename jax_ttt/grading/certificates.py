@@ -73,7 +73,8 @@ def proven_moves(
             it is beatable or has more than one move in a position.
     """
     if (probs := player.policy) is None:
-        raise PlayerError(f"{player.name}: no certificate, since its moves are random")
+        reason = player.note or "its moves are random"
+        raise PlayerError(f"{player.name}: no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     grade = tree_grade.grade_seats(player.env_id, tree, probs, player.seats)
     for seat in player.seats:

@@ -108,7 +108,7 @@ def take_exam(
     if isinstance(player, ProgramPlayer):
         mask = np.asarray(states.legal_action_mask)
         legal = [np.flatnonzero(row).tolist() for row in mask]
-        action = np.array(player.moves(questions.moves, legal))
+        action = np.array(player.ask(questions.moves, legal))
     else:
         action = np.asarray(jax.jit(player.choose)(key, states))
     keeps = questions.keeps[np.arange(len(action)), action]

@@ -15,6 +15,7 @@ from jax_ttt.grading import program_match, sampled_match, search_grade, tree_gra
 from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.player import Player
+from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.solver.reached_positions import OnBatch
 
@@ -82,7 +83,7 @@ def with_match(
             rule = "nothing is exact, so a grade needs at least one game against random"
             raise GameError(f"{player.name} in {grade.env_id}: {rule}")
         return grade
-    if program_match.is_asked(player):
+    if isinstance(player, ProgramPlayer):
         counts = program_match.play_random(player, key, num_games)
     else:
         counts = sampled_match.play_match(

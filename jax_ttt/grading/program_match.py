@@ -15,11 +15,6 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.program_players import ProgramPlayer
 
 
-def is_asked(player: Player) -> bool:
-    """Return whether a player is a program that is asked in each game."""
-    return isinstance(player, ProgramPlayer) and player.is_asked
-
-
 def play_random(player: Player, key: Key[Array, ""], num_games: int) -> MatchCounts:
     """Play against random, half of the games in each seat; `key` is consumed.
 
@@ -54,18 +49,18 @@ def play_pair(
     first_id = pgx_games.player_in_seat(states, "first")
     lines: list[tuple[int, ...]] = [()] * num_games
     total = np.zeros(num_games)
+    num_moves = 0
     while not (is_over := np.asarray(pgx_games.is_finished(states))).all():
-        # In all games as many moves were made, so one player is to move in all.
-        depth = max(len(line) for line in lines)
-        player = (first, second)[depth % 2]
+        player = (first, second)[num_moves % 2]  # in all games
         key, move_key = jax.random.split(key)
-        if isinstance(player, ProgramPlayer) and player.is_asked:
+        if isinstance(player, ProgramPlayer):
             legal = np.asarray(states.legal_action_mask)
             actions = _asked_moves(player, lines, legal, is_over)
         else:
             actions = np.asarray(jax.jit(player.choose)(move_key, states), np.int32)
         states = pgx_games.play_moves(env, states, jnp.asarray(actions))
         total += np.asarray(pgx_games.reward_to(states, first_id))
+        num_moves += 1
         for place in np.flatnonzero(~is_over).tolist():
             lines[place] = (*lines[place], int(actions[place]))
     return SeatCounts(*(jnp.int32((np.sign(total) == end).sum()) for end in (1, 0, -1)))
@@ -80,7 +75,7 @@ def _asked_moves(
     """Return the program's moves in the games that go on; 0 in the others."""
     open_games = np.flatnonzero(~is_over).tolist()
     actions = np.zeros(len(lines), np.int32)
-    actions[open_games] = player.moves(
+    actions[open_games] = player.ask(
         [lines[place] for place in open_games],
         [np.flatnonzero(legal[place]).tolist() for place in open_games],
     )

@@ -18,6 +18,7 @@ from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
 from jax_ttt.grading.tree_grade import exact_rates
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
+from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
 
@@ -142,7 +143,7 @@ def play_round_robin(
     for row, column in watch(to_sample):
         pair_key = jax.random.fold_in(key, row * size + column)
         first, second = players[row], players[column]
-        if program_match.is_asked(first) or program_match.is_asked(second):
+        if isinstance(first, ProgramPlayer) or isinstance(second, ProgramPlayer):
             counts = program_match.play_pair(first, second, pair_key, num_games)
         else:
             counts, _ = sampled_match.play_seats(

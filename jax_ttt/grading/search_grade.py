@@ -11,7 +11,6 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.grading.grade import Interval, Lines, SeatGrade
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.reached_positions import OnBatch, Reach
@@ -127,9 +126,7 @@ def _searched_player(
         env_id=player.env_id,
         choose=player.choose,
         seat=seat,
-        # The table of a program's moves has no images of the positions it reaches.
-        merge_symmetric=bool(GAMES[player.env_id].symmetries)
-        and not isinstance(player, ProgramPlayer),
+        merge_symmetric=bool(GAMES[player.env_id].symmetries),
         is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,

@@ -7,6 +7,7 @@ the moves so far, and the program answers with one line, its move. Imports no JA
 
 import contextlib
 import dataclasses
+import itertools
 import os
 import selectors
 import signal
@@ -14,7 +15,7 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO
 
 from jax_ttt.config.errors import PlayerError
@@ -29,6 +30,8 @@ _SILENT_SECONDS = 0.05
 """Time after the last answer in which a program must say nothing."""
 _MOST_DIGITS = 9
 """Most digits of an answer."""
+_MOST_BYTES = 4096
+"""Most bytes that are read at once; an answer must be shorter."""
 _MOST_SHOWN = 60
 """Most characters of an answer that a message shows."""
 
@@ -40,7 +43,8 @@ class ProgramOptions:
     Attributes:
         copies: Processes of a program in each seat, which answer in turn.
         answer_seconds: Time limit of an answer.
-        max_positions: Most positions that a program is asked for in advance in a seat.
+        max_asked: Most positions that a program is asked for in advance in a seat,
+            where the tree is too large.
         in_advance: Whether a program is asked for all positions that it can reach,
             before the games; else it is asked during a game.
         say: Shows the progress.
@@ -48,16 +52,249 @@ class ProgramOptions:
 
     copies: int = 1
     answer_seconds: float = 10.0
-    max_positions: int = 100_000
+    max_asked: int = 50_000
     in_advance: bool = True
     say: Callable[[str], None] = lambda text: None
 
 
-def position_phrase(moves: Line) -> str:
+def position_phrase(line: Line) -> str:
     """Return the position after these moves, in words."""
-    if not moves:
+    if not line:
         return "before the first move"
-    return f"after the moves {' '.join(map(str, moves))}"
+    return f"after the moves {' '.join(map(str, line))}"
+
+
+class ProgramCopies:
+    """The copies of a program in both seats; those of a seat start when it is asked."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        env_id: EnvId,
+        options: ProgramOptions,
+    ) -> None:
+        self.name = name
+        self.options = options
+        self._command = command
+        self._env_id: EnvId = env_id
+        self._programs: dict[Seat, list[Program]] = {}
+
+    def new(self) -> "ProgramCopies":
+        """Return other copies of the same program."""
+        return ProgramCopies(self.name, self._command, self._env_id, self.options)
+
+    def answers(
+        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
+    ) -> Iterator[int]:
+        """Yield the program's moves after these lines, where these moves are legal.
+
+        Raises:
+            PlayerError: the program can't be started, or an answer is missing, late, no
+                number or illegal.
+        """
+        if not lines:
+            return
+        try:
+            programs = self._programs.setdefault(seat, [])
+            while len(programs) < self.options.copies:
+                programs.append(self._start(seat))
+            answers = answers_in_turn(programs, lines)
+            for move, line, moves in zip(answers, lines, legal, strict=True):
+                if move not in moves:
+                    where = position_phrase(line)
+                    allowed = " ".join(map(str, moves))
+                    raise PlayerError(
+                        f"{self.name}: answered {move} {where}; legal are {allowed}"
+                    )
+                yield move
+        except BaseException:  # an answer may still come: it must not be taken later
+            self.end()
+            raise
+
+    def _start(self, seat: Seat) -> "Program":
+        return Program(
+            name=self.name,
+            command=self._command,
+            env_id=self._env_id,
+            seat=seat,
+            answer_seconds=self.options.answer_seconds,
+        )
+
+    def check_silence(self) -> None:
+        """Wait a moment, and raise `PlayerError` if a copy says more than its answers.
+
+        A second line as an answer may come late.
+        """
+        with selectors.DefaultSelector() as selector:
+            for program in itertools.chain(*self._programs.values()):
+                selector.register(program, selectors.EVENT_READ, program)
+            ready = selector.select(_SILENT_SECONDS)
+            for key, _ in ready:
+                key.data.check_silence()
+
+    def end(self) -> None:
+        """End all copies; they are started again if the program is asked."""
+        programs = [*itertools.chain(*self._programs.values())]
+        self._programs.clear()
+        for program in programs:
+            program.quit()
+        for program in programs:
+            program.end()
+
+
+class Program:
+    """A running program in a seat. It ends with `end`, or with this process.
+
+    Raises:
+        PlayerError: the program can't be started.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        env_id: EnvId,
+        seat: Seat,
+        answer_seconds: float,
+    ) -> None:
+        self.name = name
+        self.answer_seconds = answer_seconds
+        self._buffer = b""
+        self._deadline = 0.0
+        self._line: Line = ()  # the latest position that it was asked for
+        try:
+            self._process = _Process(command)
+        except OSError as error:
+            raise PlayerError(f"{name}: can't be started: {error.strerror}") from None
+        # Called by `end`, or when this object or the interpreter ends.
+        self.end = weakref.finalize(self, self._process.end)
+        self._write(f"{env_id} {seat}")
+
+    def fileno(self) -> int:
+        """Return the file descriptor of the answers, for `selectors`."""
+        return self._process.stdout.fileno()
+
+    def quit(self) -> None:
+        """Ask the program to end; `end` waits for it."""
+        self._process.quit()
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the answer is late."""
+        return self._deadline - time.monotonic()
+
+    def ask(self, line: Line) -> None:
+        """Ask for the move after these moves.
+
+        Raises:
+            PlayerError: the program has said something that it was not asked for.
+        """
+        self._line = line
+        self.check_silence()
+        self._write(" ".join(map(str, line)))
+        self._deadline = time.monotonic() + self.answer_seconds
+
+    def check_silence(self) -> None:
+        """Raise `PlayerError` if the program has said something unasked."""
+        output = self._process.stdout
+        if _is_readable(output, 0.0) and (unasked := _read(output)):
+            where = position_phrase(self._line)
+            raise PlayerError(f"{self.name}: said {_shown(unasked)} unasked, {where}")
+
+    def read(self) -> int | None:
+        """Return the answer if its line is complete, else None; call it when readable.
+
+        Raises:
+            PlayerError: the program has ended, or its answer is not a number.
+        """
+        data = _read(self._process.stdout)
+        self._buffer += data
+        where = position_phrase(self._line)
+        if not data:
+            raise PlayerError(f"{self.name}: {self._how_it_ended()} {where}")
+        answer, newline, rest = self._buffer.partition(b"\n")
+        if not newline and len(answer) < _MOST_BYTES:
+            return None
+        text = answer.decode(errors="replace").strip()
+        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        if rest or not is_number:
+            said = _shown(self._buffer)
+            raise PlayerError(f"{self.name}: answered {said}, not one move, {where}")
+        self._buffer = b""
+        return int(text)
+
+    def late_error(self) -> PlayerError:
+        """Return the error of an answer that is late."""
+        incomplete = f"; it said only {_shown(self._buffer)}" if self._buffer else ""
+        limit, where = f"{self.answer_seconds:g} s", position_phrase(self._line)
+        return PlayerError(f"{self.name}: no answer within {limit} {where}{incomplete}")
+
+    def _write(self, text: str) -> None:
+        # If the program has ended, the end of its output says so.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(f"{text}\n".encode())
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.popen.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "closed its output"
+        how = f"ended with exit code {code}"
+        if code < 0:
+            names = {number.value: number.name for number in signal.Signals}
+            how = f"was ended by {names.get(-code, f'signal {-code}')}"
+        lines = self._process.last_errors().split("\n")
+        last = next((line.strip() for line in lines[::-1] if line.strip()), "")
+        return f"{how} ({last[:200]})" if last else how
+
+
+def _shown(output: bytes) -> str:
+    """Return what a program said, as text in quotes, cut if it is long."""
+    text = output.decode(errors="replace").rstrip("\n")
+    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
+
+
+def answers_in_turn(
+    programs: Sequence[Program], lines: Sequence[Line]
+) -> Iterator[int]:
+    """Yield the move after each line, in the order of the lines.
+
+    Each of the programs, which are copies of one, answers the next open line.
+
+    Raises:
+        PlayerError: an answer is missing, late or no number; the programs go on.
+    """
+    open_lines = enumerate(lines)
+    number_of: dict[Program, int] = {}  # of the line that it is asked for
+    answers: dict[int, int] = {}
+    num_yielded = 0
+    with selectors.DefaultSelector() as selector:
+
+        def ask_next(program: Program) -> None:
+            if (following := next(open_lines, None)) is not None:
+                number_of[program], line = following
+                program.ask(line)
+            elif number_of.pop(program, None) is not None:
+                selector.unregister(program)
+
+        for program in programs[: len(lines)]:
+            selector.register(program, selectors.EVENT_READ, program)
+            ask_next(program)
+        while number_of:
+            seconds = min(program.seconds_left for program in number_of)
+            for key, _ in selector.select(max(seconds, 0)):
+                program: Program = key.data
+                answer = program.read()
+                if answer is not None:
+                    answers[number_of[program]] = answer
+                    ask_next(program)
+            for program in number_of:
+                if program.seconds_left <= 0:
+                    raise program.late_error()
+            while num_yielded in answers:
+                yield answers.pop(num_yielded)
+                num_yielded += 1
 
 
 class _Process:
@@ -92,6 +329,12 @@ class _Process:
         """The pipe of answers."""
         assert self.popen.stdout is not None
         return self.popen.stdout
+
+    def last_errors(self) -> str:
+        """Return the end of what the program has written to stderr."""
+        size = self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(size - _MOST_BYTES, 0))
+        return self.errors.read().decode(errors="replace")
 
     def quit(self) -> None:
         """Ask the program to end, within a second from now."""
@@ -129,165 +372,4 @@ def _is_readable(output: IO[bytes], seconds: float) -> bool:
 
 def _read(output: IO[bytes]) -> bytes:
     """Return what can be read without waiting; empty at the end."""
-    return os.read(output.fileno(), 4096)
-
-
-class Program:
-    """A running program in a seat. It ends with `end`, or with this process.
-
-    Raises:
-        PlayerError: the program can't be started.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        env_id: EnvId,
-        seat: Seat,
-        answer_seconds: float,
-    ) -> None:
-        self.name = name
-        self.answer_seconds = answer_seconds
-        self._buffer = b""
-        self._deadline = 0.0
-        try:
-            self._process = _Process(command)
-        except OSError as error:
-            raise PlayerError(f"{name}: can't be started: {error.strerror}") from None
-        # Called by `end`, or when this object or the interpreter ends.
-        self.end = weakref.finalize(self, self._process.end)
-        self._write(f"{env_id} {seat}")
-
-    def fileno(self) -> int:
-        """Return the file descriptor of the answers, for `selectors`."""
-        return self._process.stdout.fileno()
-
-    def quit(self) -> None:
-        """Ask the program to end; `end` waits for it."""
-        self._process.quit()
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until the answer is late."""
-        return self._deadline - time.monotonic()
-
-    def ask(self, moves: Line) -> None:
-        """Ask for the move in the position after these moves.
-
-        Raises:
-            PlayerError: the program has said something that it was not asked for.
-        """
-        self.check_silence(0.0, moves)
-        self._write(" ".join(map(str, moves)))
-        self._deadline = time.monotonic() + self.answer_seconds
-
-    def check_silence(self, seconds: float, moves: Line) -> None:
-        """Wait, and raise `PlayerError` if the program says something meanwhile.
-
-        `moves` lead to the latest position that it was asked for, or will be.
-        """
-        output = self._process.stdout
-        if _is_readable(output, seconds) and (said := _read(output)):
-            where = position_phrase(moves)
-            raise PlayerError(f"{self.name}: said {_shown(said)} unasked, {where}")
-
-    def read(self, moves: Line) -> int | None:
-        """Return the answer if its line is complete, else None; call it when readable.
-
-        Raises:
-            PlayerError: the program has ended, or its answer is not a number.
-        """
-        data = _read(self._process.stdout)
-        self._buffer += data
-        where = position_phrase(moves)
-        if not data:
-            raise PlayerError(f"{self.name}: {self._how_it_ended()} {where}")
-        line, newline, rest = self._buffer.partition(b"\n")
-        if not newline:
-            return None
-        text = line.decode(errors="replace").strip()
-        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-        if rest or not is_number:
-            said = _shown(self._buffer)
-            raise PlayerError(f"{self.name}: answered {said}, not one move, {where}")
-        self._buffer = b""
-        return int(text)
-
-    def late(self, moves: Line) -> PlayerError:
-        """Return the error of an answer that is late."""
-        said = f"; it said only {_shown(self._buffer)}" if self._buffer else ""
-        limit, where = f"{self.answer_seconds:g} s", position_phrase(moves)
-        return PlayerError(f"{self.name}: no answer within {limit} {where}{said}")
-
-    def _write(self, line: str) -> None:
-        # If the program has ended, the end of its output says so.
-        with contextlib.suppress(BrokenPipeError):
-            self._process.stdin.write(f"{line}\n".encode())
-
-    def _how_it_ended(self) -> str:
-        try:
-            code = self._process.popen.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            return "closed its output"
-        how = f"ended with exit code {code}"
-        if code < 0:
-            names = {number.value: number.name for number in signal.Signals}
-            how = f"was ended by {names.get(-code, f'signal {-code}')}"
-        self._process.errors.seek(0)
-        lines = self._process.errors.read().decode(errors="replace").split("\n")
-        last = next((line.strip() for line in lines[::-1] if line.strip()), "")
-        return f"{how} ({last[:200]})" if last else how
-
-
-def _shown(said: bytes) -> str:
-    """Return what a program said, as text in quotes, cut if it is long."""
-    text = said.decode(errors="replace").rstrip("\n")
-    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
-
-
-def answers(programs: Sequence[Program], lines: Iterable[Line]) -> Iterator[int]:
-    """Yield the move after each line, in the order of the lines.
-
-    Each of the programs, which are copies of one, answers the next open line.
-
-    Raises:
-        PlayerError: an answer is missing, late or no number; the programs go on.
-    """
-    open_lines = enumerate(lines)
-    asked: dict[Program, tuple[int, Line]] = {}
-    moves: dict[int, int] = {}
-    num_yielded = 0
-    line: Line = ()
-
-    def ask_next(program: Program) -> None:
-        asked.pop(program, None)
-        if (following := next(open_lines, None)) is not None:
-            program.ask(following[1])
-            asked[program] = following
-
-    with selectors.DefaultSelector() as selector:
-        for program in programs:
-            selector.register(program, selectors.EVENT_READ)
-            ask_next(program)
-        while asked:
-            seconds = min(program.seconds_left for program in asked)
-            for key, _ in selector.select(max(seconds, 0)):
-                program: Program = key.fileobj  # pyright: ignore[reportAssignmentType]
-                if program not in asked:  # it has ended early, or says too much
-                    selector.unregister(program)
-                    continue
-                number, line = asked[program]
-                move = program.read(line)
-                if move is not None:
-                    moves[number] = move
-                    ask_next(program)
-            for program, (_, asked_line) in asked.items():
-                if program.seconds_left <= 0:
-                    raise program.late(asked_line)
-            while num_yielded in moves:
-                yield moves.pop(num_yielded)
-                num_yielded += 1
-    # A second line as an answer may come late.
-    for program in programs:
-        program.check_silence(_SILENT_SECONDS, line)
+    return os.read(output.fileno(), _MOST_BYTES)

@@ -10,7 +10,7 @@ Axes: `B` games, `N` positions of a table, `P` positions, `A` actions.
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -28,34 +28,31 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.players import program, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import Line, Program, ProgramOptions
+from jax_ttt.players.program import Line, ProgramCopies, ProgramOptions
 from jax_ttt.solver import policies, successors
 from jax_ttt.solver.successors import ILLEGAL, OPEN, SearchedPlayer
 
 _BATCH = 2**12
 """Positions in a call of the compiled programs."""
-_ALWAYS_CHECKED = 50
+_FIRST_POSITIONS = 50
 """The first positions of a seat, which are asked twice."""
-_CHECKED_SHARE = 0.1
+_SECOND_SHARE = 0.1
 """Share of the other positions that are asked twice."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ProgramPlayer(Player):
-    """A program as a player; see `program`.
+    """A program that is asked in each game, as its moves are not known in advance.
+
+    Its `choose` raises `PlayerError`: a compiled program can't ask another program.
 
     Attributes:
-        running: The program, which is started when it is asked.
+        copies: The program's processes.
     """
 
-    running: "RunningProgram"
+    copies: ProgramCopies
 
-    @property
-    def is_asked(self) -> bool:
-        """Whether the program is asked in each game, as its moves are not known."""
-        return not self.is_deterministic
-
-    def moves(self, lines: Sequence[Line], legal: Sequence[Sequence[int]]) -> list[int]:
+    def ask(self, lines: Sequence[Line], legal: Sequence[Sequence[int]]) -> list[int]:
         """Return the program's moves after these lines, where these moves are legal.
 
         Raises:
@@ -64,14 +61,11 @@ class ProgramPlayer(Player):
         moves = [0] * len(lines)
         for parity, seat in enumerate(SEATS):
             places = [i for i, line in enumerate(lines) if len(line) % 2 == parity]
-            if places:
-                seat_lines, seat_legal = (
-                    [lines[i] for i in places],
-                    [legal[i] for i in places],
-                )
-                answers = self.running.moves(seat, seat_lines, seat_legal)
-                for place, move in zip(places, answers, strict=True):
-                    moves[place] = move
+            seat_lines = [lines[i] for i in places]
+            seat_legal = [legal[i] for i in places]
+            answers = self.copies.answers(seat, seat_lines, seat_legal)
+            for place, move in zip(places, answers, strict=True):
+                moves[place] = move
         return moves
 
 
@@ -81,171 +75,103 @@ def chosen_move(player: Player, game: Game, key: Key[Array, ""]) -> int:
     Raises:
         PlayerError: a program gives no answer, or an illegal one.
     """
-    if not isinstance(player, ProgramPlayer) or not player.is_asked:
+    if not isinstance(player, ProgramPlayer):
         return game.move_of(player.choose, key)
-    (move,) = player.moves([game.moves], [game.legal_moves])
+    (move,) = player.ask([game.moves], [game.legal_moves])
     return move
-
-
-class RunningProgram:
-    """The copies of a program in both seats; each seat's are started when asked."""
-
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        env_id: EnvId,
-        options: ProgramOptions,
-    ) -> None:
-        self.name = name
-        self.env_id: EnvId = env_id
-        self.options = options
-        self._command = command
-        self._programs: dict[Seat, list[Program]] = {}
-
-    def moves(
-        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
-    ) -> Iterator[int]:
-        """Yield the program's moves after these lines, where these moves are legal.
-
-        Raises:
-            PlayerError: the program can't be started, or an answer is missing, late, no
-                number or illegal.
-        """
-        try:
-            if seat not in self._programs:
-                self._programs[seat] = []
-                for _ in range(self.options.copies):
-                    self._programs[seat].append(self._start(seat))
-            yield from self._checked(self._programs[seat], lines, legal)
-        except BaseException:  # an answer may still come: it must not be taken later
-            self.end()
-            raise
-
-    def moves_of_a_new_copy(
-        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
-    ) -> Iterator[int]:
-        """Yield the moves of another copy, which ends after them."""
-        copy = self._start(seat)
-        try:
-            yield from self._checked([copy], lines, legal)
-        finally:
-            copy.end()
-
-    def _start(self, seat: Seat) -> Program:
-        return Program(
-            name=self.name,
-            command=self._command,
-            env_id=self.env_id,
-            seat=seat,
-            answer_seconds=self.options.answer_seconds,
-        )
-
-    def _checked(
-        self,
-        programs: Sequence[Program],
-        lines: Sequence[Line],
-        legal: Sequence[Sequence[int]],
-    ) -> Iterator[int]:
-        answers = program.answers(programs, lines)
-        for move, line, moves in zip(answers, lines, legal, strict=True):
-            if move not in moves:
-                where = program.position_phrase(line)
-                allowed = " ".join(map(str, moves))
-                raise PlayerError(
-                    f"{self.name}: answered {move} {where}; legal are {allowed}"
-                )
-            yield move
-
-    def end(self) -> None:
-        """End the program; it is started again if it is asked."""
-        copies = [*itertools.chain(*self._programs.values())]
-        for copy in copies:
-            copy.quit()
-        for copy in copies:
-            copy.end()
-        self._programs.clear()
 
 
 def make_program_player(
     spec: PlayerSpec, env_id: EnvId, options: ProgramOptions
-) -> ProgramPlayer:
-    """Return a program as a player, asked in advance if the options say so.
+) -> Player:
+    """Return a program as a player.
+
+    With `options.in_advance` it is asked for all its moves, and the result is a player
+    that needs the program no more. If its moves can't be known, or without the option,
+    it is a `ProgramPlayer`.
 
     Raises:
         PlayerError: the program can't be started, or an answer is missing, late, no
             number or illegal.
     """
-    running = RunningProgram(spec.name, spec.command, env_id, options)
-    asked_in_games = ProgramPlayer(
+    copies = ProgramCopies(spec.name, spec.command, env_id, options)
+    note = ""
+    if options.in_advance:
+        try:
+            tree = trees.host_tree(env_id)
+            if tree is not None:
+                return _player_of_policy(copies, env_id, tree)
+            return _player_of_table(copies, env_id)
+        except _NotInAdvanceError as error:
+            note = str(error)
+        finally:
+            copies.end()
+    return ProgramPlayer(
         env_id=env_id,
         name=spec.name,
-        choose=Partial(functools.partial(_refuse, spec.name)),
-        running=running,
+        choose=Partial(functools.partial(_refuse, spec.name, note)),
+        copies=copies,
+        note=note,
     )
-    if not options.in_advance:
-        return asked_in_games
-    try:
-        tree = trees.host_tree(env_id)
-        if tree is not None:
-            return _ask_for_policy(asked_in_games, tree)
-        return _ask_for_table(asked_in_games)
-    except _NotInAdvanceError as error:
-        return dataclasses.replace(asked_in_games, note=str(error))
-    finally:
-        running.end()
 
 
 class _NotInAdvanceError(Exception):
     """A program's moves can't be known in advance; the message says why."""
 
 
-def _refuse(name: str, key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
-    """Raise `PlayerError`: a compiled program can't ask another program."""
+def _refuse(
+    name: str, note: str, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    """Raise `PlayerError`: this needs the program's moves in advance."""
     del key, env_state
-    raise PlayerError(f"{name}: its moves are not known in advance, as needed here")
+    reason = f": {note}" if note else ""
+    raise PlayerError(f"{name}: its moves must be known in advance here{reason}")
 
 
-def _ask_for_policy(player: ProgramPlayer, tree: Tree[np.ndarray]) -> ProgramPlayer:
-    """Return the program with its policy, from an answer in each position of the game.
+def _player_of_policy(
+    copies: ProgramCopies, env_id: EnvId, tree: Tree[np.ndarray]
+) -> Player:
+    """Return the program's policy as a player, from an answer in each position.
 
     Raises:
         _NotInAdvanceError: an answer differs the second time.
     """
-    lines, other_lines = _lines_of_tree(tree, last=False), _lines_of_tree(tree, True)
+    lines = _lines_of_tree(tree, by_last_parent=False)
+    other_lines = _lines_of_tree(tree, by_last_parent=True)
     action = np.zeros(tree.num_positions, np.int32)
     for seat in SEATS:
         turns = tree.turns_of(seat) & ~tree.terminal
         positions = np.flatnonzero(turns).tolist()
         legal = [np.flatnonzero(tree.legal_action_mask[p]).tolist() for p in positions]
-        moves = _ask_seat(player, seat, [lines[p] for p in positions], legal)
+        moves = _ask_seat(copies, seat, [lines[p] for p in positions], legal)
         action[positions] = moves
-        _check_again(
-            player, seat, [other_lines[p] for p in positions], legal, moves=moves
-        )
+        second_lines = [other_lines[p] for p in positions]
+        _ask_again(copies, seat, second_lines, legal, moves=moves)
+    copies.check_silence()
     probs = policies.deterministic_policy(tree, action[tree.decisions])
-    index = position_lookup.position_index(player.env_id)
-    return dataclasses.replace(
-        player,
+    index = position_lookup.position_index(env_id)
+    return Player(
+        env_id=env_id,
+        name=copies.name,
         choose=random_players.policy_player(index, probs),
         policy=probs,
         is_deterministic=True,
     )
 
 
-def _lines_of_tree(tree: Tree[np.ndarray], last: bool) -> list[Line]:
-    """Return a line to each position: by its first parent, or by its last one."""
+def _lines_of_tree(tree: Tree[np.ndarray], by_last_parent: bool) -> list[Line]:
+    """Return a line to each position: through its first parent, or its last one."""
     lines: dict[int, Line] = {0: ()}
     for position in range(tree.num_positions):
         for action in np.flatnonzero(tree.legal_action_mask[position]).tolist():
             after = int(tree.successor[position, action])
-            if last or after not in lines:
+            if by_last_parent or after not in lines:
                 lines[after] = (*lines[position], action)
     return [lines[position] for position in range(tree.num_positions)]
 
 
 def _ask_seat(
-    player: ProgramPlayer,
+    copies: ProgramCopies,
     seat: Seat,
     lines: Sequence[Line],
     legal: Sequence[Sequence[int]],
@@ -254,73 +180,77 @@ def _ask_seat(
     """Return the program's moves after these lines; show how many it has answered."""
 
     def show(number: int) -> None:
-        text = f"asking {player.name} as {seat} player: {number:,} positions"
-        player.running.options.say(text)
+        text = f"asking {copies.name} as {seat} player: {number:,} positions"
+        copies.options.say(text)
 
     show(so_far)
     moves: list[int] = []
-    for move in player.running.moves(seat, lines, legal):
+    for move in copies.answers(seat, lines, legal):
         moves.append(move)
         if (so_far + len(moves)) % 100 == 0:
             show(so_far + len(moves))
     return moves
 
 
-def _check_again(
-    player: ProgramPlayer,
+def _ask_again(
+    copies: ProgramCopies,
     seat: Seat,
     lines: Sequence[Line],
     legal: Sequence[Sequence[int]],
     moves: Sequence[int],
 ) -> None:
-    """Ask a new copy for some of the moves again, in another order.
+    """Ask new copies for some of the moves again, in another order.
 
     Raises:
         _NotInAdvanceError: an answer differs from `moves`.
     """
     rng = np.random.default_rng(0)
-    is_checked = rng.random(len(lines)) < _CHECKED_SHARE
-    is_checked[:_ALWAYS_CHECKED] = True
-    order = rng.permutation(np.flatnonzero(is_checked)).tolist()
-    again = player.running.moves_of_a_new_copy(
-        seat, [lines[i] for i in order], [legal[i] for i in order]
-    )
-    for i, move in zip(order, again, strict=True):
-        if move != moves[i]:
-            where = program.position_phrase(lines[i])
-            raise _NotInAdvanceError(
-                f"{player.name} does not play one move in each position (once "
-                f"{moves[i]} and once {move}, {where}), so its games are sampled"
-            )
+    is_chosen = rng.random(len(lines)) < _SECOND_SHARE
+    is_chosen[:_FIRST_POSITIONS] = True
+    order = rng.permutation(np.flatnonzero(is_chosen)).tolist()
+    new_copies = copies.new()
+    try:
+        second_moves = new_copies.answers(
+            seat, [lines[i] for i in order], [legal[i] for i in order]
+        )
+        for i, move in zip(order, second_moves, strict=True):
+            if move != moves[i]:
+                where = program.position_phrase(lines[i])
+                raise _NotInAdvanceError(
+                    f"it does not play one move in each position (once {moves[i]} and "
+                    f"once {move}, {where}), so its games are sampled"
+                )
+    finally:
+        new_copies.end()
 
 
-def _ask_for_table(player: ProgramPlayer) -> ProgramPlayer:
-    """Return the program with a table of its moves in all positions that it reaches.
+def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
+    """Return a table of the program's moves, in all positions it reaches, as a player.
 
     Raises:
         _NotInAdvanceError: it reaches too many positions, or positions of this game
             have no keys, or an answer differs the second time.
     """
-    env_id = player.env_id
     if GAMES[env_id].packing is None:
         raise _NotInAdvanceError(
-            f"positions of {env_id} can't be enumerated, so the games of {player.name} "
-            "are sampled"
+            f"positions of {env_id} can't be enumerated, so its games are sampled"
         )
     table: dict[int, int] = {}
     for seat in SEATS:
-        table |= _moves_of_seat(player, seat)
+        table |= _moves_of_seat(copies, env_id, seat)
+    copies.check_silence()
     keys = np.array(sorted(table), np.uint64)
     actions = np.array([table[key] for key in keys.tolist()], np.int32)
     words = jnp.asarray(position_keys.numbers_to_keys(keys))
-    return dataclasses.replace(
-        player,
+    return Player(
+        env_id=env_id,
+        name=copies.name,
         choose=Partial(_table_function(env_id), words, jnp.asarray(actions)),
         is_deterministic=True,
     )
 
 
-def _moves_of_seat(player: ProgramPlayer, seat: Seat) -> dict[int, int]:
+def _moves_of_seat(copies: ProgramCopies, env_id: EnvId, seat: Seat) -> dict[int, int]:
     """Return the program's moves in a seat, by the keys of the positions it reaches.
 
     The positions are found level by level: after the program's own moves and after all
@@ -329,7 +259,7 @@ def _moves_of_seat(player: ProgramPlayer, seat: Seat) -> dict[int, int]:
     Raises:
         _NotInAdvanceError: there are too many, or an answer differs the second time.
     """
-    env_id, most = player.env_id, player.running.options.max_positions
+    most = copies.options.max_asked
     searched = SearchedPlayer(
         env_id=env_id,
         choose=random_players.random_player,  # not used: only all moves are expanded
@@ -355,11 +285,11 @@ def _moves_of_seat(player: ProgramPlayer, seat: Seat) -> dict[int, int]:
         if searched.moves_at(depth):
             if len(moves) + len(level) > most:
                 raise _NotInAdvanceError(
-                    f"{player.name} reaches more than {most:,} positions as {seat} "
-                    "player, so its games are sampled"
+                    f"it reaches more than {most:,} positions as {seat} player, so its "
+                    "games are sampled"
                 )
             own_lines = [*level.values()]
-            own = _ask_seat(player, seat, own_lines, level_legal, so_far=len(moves))
+            own = _ask_seat(copies, seat, own_lines, level_legal, so_far=len(moves))
             moves |= zip(level, own, strict=True)
             lines += last_lines.values()
             legal += level_legal
@@ -375,7 +305,7 @@ def _moves_of_seat(player: ProgramPlayer, seat: Seat) -> dict[int, int]:
                     following.setdefault(after_move, (*line, action))
                     last_lines[after_move] = (*line, action)
         level = following
-    _check_again(player, seat, lines, legal, moves=[*moves.values()])
+    _ask_again(copies, seat, lines, legal, moves=[*moves.values()])
     return moves
 
 
@@ -401,9 +331,15 @@ def _table_function(env_id: EnvId) -> Callable[..., Int[Array, " B"]]:
         key: Key[Array, ""],
         env_state: pgx.State,
     ) -> Int[Array, " B"]:
-        """Return the moves of the table; any moves in positions that it lacks."""
+        """Return the moves of the table; -1, which is illegal, where it has none.
+
+        A search tries the images of a board too. The table lacks most of them, so the
+        search finds that the player is not symmetric.
+        """
         del key
-        asked = position_keys.pack(env_id, position_keys.stones_of(env_state))
-        return actions[position_keys.places_of_keys(words, asked)]
+        keys = position_keys.pack(env_id, position_keys.stones_of(env_state))
+        place = position_keys.places_of_keys(words, keys)
+        is_known = (words[place] == keys).all(axis=1)
+        return jnp.where(is_known, actions[place], -1)
 
     return table_actions

@@ -82,8 +82,13 @@ def make_player(
     if spec.kind == "program":
         return program_players.make_program_player(spec, env_id, programs)
     if spec.kind == "blend" and spec.inner:
-        # Its moves have to be known for a blend.
+        if spec.program is not None and tree is None:
+            # Its random moves lead to positions that the program does not reach.
+            rule = f"a blend of a program needs an enumerable game, not {env_id}"
+            raise PlayerError(f"{spec.name}: {rule}")
         inner = make_player(spec.inner, env_id, key, replace(programs, in_advance=True))
+        if inner.note:
+            raise PlayerError(f"{spec.name}: {inner.name}: {inner.note}")
         return _blend(spec, inner, tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)

@@ -1,5 +1,6 @@
 """Programs as players: names, what they are asked, and when they are deterministic."""
 
+import itertools
 import re
 import sys
 import time
@@ -16,7 +17,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.games.played_game import Game
 from jax_ttt.players import player_names, program_players
 from jax_ttt.players.program import ProgramOptions
-from jax_ttt.players.program_players import chosen_move
+from jax_ttt.players.program_players import ProgramPlayer, chosen_move
 
 STONES = {"first": "X", "second": "O"}
 PYTHON = sys.executable
@@ -99,8 +100,10 @@ def test_a_program_is_no_opponent_in_training(name):
 
 
 def assert_asked_once(written, seat, env_id, expected, to_board):
-    """Check that a seat was asked for each board once, and another copy for some."""
-    *copies, check = written.asked(seat, env_id)
+    """Check that a seat was asked for each board once, and new copies for some."""
+    asked_lines = written.asked(seat, env_id)
+    number = len(asked_lines) // 2
+    copies, check = asked_lines[:number], [*itertools.chain(*asked_lines[number:])]
     boards = [to_board(line) for asked in copies for line in asked]
     assert sorted(boards) == sorted(expected)
     again = [to_board(line) for line in check]
@@ -115,7 +118,8 @@ def assert_asked_once(written, seat, env_id, expected, to_board):
 def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, boards):
     written = write(player_programs.MINIMAX)
     player = make(written, copies=2)
-    assert (player.note, player.is_deterministic, player.is_asked) == ("", True, False)
+    assert (player.note, player.is_deterministic) == ("", True)
+    assert not isinstance(player, ProgramPlayer)
     assert player.policy is not None
     for position in host_tree.decisions.tolist():
         (move,) = np.flatnonzero(player.policy[position])
@@ -130,7 +134,7 @@ def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, bo
         assert len(set(check) - set(lines)) > 100, "by another order of moves"
         total += len(lines)
     assert total == 4520
-    assert len(written.told()) == 6, "two copies and another one, in each seat"
+    assert len(written.told()) == 8, "two copies and two new ones, in each seat"
     assert all(lines[-1] == "quit" for lines in written.told())
 
 
@@ -166,11 +170,11 @@ def test_every_position_that_a_program_reaches_is_asked_once(write):
 def test_a_limit_of_positions(write):
     """As the first player it reaches 1 + 4 positions with at most two moves."""
     written = write(player_programs.FIRST_COLUMN)
-    player = make(written, "connect_4x4", max_positions=5)
-    assert player.note.startswith(f"{written.name} reaches more than 5 positions as fi")
-    assert player.is_asked
+    player = make(written, "connect_4x4", max_asked=5)
+    assert player.note.startswith("it reaches more than 5 positions as first player")
+    assert isinstance(player, ProgramPlayer)
     assert [len(asked) for asked in written.asked("first", "connect_4x4")] == [5]
-    with pytest.raises(PlayerError, match="its moves are not known in advance"):
+    with pytest.raises(PlayerError, match="its moves must be known in advance"):
         player.choose(jax.random.key(0), Game.start("connect_4x4").state)
 
 
@@ -178,7 +182,7 @@ def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
     written = PlayerProgram(tmp_path)
     player = make(written, "hex")
     assert "positions of hex can't be enumerated" in player.note
-    assert player.is_asked
+    assert isinstance(player, ProgramPlayer)
     assert written.told() == []
 
 
@@ -208,14 +212,13 @@ def test_a_program_that_answers_differently_is_noticed(answer, env_id, write):
     env_id = env_id.replace("ttt", "tic_tac_toe")
     player = make(written, env_id)
     found = re.fullmatch(
-        r"(.*) does not play one move in each position \(once (\d+) and once (\d+), "
+        r"it does not play one move in each position \(once (\d+) and once (\d+), "
         r"(before the first move|after the moves [\d ]+)\), so its games are sampled",
         player.note,
     )
     assert found
-    assert found[1] == written.name
-    assert found[2] != found[3]
-    assert player.is_asked
+    assert found[1] != found[2]
+    assert isinstance(player, ProgramPlayer)
     assert player.policy is None
 
 
@@ -223,7 +226,7 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
     written = write()
     player = make(written, in_advance=False)
     assert written.told() == []
-    moves = player.moves(
+    moves = player.ask(
         [(), (0,), (0, 1), (4,)], [range(9), range(1, 9), range(2, 9), [0, 1]]
     )
     assert moves == [0, 1, 2, 0]
@@ -231,16 +234,16 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
     assert chosen_move(player, game, jax.random.key(0)) == 3
     assert written.asked("first") == [["", "0 1"]]
     assert written.asked("second") == [["0", "4", "0 1 2"]], "it goes on"
-    player.running.end()
+    player.copies.end()
     assert chosen_move(player, game, jax.random.key(0)) == 3, "it is started again"
-    player.running.end()
+    player.copies.end()
 
 
 def test_an_illegal_move_is_refused_with_the_position(write):
     player = make(write("say(4)"), in_advance=False)
     with pytest.raises(PlayerError) as error:
-        player.moves([(0, 4)], [[1, 2, 3]])
-    player.running.end()
+        player.ask([(0, 4)], [[1, 2, 3]])
+    player.copies.end()
     message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3"
     assert str(error.value) == message
 
@@ -249,12 +252,12 @@ def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
     written = write("time.sleep(0.5) if moves == [8] else None; say(len(moves))")
     player = make(written, in_advance=False, answer_seconds=0.3)
     legal = [range(9)]
-    player.moves([(0, 1, 2)], legal)  # it has started
+    player.ask([(0, 1, 2)], legal)  # it has started
     with pytest.raises(PlayerError, match="no answer within"):
-        player.moves([(8,)], legal)
-    player.running.options = ProgramOptions(answer_seconds=30.0)
-    assert player.moves([(0, 1, 2)], legal) == [3]
-    player.running.end()
+        player.ask([(8,)], legal)
+    player.copies.options = ProgramOptions(answer_seconds=30.0)
+    assert player.ask([(0, 1, 2)], legal) == [3]
+    player.copies.end()
 
 
 def test_the_number_of_answers_is_shown_meanwhile(write):
