@@ -19,13 +19,14 @@ import textwrap
 import venv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated
 
 import jax
 import tyro
 
 import jax_ttt
-from jax_ttt.config.errors import PlayerError, Refused
+from jax_ttt.config.errors import PlayerError, Refused, UsageError
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Range
@@ -35,7 +36,7 @@ from jax_ttt.games.played_game import Game
 from jax_ttt.grading import certificates, grader, round_robin
 from jax_ttt.grading import exam as exams
 from jax_ttt.grading.certificates import Certificate
-from jax_ttt.grading.grade import Exam, ExamScore, Grade, Ranked
+from jax_ttt.grading.grade import Exam, ExamScore, Grade
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
 from jax_ttt.pictures.picture import Picture, Theme
@@ -83,25 +84,25 @@ def package(name: str) -> str:
 
 _OPEN_SPIEL = ("open_spiel==2.0.2",)
 _TICTAC = github("nestedsoftware/tictac")
-SYSTEMS_OF_OTHERS: tuple[System, ...] = (
+INSTALLED: tuple[System, ...] = (
     System(
         name="open-spiel-minimax",
-        source=github("deepmind/open_spiel"),
+        source=github("google-deepmind/open_spiel"),
         how="alpha-beta search to the end of the game",
         requirements=_OPEN_SPIEL,
         script="openspiel_minimax.py alphabeta",
     ),
     System(
         name="open-spiel-mcts",
-        source=github("deepmind/open_spiel"),
-        how="MCTS with 1,000 simulations",
+        source=github("google-deepmind/open_spiel"),
+        how="MCTS with 1,000 simulations, seed 0",
         requirements=_OPEN_SPIEL,
         script="openspiel_mcts.py",
     ),
     System(
         name="open-spiel-q",
-        source=github("deepmind/open_spiel"),
-        how="tabular Q-learning, 50,000 games against itself",
+        source=github("google-deepmind/open_spiel"),
+        how="tabular Q-learning, 50,000 games against itself, seed 0",
         requirements=_OPEN_SPIEL,
         script="openspiel_qlearn.py",
     ),
@@ -122,21 +123,21 @@ SYSTEMS_OF_OTHERS: tuple[System, ...] = (
     System(
         name="mcts-tree-search",
         source=github("kstruempf/MCTS"),
-        how="MCTS with 1,000 playouts",
+        how="MCTS, seed 0, with 1,000 playouts in place of its one second",
         requirements=("monte-carlo-tree-search==2.1.0",),
         script="mcts_tree_search.py",
     ),
     System(
         name="xo",
         source=github("dwayne/xo-python"),
-        how="minimax",
+        how="minimax, a random one of the best moves, seed 0",
         requirements=("xo==1.1.0",),
         script="xo_minimax.py",
     ),
     System(
         name="jokettt",
         source=github("fpiantini/jokettt"),
-        how="minimax with alpha-beta pruning",
+        how="minimax with alpha-beta pruning, seed 0",
         requirements=("jokettt==1.0.0",),
         script="jokettt_minimax.py",
     ),
@@ -164,21 +165,21 @@ SYSTEMS_OF_OTHERS: tuple[System, ...] = (
     System(
         name="eldar",
         source=package("eldar-tic-tac-toe"),
-        how="its level hard",
+        how="its level hard, which plays the first free cell",
         requirements=("eldar-tic-tac-toe==2.0.1",),
         script="eldar.py",
     ),
     System(
         name="titato",
         source=github("Steppe-Mammoth/titato"),
-        how="its default AI: rules of thumb",
+        how="its default AI: rules of thumb, seed 0",
         requirements=("titato==1.0.1",),
         script="titato_ai.py",
     ),
     System(
         name="tianshou-dqn",
         source=github("thu-ml/tianshou"),
-        how="DQN against a random player, as in its example",
+        how="DQN against a random player, as in its example, seed 1626",
         requirements=(
             "tianshou==2.0.1",
             "pettingzoo[classic]==1.27.0",
@@ -186,49 +187,54 @@ SYSTEMS_OF_OTHERS: tuple[System, ...] = (
         ),
         script="tianshou_dqn.py",
     ),
+)
+"""Players of tic-tac-toe of package registries."""
+
+REPRODUCED: tuple[System, ...] = (
     System(
-        name="jax-tic-tac-toe",
+        name="article",
         source=github("joe-antognini/jax-tic-tac-toe"),
-        how="DQN in self-play, trained again by the preset `article`",
+        how="DQN in self-play",
         preset="article",
     ),
     System(
         name="tictac-q",
         source=_TICTAC,
-        how="Q-table against random, trained again by the preset `tictac-q`",
+        how="Q-table against random",
         preset="tictac-q",
     ),
     System(
         name="tictac-neural",
         source=_TICTAC,
-        how="network against minimax with random moves, preset `tictac-neural`",
+        how="network against minimax with random moves",
         preset="tictac-neural",
     ),
     System(
         name="go-first",
         source=github("andrey-matveyev/go-sample-tictactoe"),
-        how="double DQN, moving first only, trained again by the preset `go-first`",
+        how="double DQN, moving first only",
         preset="go-first",
     ),
     System(
         name="go-second",
         source=github("andrey-matveyev/go-sample-tictactoe"),
-        how="double DQN, moving second only, trained again by the preset `go-second`",
+        how="double DQN, moving second only",
         preset="go-second",
     ),
     System(
         name="matlab",
         source="D. Tonderski, a report, 2020",
-        how="hashed Q-table in self-play, trained again by the preset `matlab`",
+        how="hashed Q-table in self-play",
         preset="matlab",
     ),
     System(
         name="web",
         source=github("mayur9210/tic-tac-toe-ai"),
-        how="Q-learning of a web page, trained again by the preset `web`",
+        how="Q-learning of a web page",
         preset="web",
     ),
 )
+"""Our reproductions of published systems, by their presets."""
 
 EXAMINED: tuple[System, ...] = (
     System(
@@ -240,8 +246,8 @@ EXAMINED: tuple[System, ...] = (
     ),
     System(
         name="open-spiel-mcts-cpp",
-        source=github("deepmind/open_spiel"),
-        how="MCTS with 1,000 simulations, in C++",
+        source=github("google-deepmind/open_spiel"),
+        how="MCTS with 1,000 simulations, in C++, seed 0",
         requirements=_OPEN_SPIEL,
         script="openspiel_mcts_cpp.py",
     ),
@@ -255,7 +261,7 @@ EXAMINED: tuple[System, ...] = (
     System(
         name="puissance4",
         source=github("woctezuma/puissance4"),
-        how="MCTS with UCT",
+        how="MCTS with UCT, seed 0",
         requirements=("puissance4==0.6.1",),
         script="puissance4_uct.py",
     ),
@@ -268,7 +274,7 @@ NOT_INSTALLED: dict[str, str] = {
     "pettingzoo, simpleai, mcts 1.0.4, spooky-connect4": (
         "they have the games or the search, but no player of these games"
     ),
-    "plaier, tictactoe-q-learning": "their learners come untrained, without a training",
+    "plaier, tictactoe-q-learning": "they are untrained, without code that trains them",
     "hulihutu": "it needs Python 2 and a database server",
     "zttt 1.0.2": "it has no answer in positions that its own games do not reach",
     "mctspy 0.1.1": "it takes 0.7 seconds for a position, 53 minutes in all",
@@ -276,6 +282,8 @@ NOT_INSTALLED: dict[str, str] = {
 }
 """Why other systems are missing, by name."""
 
+NUM_TOURNAMENTS = 5
+"""Tournaments for the Elo ratings, each with other random numbers."""
 THEMES: tuple[Theme, ...] = ("light", "dark")
 POOL = ("random", "blend:0.3:minimax", "minimax", "minimax-first")
 """Our players that take part in the Elo rating too."""
@@ -315,7 +323,11 @@ def main(argv: Sequence[str] | None) -> int:
     """Grade the systems, and write the page and the certificates."""
     args = tyro.cli(Args, args=argv, prog="python -m tools.ladder")
     systems = chosen_systems(args.only)
+    if args.only and args.page == PAGE:
+        raise UsageError("--only needs --page and --certificates: the page has all")
     args.certificates.mkdir(parents=True, exist_ok=True)
+    for path in args.certificates.glob("*.json"):  # a player may be beatable now
+        path.unlink()
     rows: list[Row] = []
     exam_results: dict[str, tuple[System, Exam]] = {}
     missing = dict(NOT_INSTALLED)
@@ -324,17 +336,17 @@ def main(argv: Sequence[str] | None) -> int:
         try:
             rows.append(graded_row(system, args))
         except (PlayerError, subprocess.CalledProcessError) as error:
-            missing[system.name] = str(error)
+            missing[system.name] = without_paths(error)
             print(f"  left out: {error}", flush=True)
     for system in EXAMINED if args.exam else ():
         print(f"{system.name}: exam of Connect Four", flush=True)
         try:
             exam_results[system.name] = system, exam_of(system, args.copies)
         except (PlayerError, subprocess.CalledProcessError) as error:
-            missing[system.name] = str(error)
+            missing[system.name] = without_paths(error)
             print(f"  left out: {error}", flush=True)
     both = [row.player for row in rows if row.player.seats == SEATS]
-    ranking = sampled_ranking(both, args.games)
+    ranking = sampled_ratings(both, args.games)
     text = page(rows, ranking, exam_results, missing, args.games)
     atomic_files.write_output(args.page, text.encode())
     for theme in THEMES:
@@ -343,17 +355,24 @@ def main(argv: Sequence[str] | None) -> int:
     return 0
 
 
+def without_paths(error: Exception) -> str:
+    """Return an error as text for a table of the page."""
+    text = str(error).replace(f"{ROOT}/", "").replace(f"{sys.prefix}/", "")
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
 def chosen_systems(names: Sequence[str]) -> list[System]:
     """Return the systems with these names, or all.
 
     Raises:
         Refused: there is no system with a name.
     """
-    by_name = {system.name: system for system in SYSTEMS_OF_OTHERS}
+    systems = (*INSTALLED, *REPRODUCED)
+    by_name = {system.name: system for system in systems}
     for name in names:
         if name not in by_name:
             raise Refused(f"{name}: no such system; there are {', '.join(by_name)}")
-    return [by_name[name] for name in names] if names else [*SYSTEMS_OF_OTHERS]
+    return [by_name[name] for name in names] if names else [*systems]
 
 
 def graded_row(system: System, args: Args) -> Row:
@@ -457,20 +476,38 @@ def exam_of(system: System, copies: int) -> Exam:
     return exams.take_exam(env_id, player, questions, jax.random.key(0))
 
 
-def sampled_ranking(players: Sequence[Player], num_games: int) -> tuple[Ranked, ...]:
+@dataclasses.dataclass(frozen=True)
+class Rating:
+    """A player's Elo ratings in several tournaments of sampled games."""
+
+    player: str
+    elo: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """The mean rating."""
+        return fmean(self.elo)
+
+
+def sampled_ratings(players: Sequence[Player], num_games: int) -> list[Rating]:
     """Return Elo ratings from sampled games, also of some players of ours.
 
     All games are sampled, as in usual tournaments, although most results are known.
     """
     ours = [jax_ttt.player(name) for name in POOL]
     sampled = [dataclasses.replace(player, policy=None) for player in (*players, *ours)]
-    table = round_robin.play_round_robin(
-        players=sampled,
-        env_id=DEFAULT_GAME,
-        key=jax.random.key(0),
-        num_games=num_games,
-    )
-    return table.ranking
+    elo: dict[str, list[float]] = {player.name: [] for player in sampled}
+    for seed in range(NUM_TOURNAMENTS):
+        table = round_robin.play_round_robin(
+            players=sampled,
+            env_id=DEFAULT_GAME,
+            key=jax.random.key(seed),
+            num_games=num_games,
+        )
+        for rank in table.ranking:
+            elo[rank.player].append(rank.elo)
+    ratings = [Rating(name, tuple(values)) for name, values in elo.items()]
+    return sorted(ratings, key=lambda rating: -rating.mean)
 
 
 PAGE_TEXT = """# A ladder of players
@@ -478,24 +515,34 @@ PAGE_TEXT = """# A ladder of players
 <!-- Made by `make ladder`: run that instead of editing. -->
 
 Players of tic-tac-toe that others wrote, graded exactly: over all positions of the
-game, by seat. Each plays as it comes: with the settings of its documentation, as a
-[program](programs.md) whose script is in [docs/examples/ladder](examples/ladder), or
-trained again by its published rules ([published.md](published.md)). A grade says how a
-player does, not how good the software is around it.
+game, by seat. Each plays with the settings of its documentation, as a
+[program](programs.md) whose script is in [docs/examples/ladder](examples/ladder). A
+player with random numbers begins each position with the seed of the table, and its
+verdict holds for that seed. A grade says how a player does, not how good the software
+around it is.
 
 `make ladder` installs the packages, each into an environment of its own below
-`.ladder/`, asks every player for its move in every position, and writes this page and
-the [certificates](certificates.md), which `python docs/check_certificate.py FILE`
-checks without the player. Its flags: `python -m tools.ladder --help`.
+`.ladder/` (several GB), asks every player for its move in every position, and writes
+this page and the [certificates](certificates.md), which
+`python docs/check_certificate.py FILE` checks without the player. Its flags:
+`python -m tools.ladder --help`.
 
 ## Who can be beaten
 
 Wins / draws / losses are exact, in %, against a player of random moves. A player that
 never loses wins 99.479 % as X and 91.640 % as O at most.
 
-{results}
+{installed}
 
 {counts}
+
+## Published systems, trained again
+
+These are our reproductions, each with its preset and seed 1, not the authors' programs:
+the original code often plays worse. [published.md](published.md) names the changes, and
+compares both over many seeds.
+
+{reproduced}
 
 ## The games that beat them
 
@@ -505,8 +552,10 @@ A shortest game that each beatable player loses. The cells are 0 to 8, row by ro
 ## What a rating does not show
 
 An Elo rating compares the mean scores of players. So it says little about whether a
-player can be beaten. Here each pair of the players of both seats, with four players of
-ours, has played {games} sampled games in each seat:
+player can be beaten. Here each pair among these players and four of ours has played
+{games} sampled games in each seat, in {tournaments} tournaments with other random
+numbers. Two players without random numbers repeat one game. The systems of one seat are
+left out.
 
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="ladder/ratings-dark.svg">
@@ -519,9 +568,9 @@ ours, has played {games} sampled games in each seat:
 
 ## Connect Four
 
-Players of the usual board, 7 x 6, in [the
-exam](large_searches.md#an-exam-of-connect-four): the share of its positions in which
-their move keeps the result of best play, with a 95 % interval.
+Players of the usual board, 7 x 6, in
+[the exam](large_searches.md#an-exam-of-connect-four): the share of its positions in
+which their move keeps the result of best play, with a 95 % interval.
 
 {exam}
 
@@ -533,23 +582,24 @@ their move keeps the result of best play, with a 95 % interval.
 
 def page(
     rows: Sequence[Row],
-    ranking: Sequence[Ranked],
+    ratings: Sequence[Rating],
     exams_by_name: Mapping[str, tuple[System, Exam]],
     missing: Mapping[str, str],
     num_games: int,
 ) -> str:
     """Return the text of the page."""
-    proven = [row for row in rows if row.grade.unbeatable]
-    counts = (
-        f"{len(proven)} of {len(rows)} are proven unbeatable in the seats they play."
-    )
+    installed = [row for row in rows if row.system.preset is None]
+    proven = [row for row in installed if row.grade.unbeatable]
+    counts = f"{len(proven)} of {len(installed)} are proven unbeatable."
     return PAGE_TEXT.format(
-        results=results_table(rows),
+        installed=results_table(installed),
         counts=counts,
+        reproduced=results_table([row for row in rows if row.system.preset]),
         lines="\n".join(lost_game(row) for row in rows if row.grade.shortest_loss),
         games=num_games,
-        ranking=ranking_table(rows, ranking),
-        inversions=inversions(rows, ranking),
+        tournaments=NUM_TOURNAMENTS,
+        ranking=ratings_table(rows, ratings),
+        inversions=inversions(rows, ratings),
         exam=exam_table(exams_by_name.values()),
         missing=table(("system", "why"), sorted(missing.items())),
     )
@@ -629,14 +679,19 @@ def lost_game(row: Row) -> str:
     return f"`{row.system.name}`, as {name}:\n\n```text\n{boards}\n```\n"
 
 
-def ranking_table(rows: Sequence[Row], ranking: Sequence[Ranked]) -> str:
+def ratings_table(rows: Sequence[Row], ratings: Sequence[Rating]) -> str:
     """Return the Elo ratings beside what is proven."""
     verdicts = verdicts_of(rows)
     return table(
-        ("player", "Elo", "proof"),
+        ("player", "Elo, mean", "lowest to highest", "proof"),
         [
-            (f"`{rank.player}`", f"{rank.elo:+.0f}", verdicts[rank.player])
-            for rank in ranking
+            (
+                f"`{rating.player}`",
+                f"{rating.mean:+.0f}",
+                f"{min(rating.elo):+.0f} to {max(rating.elo):+.0f}",
+                verdicts[rating.player],
+            )
+            for rating in ratings
         ],
     )
 
@@ -647,36 +702,41 @@ def verdicts_of(rows: Sequence[Row]) -> dict[str, str]:
     return ours | {row.system.name: verdict_word(row.grade) for row in rows}
 
 
-def inversions(rows: Sequence[Row], ranking: Sequence[Ranked]) -> str:
-    """Return which beatable players have a higher rating than an unbeatable one."""
+def inversions(rows: Sequence[Row], ratings: Sequence[Rating]) -> str:
+    """Return which beatable players have a higher rating than an unbeatable one.
+
+    Only those count whose lowest rating is above the other's highest.
+    """
     verdicts = verdicts_of(rows)
     pairs = [
         (higher, lower)
-        for number, higher in enumerate(ranking)
-        for lower in ranking[number + 1 :]
+        for higher in ratings
+        for lower in ratings
         if verdicts[higher.player] == "beatable"
         and verdicts[lower.player] == "unbeatable"
+        and min(higher.elo) > max(lower.elo)
     ]
     if not pairs:
         return "Here no beatable player has a higher rating than an unbeatable one."
-    higher, lower = max(pairs, key=lambda pair: pair[0].elo - pair[1].elo)
+    higher, lower = max(pairs, key=lambda pair: pair[0].mean - pair[1].mean)
     text = (
         f"In {count_phrase(len(pairs), 'pair')}, a beatable player has a higher rating "
-        f"than an unbeatable one. The widest: `{higher.player}` can be beaten, and has "
-        f"{higher.elo - lower.elo:.0f} points more than `{lower.player}`, which nobody "
-        "can beat. A rating rewards wins against weak players; a single game that "
-        "loses costs little, since few opponents find it."
+        "than an unbeatable one in all tournaments. The widest: "
+        f"`{higher.player}` can be beaten, and has {higher.mean - lower.mean:.0f} "
+        f"points more than `{lower.player}`, which nobody can beat. A rating rewards "
+        "wins against weak players; a single game that loses costs little if few "
+        "opponents of the tournament find it."
     )
     return "\n".join(textwrap.wrap(text, 88))
 
 
 def ratings_chart(
-    ranking: Sequence[Ranked], verdicts: Mapping[str, str], theme: Theme
+    ratings: Sequence[Rating], verdicts: Mapping[str, str], theme: Theme
 ) -> Picture:
     """Draw the ratings; players that can be beaten have an open circle."""
     colour, _, other_colour, *_ = pictures.colours(theme)
     with pictures.theme_style(theme):
-        figure = new_figure(7, 1 + 0.25 * len(ranking))
+        figure = new_figure(7, 1 + 0.25 * len(ratings))
         axes = figure.subplots()
         for verdict, marker_colour, face in (
             ("unbeatable", colour, colour),
@@ -685,20 +745,21 @@ def ratings_chart(
         ):
             places = [
                 place
-                for place, rank in enumerate(ranking)
-                if verdicts[rank.player] == verdict
+                for place, rating in enumerate(ratings)
+                if verdicts[rating.player] == verdict
             ]
             if places:
                 axes.scatter(
-                    [ranking[place].elo for place in places],
+                    [ratings[place].mean for place in places],
                     places,
                     label=verdict,
                     edgecolors=marker_colour,
                     facecolors=face,
                 )
-        axes.set_yticks(range(len(ranking)), [rank.player for rank in ranking])
+        names = [rating.player for rating in ratings]
+        axes.set_yticks(range(len(names)), names)
         axes.invert_yaxis()
-        axes.set_xlabel("Elo rating from sampled games")
+        axes.set_xlabel("Elo rating from sampled games, mean")
         axes.grid(axis="x", alpha=0.3)
         axes.legend()
         return pictures.figure_picture(figure, theme)
@@ -717,7 +778,14 @@ def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
         source = source_and_version(system)
         return [name, source, system.how, cell(exam.all), *kinds]
 
-    head = ("player", "source", "how it plays", "all", "random ones", "tactical ones")
+    head = (
+        "player",
+        "source",
+        "how it plays",
+        "all",
+        "random positions",
+        "tactical positions",
+    )
     ordered = sorted(results, key=lambda result: -result[1].all.share)
     return table(head, [cells(system, exam) for system, exam in ordered])
 

@@ -220,11 +220,20 @@ def _command_words(name: str) -> list[str]:
     if not words:
         raise PlayerError(f"{name}: program needs a command after it: program:COMMAND")
     if shutil.which(words[0]) is None:
-        reason = "no such program"
-        if Path(words[0]).is_file():
-            reason = "not executable; name its interpreter too, or its folder"
-        raise PlayerError(f"{name}: {words[0]}: {reason}")
+        raise PlayerError(f"{name}: {words[0]}: {_why_not_a_program(words[0])}")
     return words
+
+
+def _why_not_a_program(word: str) -> str:
+    """Return why a word is not the name of a program that can be started."""
+    path = Path(word)
+    if path.is_dir():
+        return "is a folder"
+    if not path.is_file():
+        return "no such program"
+    if os.access(path, os.X_OK):
+        return f"no such program; write {os.curdir}{os.sep}{word} for the file"
+    return "not executable; name its interpreter too, such as python, or run chmod +x"
 
 
 def _path_exists(path: str) -> bool:

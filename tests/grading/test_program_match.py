@@ -1,5 +1,7 @@
 """Games of programs that are asked in each game."""
 
+from typing import Any
+
 import jax
 import numpy as np
 import player_programs
@@ -27,7 +29,7 @@ def asked(tmp_path):
         written = PlayerProgram(tmp_path, answer, file=f"{len(programs)}.py")
         spec = player_names.read_name(written.name, env_id)
         options = ProgramOptions(in_advance=False, **options)
-        player = program_players.make_program_player(spec, env_id, options)
+        player: Any = program_players.make_program_player(spec, env_id, options)
         programs.append(written)
         players.append(player)
         return player, written

@@ -4,6 +4,7 @@ import itertools
 import re
 import sys
 import time
+from typing import Any
 
 import jax
 import numpy as np
@@ -38,7 +39,9 @@ def write(tmp_path):
 
 def make(written, env_id="tic_tac_toe", **options):
     spec = player_names.read_name(written.name, env_id)
-    return program_players.make_program_player(spec, env_id, ProgramOptions(**options))
+    options = ProgramOptions(**options)
+    player: Any = program_players.make_program_player(spec, env_id, options)
+    return player
 
 
 def board_of(line):
@@ -81,7 +84,8 @@ def test_a_command_is_split_into_words(command, words, tmp_path):
         ("program:no-such-program x", "no-such-program: no such program"),
         ("program:./none", "./none: no such program"),
         ("program:A=1 sh", "A=1: no such program"),
-        ("program:./text", "./text: not executable; name its interpreter too, or"),
+        ("program:./text", "./text: not executable; name its interpreter too, such"),
+        ("program:.", ".: is a folder"),
         ("lookahead:1:program:sh", "lookahead needs a saved agent, got 'program:sh'"),
     ],
 )

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import rules
 
 from tools import ladder
 from tools.ladder import System
@@ -62,8 +63,9 @@ def systems(monkeypatch, tmp_path):
         System(name=name, source="here", how="a program", script=f"'{path}'")
         for name, path in names.items()
     ]
-    small.append(System(name="q", source="there", how="trained", preset="matlab"))
-    monkeypatch.setattr(ladder, "SYSTEMS_OF_OTHERS", tuple(small))
+    trained = System(name="q", source="there", how="trained", preset="matlab")
+    monkeypatch.setattr(ladder, "INSTALLED", tuple(small))
+    monkeypatch.setattr(ladder, "REPRODUCED", (trained,))
     return tmp_path
 
 
@@ -98,7 +100,7 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     assert "`first free`, as O:\n\n```text\n  1. X0   2. O1   3. X8   4. O2" in text
     assert "garbage | program:" in text
     assert "answered '?', not one move, before the first move" in text
-    assert re.search(r"\| `first free` \| [+-]\d+ \| beatable \|", text)
+    assert re.search(r"\| `first free` \| [+-]\d+ \| .* \| beatable \|", text)
     assert "ratings-light.svg" in {path.name for path in folder.iterdir()}
 
     certificate = folder / "minimax program.json"
@@ -108,13 +110,55 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     assert "checked: no line of play beats it" in capsys.readouterr().out
 
 
+def rows_of_page():
+    """Return the rows of the ladder with exact results, by the player's name."""
+    lines = ladder.PAGE.read_text("utf-8").splitlines()
+    tables = [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]
+    return {cells[0].strip("`"): cells for cells in tables if len(cells) == 7}
+
+
+CERTIFIED = [path.stem for path in sorted(ladder.CERTIFICATES.glob("*.json"))]
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_a_row_of_the_page_is_that_of_its_certificate(name, monkeypatch, capsys):
+    """The results against random are computed again, by the rules of `rules`."""
+    path = ladder.CERTIFICATES / f"{name}.json"
+    monkeypatch.setattr(sys, "argv", [str(CHECKER), str(path)])
+    runpy.run_path(str(CHECKER), run_name="__main__")
+    assert "checked: no line of play beats it" in capsys.readouterr().out
+
+    _, _, _, as_x, as_o, verdict, link = rows_of_page()[name]
+    assert link.startswith(f"[{name}.json](ladder/{name}.json) as ")
+    certificate = json.loads(path.read_text())["moves"]
+    for seat, text in (("first", as_x), ("second", as_o)):
+        if seat not in certificate:
+            assert verdict == "beatable" or text == "-"
+            continue
+
+        def own(board, moves=certificate[seat]):
+            return [moves[board]]
+
+        if seat == "first":
+            rates = rules.outcome(own, rules.moves)
+        else:
+            rates = rules.outcome(rules.moves, own)[::-1]
+        assert text == " / ".join(f"{100 * float(rate):.3f}" for rate in rates)
+        assert rates[2] == 0
+
+
+def test_the_page_alone_needs_all_systems(systems):
+    with pytest.raises(ValueError, match="--only needs --page"):
+        ladder.main(["--only", "q"])
+
+
 def test_an_unknown_system_is_refused(systems):
     with pytest.raises(ValueError, match="nobody: no such system; there are first"):
         ladder.main(["--only", "nobody"])
 
 
 def test_every_system_of_the_ladder_has_its_script_or_preset():
-    for system in (*ladder.SYSTEMS_OF_OTHERS, *ladder.EXAMINED):
+    for system in (*ladder.INSTALLED, *ladder.REPRODUCED, *ladder.EXAMINED):
         script = system.script.split()[0] if system.script else ""
         assert bool(script) == (system.preset is None)
         assert (ladder.SCRIPTS / script).exists()
