@@ -6,6 +6,7 @@ All are in fenced blocks of README.md and docs/. They run with these changes:
 - a run's folder that a page uses again for another training is removed first;
 - of a line for several hosts, only the flags are read;
 - the web page is served, and then ended;
+- `./player` is the shell program of docs/programs.md;
 - a line that only reads runs is not repeated on later pages.
 Nearly all of the time is compilation.
 """
@@ -96,6 +97,10 @@ def earlier_lines():
 def run_line(small_runs, tmp_path, monkeypatch):
     """Return a function that runs a line in the folder of a page."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    program = ROOT / "docs" / "examples" / "programs" / "first_free.sh"
+    shutil.copyfile(program, tmp_path / "player")
+    (tmp_path / "player").chmod(0o755)
 
     def run_line(words):
         command, *words = words or ["__main__"]

@@ -2,6 +2,8 @@
 
 import re
 import runpy
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -50,3 +52,37 @@ def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     assert re.search(PRINTED[name], capsys.readouterr().out)
     for picture in tmp_path.glob("*.svg"):
         assert "</svg>" in picture.read_text("utf-8")
+
+
+@pytest.mark.parametrize("language", ["py", "c", "sh"])
+def test_the_programs_of_the_page_are_the_files(language):
+    page = (FOLDER.parent / "programs.md").read_text("utf-8")
+    code = (FOLDER / "programs" / f"first_free.{language}").read_text("utf-8")
+    assert f"```{language}\n{code}```" in page
+
+
+NO_COMPILER = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+
+
+@pytest.mark.parametrize("language", ["py", pytest.param("c", marks=NO_COMPILER), "sh"])
+def test_the_programs_of_the_page_play_the_first_free_cell(language, tmp_path):
+    path = FOLDER / "programs" / f"first_free.{language}"
+    command = {"py": [sys.executable, path], "sh": ["sh", path], "c": [tmp_path / "a"]}
+    if language == "c":
+        subprocess.run(["cc", "-o", tmp_path / "a", path], check=True)
+    lines = "tic_tac_toe first\n\n0 4\n4 0 8 1\n0 4\nquit\n"
+    output = subprocess.run(
+        command[language], input=lines, capture_output=True, text=True, check=True
+    ).stdout
+    assert output == "0\n1\n2\n1\n"
+
+
+def test_a_function_plays_as_a_program():
+    """The example function plays the cell whose number is nearest to 4."""
+    folder = FOLDER / "programs"
+    lines = "tic_tac_toe second\n0\n4\nquit\n"
+    command = [sys.executable, folder / "function_player.py", "centre_first:choose"]
+    output = subprocess.run(
+        command, input=lines, capture_output=True, text=True, check=True, cwd=folder
+    ).stdout
+    assert output == "4\n3\n"
