@@ -77,11 +77,6 @@ def github(path: str) -> str:
     return f"[{path}](https://github.com/{path})"
 
 
-def package(name: str) -> str:
-    """Return a link to a package of the registry, as Markdown."""
-    return f"[{name}](https://pypi.org/project/{name}/)"
-
-
 _OPEN_SPIEL = ("open_spiel==2.0.2",)
 _TICTAC = github("nestedsoftware/tictac")
 INSTALLED: tuple[System, ...] = (
@@ -164,7 +159,7 @@ INSTALLED: tuple[System, ...] = (
     ),
     System(
         name="eldar",
-        source=package("eldar-tic-tac-toe"),
+        source="its package names none",
         how="its level hard, which plays the first free cell",
         requirements=("eldar-tic-tac-toe==2.0.1",),
         script="eldar.py",

@@ -143,7 +143,9 @@ def test_a_row_of_the_page_is_that_of_its_certificate(name, monkeypatch, capsys)
             rates = rules.outcome(own, rules.moves)
         else:
             rates = rules.outcome(rules.moves, own)[::-1]
-        assert text == " / ".join(f"{100 * float(rate):.3f}" for rate in rates)
+        percentages = [100 * float(rate) for rate in rates]
+        shown = [float(number) for number in text.split(" / ")]
+        assert shown == pytest.approx(percentages, abs=0.001)
         assert rates[2] == 0
 
 
