@@ -786,4 +786,7 @@ def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(None))
+    try:
+        sys.exit(main(None))
+    except Refused as error:
+        sys.exit(f"error: {error}")
