@@ -127,7 +127,7 @@ def prove(
     check_max_positions(max_positions, examined)
     tree = trees.host_tree(examined.env_id)
     if tree is not None and examined.policy is None:
-        rule = "no proof is possible, since its moves are random"
+        rule = f"no proof is possible: {examined.note or 'its moves are random'}"
         raise PlayerError(f"{examined.name}: {rule}")
     if tree is None and (reason := search_grade.reason_not_searchable(examined)):
         raise PlayerError(reason)

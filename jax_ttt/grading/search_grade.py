@@ -43,7 +43,7 @@ class SearchResult(NamedTuple):
 def reason_not_searchable(player: Player) -> str:
     """Return why the positions that a player reaches can't be enumerated; or empty."""
     if player.note:
-        return player.note
+        return f"{player.name}: {player.note}"
     if GAMES[player.env_id].packing is None:
         return f"positions of {player.env_id} have no keys (see docs/adding_a_game.md)"
     if not player.is_deterministic:
