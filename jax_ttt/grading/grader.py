@@ -84,7 +84,7 @@ def with_match(
             raise GameError(f"{player.name} in {grade.env_id}: {rule}")
         return grade
     if isinstance(player, ProgramPlayer):
-        counts = program_match.play_random(player, key, num_games)
+        counts = program_match.play_against_random(player, key, num_games)
     else:
         counts = sampled_match.play_match(
             env=pgx_games.make_env(grade.env_id),

@@ -15,7 +15,9 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.program_players import ProgramPlayer
 
 
-def play_random(player: Player, key: Key[Array, ""], num_games: int) -> MatchCounts:
+def play_against_random(
+    player: Player, key: Key[Array, ""], num_games: int
+) -> MatchCounts:
     """Play against random, half of the games in each seat; `key` is consumed.
 
     Raises:
@@ -28,7 +30,11 @@ def play_random(player: Player, key: Key[Array, ""], num_games: int) -> MatchCou
     num_second = num_games // 2
     first = play_pair(player, random, first_key, num_games - num_second)
     second = play_pair(random, player, second_key, num_second)
-    return MatchCounts(first, SeatCounts(second.lost, second.drawn, second.won))
+    # The player's results are those of `random`, turned round.
+    return MatchCounts(
+        first=first,
+        second=SeatCounts(won=second.lost, drawn=second.drawn, lost=second.won),
+    )
 
 
 def play_pair(
@@ -42,7 +48,8 @@ def play_pair(
         PlayerError: a program gives no answer, or an illegal one.
     """
     if not num_games:
-        return SeatCounts(*(jnp.int32(0),) * 3)
+        nothing = jnp.int32(0)
+        return SeatCounts(won=nothing, drawn=nothing, lost=nothing)
     env = pgx_games.make_env(first.env_id)
     start_key, key = jax.random.split(key)
     states = pgx_games.init(env, start_key, num_games)
@@ -63,7 +70,11 @@ def play_pair(
         num_moves += 1
         for place in np.flatnonzero(~is_over).tolist():
             lines[place] = (*lines[place], int(actions[place]))
-    return SeatCounts(*(jnp.int32((np.sign(total) == end).sum()) for end in (1, 0, -1)))
+    return SeatCounts(
+        won=jnp.int32((total > 0).sum()),
+        drawn=jnp.int32((total == 0).sum()),
+        lost=jnp.int32((total < 0).sum()),
+    )
 
 
 def _asked_moves(

@@ -78,7 +78,7 @@ class ProgramCopies:
         self.options = options
         self._command = command
         self._env_id: EnvId = env_id
-        self._programs: dict[Seat, list[Program]] = {}
+        self._programs: dict[Seat, list[ProgramCopy]] = {}
 
     def new(self) -> "ProgramCopies":
         """Return other copies of the same program."""
@@ -112,8 +112,8 @@ class ProgramCopies:
             self.end()
             raise
 
-    def _start(self, seat: Seat) -> "Program":
-        return Program(
+    def _start(self, seat: Seat) -> "ProgramCopy":
+        return ProgramCopy(
             name=self.name,
             command=self._command,
             env_id=self._env_id,
@@ -143,8 +143,8 @@ class ProgramCopies:
             program.end()
 
 
-class Program:
-    """A running program in a seat. It ends with `end`, or with this process.
+class ProgramCopy:
+    """A running copy of a program in a seat. It ends with `end`, or with this process.
 
     Raises:
         PlayerError: the program can't be started.
@@ -256,7 +256,7 @@ def _shown(output: bytes) -> str:
 
 
 def answers_in_turn(
-    programs: Sequence[Program], lines: Sequence[Line]
+    programs: Sequence[ProgramCopy], lines: Sequence[Line]
 ) -> Iterator[int]:
     """Yield the move after each line, in the order of the lines.
 
@@ -266,12 +266,12 @@ def answers_in_turn(
         PlayerError: an answer is missing, late or no number; the programs go on.
     """
     open_lines = enumerate(lines)
-    number_of: dict[Program, int] = {}  # of the line that it is asked for
+    number_of: dict[ProgramCopy, int] = {}  # of the line that it is asked for
     answers: dict[int, int] = {}
     num_yielded = 0
     with selectors.DefaultSelector() as selector:
 
-        def ask_next(program: Program) -> None:
+        def ask_next(program: ProgramCopy) -> None:
             if (following := next(open_lines, None)) is not None:
                 number_of[program], line = following
                 program.ask(line)
@@ -284,7 +284,7 @@ def answers_in_turn(
         while number_of:
             seconds = min(program.seconds_left for program in number_of)
             for key, _ in selector.select(max(seconds, 0)):
-                program: Program = key.data
+                program: ProgramCopy = key.data
                 answer = program.read()
                 if answer is not None:
                     answers[number_of[program]] = answer

@@ -71,7 +71,7 @@ def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
         "first": rules.outcome(lambda board: rules.moves(board)[:1], rules.moves),
         "second": rules.outcome(rules.moves, lambda b: rules.moves(b)[:1])[::-1],
     }
-    match = program_match.play_random(player, jax.random.key(1), 2 * GAMES)
+    match = program_match.play_against_random(player, jax.random.key(1), 2 * GAMES)
     for seat in ("first", "second"):
         counts = counts_of(getattr(match, seat))
         assert sum(counts) == GAMES

@@ -14,7 +14,7 @@ from player_programs import PlayerProgram
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.players import program
-from jax_ttt.players.program import Program
+from jax_ttt.players.program import ProgramCopy
 
 LINE = (4, 0)
 WHERE = "after the moves 4 0"
@@ -49,7 +49,7 @@ def start():
 
     def new(written, seat: Seat = "first", seconds=SOON):
         command = getattr(written, "command", written)
-        started.append(Program("NAME", command, "tic_tac_toe", seat, seconds))
+        started.append(ProgramCopy("NAME", command, "tic_tac_toe", seat, seconds))
         return started[-1]
 
     yield new
@@ -98,7 +98,8 @@ def copies(tmp_path_factory):
     """,
     )
     started = [
-        Program("NAME", written.command, "tic_tac_toe", "first", SOON) for _ in range(4)
+        ProgramCopy("NAME", written.command, "tic_tac_toe", "first", SOON)
+        for _ in range(4)
     ]
     yield started
     for each in started:
@@ -273,7 +274,7 @@ def test_a_program_has_time_to_end_by_itself(write, start, tmp_path):
 @pytest.mark.slow
 def test_a_program_ends_with_its_object(write):
     written = write("time.sleep(600)")
-    process = Program("NAME", written.command, "tic_tac_toe", "first", SOON)
+    process = ProgramCopy("NAME", written.command, "tic_tac_toe", "first", SOON)
     process.ask(())
     wait_until_asked(written)
     del process
@@ -285,8 +286,8 @@ def test_a_program_ends_with_its_object(write):
 def test_a_program_ends_with_the_interpreter(write):
     written = write("time.sleep(600)")
     code = (
-        "import sys, time; from jax_ttt.players.program import Program;"
-        f"kept = Program('NAME', {written.command!r}, 'tic_tac_toe', 'first', 9.0);"
+        "import sys, time; from jax_ttt.players.program import ProgramCopy;"
+        f"kept = ProgramCopy('NAME', {written.command!r}, 'tic_tac_toe', 'first', 9.0);"
         "kept.ask(()); time.sleep(0.5); sys.exit(7)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7
