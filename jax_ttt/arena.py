@@ -22,6 +22,7 @@ from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Interval, Ranked
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import player_names
+from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
@@ -54,7 +55,7 @@ class Args:
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
-    programs: cli.ProgramFlags = field(default_factory=cli.ProgramFlags)
+    programs: ProgramOptions = field(default_factory=ProgramOptions)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
@@ -134,7 +135,9 @@ def main(args: Args) -> int:
     ):
         for spec in specs:
             status.set_description_str(f"preparing {spec.name}")
-            options = args.programs.options(True, status.set_description_str)
+            options = dataclasses.replace(
+                args.programs, in_advance=True, say=status.set_description_str
+            )
             all_players.append(registry.make_player(spec, env_id, player_key, options))
         status.set_description_str("playing")
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
 import tyro
 
@@ -24,9 +24,7 @@ from jax_ttt.config import presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import ConflictError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
@@ -77,29 +75,6 @@ class MachineFlags:
     no_compile_cache: tyro.conf.FlagCreatePairsOff[bool] = False
     """Neither read nor write the cache of compiled programs. Its folder is
     $JAX_COMPILATION_CACHE_DIR, else one in the user's cache folder."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ProgramFlags:
-    """How the players program:COMMAND are asked."""
-
-    copies: Annotated[int, Range(int, 1, 1000)] = 1
-    """Processes of a program in each seat; they answer at the same time."""
-    answer_seconds: Annotated[float, Range(float, 0, 1e6, above_low=True)] = 10.0
-    """Time limit for an answer of a program. It includes the program's start."""
-    max_asked: Annotated[int, Range(int, 1, 10**9)] = 50_000
-    """Most positions that a program is asked for in advance in each seat, where the
-    tree is too large. With more, its games are sampled."""
-
-    def options(self, in_advance: bool, say: Callable[[str], None]) -> ProgramOptions:
-        """Return how programs are asked; `say` shows the progress."""
-        return ProgramOptions(
-            copies=self.copies,
-            answer_seconds=self.answer_seconds,
-            max_asked=self.max_asked,
-            in_advance=in_advance,
-            say=say,
-        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

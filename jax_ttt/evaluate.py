@@ -28,6 +28,7 @@ from jax_ttt.files import json_records
 from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text import screen
 
@@ -91,7 +92,7 @@ class Args:
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
-    programs: cli.ProgramFlags = field(default_factory=cli.ProgramFlags)
+    programs: ProgramOptions = field(default_factory=ProgramOptions)
     spread: DeviceFlags = field(default_factory=DeviceFlags)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
@@ -147,7 +148,9 @@ def main(args: Args) -> int:
         stamp = player_names.file_stamp(spec) if args.certificate else ()
         # An exam asks for other positions than those that the player reaches.
         in_advance = args.exam is None or GAMES[env_id].enumerable
-        options = args.programs.options(in_advance, status.set_description_str)
+        options = dataclasses.replace(
+            args.programs, in_advance=in_advance, say=status.set_description_str
+        )
         player = registry.make_player(spec, env_id, player_key, options)
         status.set_description_str(f"grading {name}")
         tree = trees.host_tree(env_id)

@@ -17,6 +17,7 @@ from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import difficulty, player_names
 from jax_ttt.players.difficulty import PlayLevel
+from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text.commands import SideName
 
@@ -46,7 +47,7 @@ class Args:
     """The game; by default the saved agent's, else tic_tac_toe."""
     seed: Annotated[int | None, OPTIONAL_SEED] = None
     """Seed of the player's random numbers; without this flag, another one each time."""
-    programs: cli.ProgramFlags = field(default_factory=cli.ProgramFlags)
+    programs: ProgramOptions = field(default_factory=ProgramOptions)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
@@ -75,7 +76,9 @@ def main(args: Args) -> int:
     key, player_key = jax.random.split(jax.random.key(seed))
     with interrupts.exit_on_signals(is_needed=spec.program is not None):
         with standard_streams.status_line(f"preparing {name}") as status:
-            options = args.programs.options(False, status.set_description_str)
+            options = dataclasses.replace(
+                args.programs, in_advance=False, say=status.set_description_str
+            )
             player = registry.make_player(spec, env_id, player_key, options)
             opponent = player
             if opponent_name != name:

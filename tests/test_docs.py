@@ -31,6 +31,7 @@ from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import flag_name
 from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.players import network_player
+from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import compiling
 from jax_ttt.text import policy_files
 from tools import bench, figures, make_links, mutants, published
@@ -319,7 +320,7 @@ def test_make_targets_exist_and_take_their_args(page):
 def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
     types = [module.Args for module in modules]
-    types += [cli.MachineFlags, cli.ProgramFlags, DistributedFlags]
+    types += [cli.MachineFlags, ProgramOptions, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
     flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):

@@ -16,10 +16,13 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO
+from typing import IO, Annotated
+
+import tyro
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import EnvId, Seat
+from jax_ttt.config.ranges import Range
 
 Line = tuple[int, ...]
 """The moves of a game from its first position."""
@@ -38,23 +41,20 @@ _MOST_SHOWN = 60
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramOptions:
-    """How programs are asked.
+    """How the players program:COMMAND are asked."""
 
-    Attributes:
-        copies: Processes of a program in each seat, which answer in turn.
-        answer_seconds: Time limit of an answer.
-        max_asked: Most positions that a program is asked for in advance in a seat,
-            where the tree is too large.
-        in_advance: Whether a program is asked for all positions that it can reach,
-            before the games; else it is asked during a game.
-        say: Shows the progress.
-    """
-
-    copies: int = 1
-    answer_seconds: float = 10.0
-    max_asked: int = 50_000
-    in_advance: bool = True
-    say: Callable[[str], None] = lambda text: None
+    copies: Annotated[int, Range(int, 1, 1000)] = 1
+    """Processes of a program in each seat; they answer at the same time."""
+    answer_seconds: Annotated[float, Range(float, 0, 1e6, above_low=True)] = 10.0
+    """Time limit for an answer of a program. It includes the program's start."""
+    max_asked: Annotated[int, Range(int, 1, 10**9)] = 50_000
+    """Most positions that a program is asked for in advance in each seat, where the
+    tree is too large. With more, its games are sampled."""
+    in_advance: tyro.conf.Suppress[bool] = True
+    """Whether a program is asked for all positions that it can reach, before the games;
+    else it is asked during a game."""
+    say: tyro.conf.Suppress[Callable[[str], None]] = lambda text: None
+    """Shows the progress."""
 
 
 def position_phrase(line: Line) -> str:
