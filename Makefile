@@ -54,7 +54,7 @@ published: $(VENV)/.train ## train the published systems again, compare the resu
 one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove each twice
 	$(RUN) -m tools.one_file $(ARGS)
 
-ladder: $(VENV)/.dev ## grade players that others wrote, write docs/ladder.md: about an hour
+ladder: $(VENV)/.dev ## grade players that others wrote, write docs/ladder.md; installs them first
 	$(RUN) -m tools.ladder $(ARGS)
 
 api: $(VENV)/.train ## write docs/api*.md from the docstrings of the public functions
