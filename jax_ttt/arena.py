@@ -168,7 +168,7 @@ def main(args: Args) -> int:
         for player in all_players:
             if player.note:
                 print(f"{player.name}: {player.note}")
-            if learned := grade_text.learned_seat(env_id, player.seats):
+            if learned := grade_text.learned_seat(player.seats):
                 print(f"{player.name} {learned}")
     write_files(args, env_id, table)
     return 0

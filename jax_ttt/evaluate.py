@@ -233,7 +233,7 @@ def grade_player(
             player=player,
             max_positions=args.max_positions,
             sharding=mesh and meshes.split_sharding(mesh),
-            on_batch=grade_text.search_progress(env_id, player.name, say),
+            on_batch=grade_text.search_progress(player.name, say),
         )
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
@@ -283,7 +283,7 @@ def report_title(name: str, env_id: EnvId, player: "Player") -> str:
     title = f"{name}: {env_id}"
     if (agent := agent_of_player(player)) is not None:
         title += f", seed {agent.seed}, {agent.num_updates:,} updates"
-    learned = grade_text.learned_seat(env_id, player.seats)
+    learned = grade_text.learned_seat(player.seats)
     return f"{title}, {learned}" if learned else title
 
 

@@ -88,7 +88,7 @@ def main(args: Args) -> int:
         if args.level:
             print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
             opponent = dataclasses.replace(opponent, name=args.level)
-        if learned := grade_text.learned_seat(env_id, opponent.seats):
+        if learned := grade_text.learned_seat(opponent.seats):
             print(f"({opponent.name} {learned})")
         session = dialogue.Session(
             env_id=env_id,

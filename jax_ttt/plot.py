@@ -127,7 +127,7 @@ def show_learned_seat(run: Path, config: Config) -> str:
     """Print and return the only seat that the agent learned; "" for both seats."""
     from jax_ttt.text import grade_text
 
-    learned = grade_text.learned_seat(config.env_id, config.seats)
+    learned = grade_text.learned_seat(config.seats)
     if learned:
         print(f"{run} {learned}")
     return learned

@@ -613,7 +613,7 @@ def results_table(rows: Sequence[Row]) -> str:
         certificate = "-"
         if row.certificate:
             proven = [
-                seat_name(DEFAULT_GAME, seat)
+                seat_name(seat)
                 for seat, grade in row.grade.followed.items()
                 if seat in row.grade.seats and grade.unbeatable
             ]
@@ -670,7 +670,7 @@ def lost_game(row: Row) -> str:
         return ""
     seat, line = loss
     boards = game_boards(Game.start(DEFAULT_GAME, line))
-    name = seat_name(DEFAULT_GAME, seat)
+    name = seat_name(seat)
     return f"`{row.system.name}`, as {name}:\n\n```text\n{boards}\n```\n"
 
 

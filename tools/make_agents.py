@@ -139,7 +139,7 @@ def search_rows(name: str) -> Iterator[tuple[str, ...]]:
     for seat, result in grade.searched.items():
         yield (
             f"`{player.name}`",
-            f"as {seat_name(player.env_id, seat)}",
+            f"as {seat_name(seat)}",
             f"{result.num_positions:,}",
             f"{result.losing_ends:,}",
             percent(result),
@@ -186,7 +186,7 @@ def grade_cells(grade: Grade) -> dict[str, str]:
     """Return a grade as cells of a table, by the names of their rows."""
     cells = {"unbeatable, both seats": "proven" if grade.unbeatable else "no"}
     for seat, followed in grade.followed.items():
-        as_seat = f"as {seat_name(DEFAULT_GAME, seat)}"
+        as_seat = f"as {seat_name(seat)}"
         cells[f"vs. random {as_seat}: wins / draws / losses"] = percent(followed)
         lines = followed.lines
         assert lines is not None, "the game is enumerable"

@@ -8,7 +8,7 @@ import jax
 from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.game_facts import LETTERS
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.grading import round_robin
 from jax_ttt.pictures import group_charts
@@ -48,7 +48,7 @@ class CrossTable(round_robin.RoundRobinTable):
         return summary_tables.cross_table_text(self.env_id, self)
 
     def _repr_html_(self) -> str:
-        first, second = GAMES[self.env_id].seats
+        first, second = LETTERS
         rows = [
             [f"{name} as {first}", *(self._cell(i, j) for j in range(len(self.names)))]
             for i, name in enumerate(self.names)

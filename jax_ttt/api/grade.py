@@ -115,7 +115,7 @@ class PlayerGrade(grades.Grade):
         return math.nan if rates is None else rates[place]
 
     def __repr__(self) -> str:
-        learned = grade_text.learned_seat(self.env_id, self.seats)
+        learned = grade_text.learned_seat(self.seats)
         title = f"{self.player}: {self.env_id}"
         title = f"{title}, {learned}" if learned else title
         return f"{title}\n\n{grade_text.full_report(self, self.verdict)}"

@@ -56,7 +56,7 @@ class MatchResult(grade.Match):
             for rate, low, high in self.seat(seat).rates:
                 interval = f" ({100 * low:.1f} to {100 * high:.1f})"
                 cells.append(f"{rate:.2%}{'' if self.is_exact else interval}")
-            rows.append([grade_text.seat_phrase(self.env_id, seat), *cells])
+            rows.append([grade_text.seat_phrase(seat), *cells])
         return rows
 
     def _title(self) -> str:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Key
 from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import MoveError, SettingError
-from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId, Seat
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.pictures.picture import Picture, Theme
@@ -118,8 +118,7 @@ class GameAgainst:
         return position_picture(self.game.state, theme)
 
     def _headline(self) -> str:
-        names = [seat_name(self.env_id, seat) for seat in SEATS]
-        you, other = names if self.seat == SEATS[0] else names[::-1]
+        you, other = LETTERS if self.seat == SEATS[0] else LETTERS[::-1]
         players = f"you are {you}, {self.opponent.name} is {other}"
         return f"{players}: {_STATUS[self.result]}"
 

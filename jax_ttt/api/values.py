@@ -77,7 +77,7 @@ class Values(Mapping[int, float]):
         boards = {"learned": self.learned}
         if self.exact is not None:
             boards["exact"] = self.exact
-        title = mover_text(self.env_id, self.game.to_move)
+        title = mover_text(self.game.to_move)
         return values_board(cells, boards, title, theme)
 
     def _cells(self) -> np.ndarray | None:

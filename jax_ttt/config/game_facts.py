@@ -19,7 +19,8 @@ SEAT_OF_SIDE: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
 """The seats, by their short names."""
 
 LETTERS: tuple[str, str] = ("X", "O")
-"""The letters of the first player's stones and of the second player's."""
+"""The letters of the first player's stones and of the second player's: the names of
+the seats wherever a person reads them, in every game."""
 
 MovesOn = Literal["cells", "columns"]
 Packing = Literal["cells", "columns"]
@@ -52,8 +53,6 @@ class GameFacts:
     in_a_row: int | None = None
     """Number of stones in a row that wins a game of our own; None for PGX's games.
     Stones fall if moves are on columns."""
-    seats: tuple[str, str] = ("first", "second")
-    """Display names of the first player and of the second."""
     stones: bool = False
     """Whether PGX shows the board as two planes: the mover's stones, the opponent's."""
     moves_on: MovesOn | None = None
@@ -138,7 +137,6 @@ GAMES: dict[str, GameFacts] = {
     "tic_tac_toe": GameFacts(
         pgx_id="tic_tac_toe",
         shape=(3, 3),
-        seats=("X", "O"),
         stones=True,
         moves_on="cells",
         symmetries=square_views(3),
@@ -169,7 +167,6 @@ GAMES: dict[str, GameFacts] = {
     "mnk_4x4_4": GameFacts(
         in_a_row=4,
         shape=(4, 4),
-        seats=("X", "O"),
         stones=True,
         moves_on="cells",
         symmetries=square_views(4),
@@ -205,6 +202,24 @@ def reason_game_is_not_searchable(env_id: EnvId) -> str:
     return "" if game.packing else f"positions of {env_id} have no keys"
 
 
-def seat_name(env_id: str, seat: Seat) -> str:
-    """Return the display name of the player in this seat."""
-    return GAMES[env_id].seats[SEATS.index(seat)]
+def seat_name(seat: Seat) -> str:
+    """Return the name of a seat for people: the letter of its stones."""
+    return LETTERS[SEATS.index(seat)]
+
+
+def move_name(env_id: EnvId, move: int) -> str:
+    """Return the number by which people read and type a move.
+
+    Squares count from 0, row by row, and columns from 1, as players of Connect Four
+    count them. Python, files and programs use PGX's action instead, which counts from 0
+    in all games.
+    """
+    return str(move + (GAMES[env_id].moves_on == "columns"))
+
+
+def move_names_phrase(env_id: EnvId) -> str:
+    """Return which moves the numbers name, for instance `columns 1 to 7`."""
+    game = GAMES[env_id]
+    if game.moves_on == "columns":
+        return f"columns 1 to {game.shape[1]}"
+    return f"squares 0 to {game.shape[0] * game.shape[1] - 1}, row by row"

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import UInt64
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, move_name, seat_name
 from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
@@ -78,9 +78,9 @@ def proven_moves(
     moves, reasons = CertifiedMoves(), []
     grade = tree_grade.grade_seats(player.env_id, tree, probs, player.seats)
     for seat in player.seats:
-        name, seat_grade = seat_name(player.env_id, seat), grade.followed[seat]
+        name, seat_grade = seat_name(seat), grade.followed[seat]
         if not seat_grade.unbeatable:
-            line = _line_text(seat_grade.losing_line or ())
+            line = _line_text(player.env_id, seat_grade.losing_line or ())
             reasons.append(f"as {name} it loses the game {line}")
         elif (position := _position_with_choice(tree, probs, seat)) is not None:
             board = text_of(position)
@@ -93,11 +93,12 @@ def proven_moves(
     return moves, missing
 
 
-def _line_text(line: Line) -> str:
+def _line_text(env_id: EnvId, line: Line) -> str:
     """Return the moves of a line with their players' letters, such as `X4 O0`."""
     letters = itertools.cycle(LETTERS)
     return " ".join(
-        f"{letter}{action}" for letter, action in zip(letters, line, strict=False)
+        f"{letter}{move_name(env_id, move)}"
+        for letter, move in zip(letters, line, strict=False)
     )
 
 
@@ -149,8 +150,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
         if search_grade.seat_grade(reach).unbeatable:
             moves[seat] = _moves_of_search(reach)
         else:
-            name = seat_name(player.env_id, seat)
-            reasons.append(f"as {name} {_reason_not_proven(reach)}")
+            reasons.append(f"as {seat_name(seat)} {_reason_not_proven(reach)}")
     missing = "; ".join(reasons)
     if not moves:
         raise PlayerError(f"{player.name}: no certificate: {missing}")
@@ -161,7 +161,8 @@ def _reason_not_proven(reach: Reach) -> str:
     """Return why a seat has no certificate."""
     if reach.losing_line is None:
         return f"it reaches more than {MOST_POSITIONS:,} positions"
-    return f"it loses the game {_line_text(reach.losing_line)}"
+    line = _line_text(reach.player.env_id, reach.losing_line)
+    return f"it loses the game {line}"
 
 
 def _moves_of_search(reach: Reach) -> dict[str, int]:

@@ -21,7 +21,7 @@ import numpy as np
 import pgx
 from jaxtyping import Int, Shaped
 
-from jax_ttt.config.game_facts import GAMES, LETTERS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import GAMES, LETTERS, Seat, seat_name
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.pictures import picture
@@ -73,15 +73,15 @@ def values_picture(agent: SavedAgent, position: int, theme: Theme = "light") -> 
         name: {move: float(values[move]) for move in moves}
         for name, values in (("learned", np.asarray(learned)), ("exact", exact))
     }
-    title = mover_text(env_id, tree.to_move(position))
-    if note := grade_text.learned_seat(env_id, agent.config.seats):
+    title = mover_text(tree.to_move(position))
+    if note := grade_text.learned_seat(agent.config.seats):
         title += f": the agent {note}"
     return values_board(position_cells(tree, position), values_by_board, title, theme)
 
 
-def mover_text(env_id: EnvId, seat: Seat) -> str:
+def mover_text(seat: Seat) -> str:
     """Return the text that names the player to move, for instance `O to move`."""
-    return f"{seat_name(env_id, seat)} to move"
+    return f"{seat_name(seat)} to move"
 
 
 def values_board(

@@ -89,7 +89,7 @@ def learning_curves(
 
 def _seat_titles(config: Config) -> dict[Seat, str]:
     """Return the title of each seat that the agent learns, for instance `as X`."""
-    return {seat: f"as {seat_name(config.env_id, seat)}" for seat in config.seats}
+    return {seat: f"as {seat_name(seat)}" for seat in config.seats}
 
 
 def proven_from(rows: Rows) -> int | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult
@@ -27,7 +27,7 @@ def cross_table_chart(
     """Draw a cross table as a heat map of the first player's mean score."""
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
-    first, second = GAMES[env_id].seats
+    first, second = LETTERS
     with pictures.theme_style(theme):
         figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
         texts = [
@@ -71,7 +71,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if provable else ""),
             ):
-                label = f"as {seat_name(config.env_id, seat)}{note}"
+                label = f"as {seat_name(seat)}{note}"
                 if selected.any():
                     axes.scatter(
                         seeds[selected],

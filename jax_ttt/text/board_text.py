@@ -10,7 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Shaped
 
-from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import (
+    GAMES,
+    LETTERS,
+    EnvId,
+    Seat,
+    move_name,
+    seat_name,
+)
 from jax_ttt.games import position_lookup, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
@@ -25,7 +32,7 @@ _MOST_BOXED = 4  # rows or columns of a board with lines between its cells
 _STONE_STYLES = dict(zip(LETTERS, ("bold magenta", "bold blue"), strict=True))
 
 Cells = Shaped[np.ndarray, "rows W"]
-"""The cells of a board, and for columns a row of numbers: strings and numbers."""
+"""The cells of a board, and for columns a row of numbers, all as strings."""
 
 
 def board_cells(
@@ -76,10 +83,11 @@ def find_position(env_id: EnvId, cells: str) -> int:
 
 
 def numbered_cells(game: Game) -> Cells | None:
-    """Return a game's board with the numbers of its moves on the free cells.
+    """Return a game's board with the names of its moves on the free cells.
 
-    Where moves are columns, a row below the board has their numbers. The action to pass
-    has no cell. The result is None for games with several kinds of pieces.
+    The names are numbers; see `game_facts.move_name`. Where moves are columns, they are
+    in a row below the board. The action to pass has no cell. The result is None for
+    games with several kinds of pieces.
     """
     moves_on = GAMES[game.env_id].moves_on
     if moves_on is None:
@@ -87,10 +95,11 @@ def numbered_cells(game: Game) -> Cells | None:
     obs = np.asarray(game.state.observation[0])
     cells = board_cells(obs, game.to_move, free=".")
     if moves_on == "columns":
-        return np.vstack([cells, np.arange(cells.shape[1]).astype(object)])
+        names = [move_name(game.env_id, column) for column in range(cells.shape[1])]
+        return np.vstack([cells, np.array(names, object)])
     for move in game.legal_moves:
         if move < cells.size:
-            cells.flat[move] = move
+            cells.flat[move] = move_name(game.env_id, move)
     return cells
 
 
@@ -103,8 +112,8 @@ def shows_all_moves(game: Game) -> bool:
     cells = numbered_cells(game)
     if cells is None:
         return False
-    numbers = {cell for cell in cells.flat if isinstance(cell, int)}
-    return numbers == set(game.legal_moves)
+    numbers = {cell for cell in cells.flat if cell.isdigit()}
+    return numbers == {move_name(game.env_id, move) for move in game.legal_moves}
 
 
 def board_text(game: Game, screen: Screen | None = None) -> str:
@@ -191,9 +200,9 @@ def game_boards(game: Game) -> str:
     blocks = []
     for number, move in enumerate(game.moves, start=1):
         before, after = game.back_to(number - 1), game.back_to(number)
-        letter = LETTERS[SEATS.index(before.to_move)]
+        name = f"{seat_name(before.to_move)}{move_name(game.env_id, move)}"
         cells = board_cells(np.asarray(after.state.observation[0]), after.to_move)
-        blocks.append([f"  {number}. {letter}{move}", *board_lines(cells)])
+        blocks.append([f"  {number}. {name}", *board_lines(cells)])
     width = max((len(line) for block in blocks for line in block), default=0)
     padded = [[f"{line:<{width}}" for line in block] for block in blocks]
     per_row = max((_WIDTH - 2) // (width + 1), 1)

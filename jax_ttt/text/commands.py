@@ -3,7 +3,7 @@
 This module imports no JAX, since the flags of `play` use it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 CommandName = Literal["undo", "hint", "values", "review", "new", "quit", "help"]
@@ -33,14 +33,14 @@ class TypedCommand(NamedTuple):
     side: SideName | None = None
 
 
-def read_command(text: str, legal: Sequence[int]) -> int | TypedCommand | None:
+def read_command(text: str, legal: Mapping[str, int]) -> int | TypedCommand | None:
     """Return the legal move or the command that a person typed; None if it is neither.
 
-    The first letters of a word suffice.
+    `legal` has the legal moves by their names. The first letters of a word suffice.
     """
     word, *other_words = text.lower().split() or [""]
-    if not other_words and word in map(str, legal):
-        return int(word)
+    if not other_words and word in legal:
+        return legal[word]
     if word == "?" and not other_words:
         return TypedCommand("help")
     names: list[CommandName] = [

@@ -12,7 +12,15 @@ from dataclasses import replace
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.config.game_facts import GAMES, LETTERS, SEAT_OF_SIDE, SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import (
+    GAMES,
+    LETTERS,
+    SEAT_OF_SIDE,
+    SEATS,
+    EnvId,
+    Seat,
+    move_name,
+)
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
@@ -123,7 +131,8 @@ def _reply(session: Session, current: Round) -> Round:
         key, move_key = jax.random.split(key)
         with standard_streams.status_line(f"{name} is thinking"):
             game = game.play(chosen_move(session.opponent, game, move_key))
-        session.screen.say(f"{name} ({letter}) plays {game.moves[-1]}")
+        reply = move_name(session.env_id, game.moves[-1])
+        session.screen.say(f"{name} ({letter}) plays {reply}")
     current = replace(current, game=game, key=key)
     _show_board(session, game)
     result = game.result(current.seat)
@@ -135,7 +144,8 @@ def _show_board(session: Session, game: Game) -> None:
     legal = game.legal_moves
     session.screen.say(f"\n{board_text.board_text(game, session.screen)}\n")
     if legal and not board_text.shows_all_moves(game):
-        moves_text = f"legal moves: {' '.join(map(str, legal))}"
+        names = [move_name(session.env_id, move) for move in legal]
+        moves_text = f"legal moves: {' '.join(names)}"
         session.screen.say(textwrap.fill(moves_text, _WIDTH))
 
 
@@ -161,7 +171,7 @@ def _score_line(session: Session, current: Round) -> str:
 
 def _follow_input(session: Session, current: Round, text: str) -> Round | None:
     """Return the game after a line of input; None if the person quits."""
-    legal = current.game.legal_moves
+    legal = {move_name(session.env_id, move): move for move in current.game.legal_moves}
     command = commands.read_command(text, legal)
     if command is None:
         advice_text = "the game is over: type new"

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import SEATS, Seat, seat_name
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading.grade import (
@@ -25,17 +25,17 @@ _PLIES = 4
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
 
 
-def learned_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
+def learned_seat(seats: Sequence[Seat]) -> str:
     """Return the only seat that a player learned, in words; empty for both."""
     if len(seats) != 1:
         return ""
     (seat,) = seats
-    return f"learned to move {seat} only, as {seat_name(env_id, seat)}"
+    return f"learned to move {seat} only, as {seat_name(seat)}"
 
 
-def seat_phrase(env_id: EnvId, seat: Seat) -> str:
+def seat_phrase(seat: Seat) -> str:
     """Return a seat's name in words, for instance `as X`."""
-    return f"as {seat_name(env_id, seat)}"
+    return f"as {seat_name(seat)}"
 
 
 def step_line(update: int, grade: Grade) -> str:
@@ -52,7 +52,7 @@ def step_line(update: int, grade: Grade) -> str:
         parts.append(f"Wins: {wins}  Ties: {draws}  Losses: {losses}")
         parts.append(
             "  ".join(
-                f"{seat_phrase(grade.env_id, seat)} "
+                f"{seat_phrase(seat)} "
                 + "/".join(f"{100 * rate.value:.1f}" for rate in rates.rates)
                 for seat, rates in grade.rates.items()
             )
@@ -62,22 +62,22 @@ def step_line(update: int, grade: Grade) -> str:
     ]
     if mean is not None and sampled:
         games = sum(grade.rates[seat].num_games for seat in sampled)
-        seat_text = _only_seat(grade.env_id, sampled)
+        seat_text = _only_seat(sampled)
         parts.append(f"{count_phrase(games, 'game')} sampled{seat_text}")
     if grade.searched:
         ends = ", ".join(
-            f"{searched.losing_ends:,} {seat_phrase(grade.env_id, seat)}"
+            f"{searched.losing_ends:,} {seat_phrase(seat)}"
             for seat, searched in grade.searched.items()
         )
         parts.append(f"losing ends: {ends}")
     if grade.followed:
-        parts.append(verdict_word(grade) + _only_seat(grade.env_id, grade.seats))
+        parts.append(verdict_word(grade) + _only_seat(grade.seats))
     return f"Step {update}: {'  | '.join(parts) or 'not evaluated'}"
 
 
-def _only_seat(env_id: EnvId, seats: Sequence[Seat]) -> str:
+def _only_seat(seats: Sequence[Seat]) -> str:
     """Return for instance ` as X` if there is one seat, else an empty string."""
-    return f" {seat_phrase(env_id, seats[0])}" if len(seats) == 1 else ""
+    return f" {seat_phrase(seats[0])}" if len(seats) == 1 else ""
 
 
 def verdict_word(grade: Grade) -> str:
@@ -92,7 +92,7 @@ def verdict(grade: Grade) -> str:
     If neither is known, the verdict says how far the proof or the sample goes.
     """
     if grade.unbeatable:
-        seats = " or ".join(seat_phrase(grade.env_id, seat) for seat in grade.seats)
+        seats = " or ".join(seat_phrase(seat) for seat in grade.seats)
         return (
             f"unbeatable: no line of play by any opponent wins against it, {seats} "
             f"({_num_positions(grade)} positions)"
@@ -102,7 +102,7 @@ def verdict(grade: Grade) -> str:
     if grade.searched:
         return "; ".join(
             f"not decided {_search_depth(grade.seat(seat))} "
-            f"{seat_phrase(grade.env_id, seat)}: no shorter line beats it"
+            f"{seat_phrase(seat)}: no shorter line beats it"
             for seat in grade.seats
             if not _is_decided(grade.seat(seat))
         )
@@ -138,14 +138,9 @@ def _beatable_verdict(grade: Grade) -> str:
     if grade.shortest_loss is None:
         return "beatable: a line of play by an opponent wins against it"
     seat, line = grade.shortest_loss
-    rows, columns = GAMES[grade.env_id].shape
-    numbering = {
-        "cells": f"cells 0 to {rows * columns - 1}, row by row",
-        "columns": f"columns 0 to {columns - 1}",
-    }[GAMES[grade.env_id].moves_on or "cells"]
     return (
         "beatable: a shortest line that beats it, playing "
-        f"{seat_phrase(grade.env_id, seat)} ({len(line)} moves; {numbering})\n"
+        f"{seat_phrase(seat)} ({len(line)} moves; {move_names_phrase(grade.env_id)})\n"
         f"{game_boards(Game.start(grade.env_id, line))}"
     )
 
@@ -161,7 +156,7 @@ def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) 
         if grade.details is None:
             parts.append(rates_table(grade))
         else:
-            parts.append(opponents_table(grade.env_id, grade.details))
+            parts.append(opponents_table(grade.details))
     if grade.exam is not None:
         parts.append(exam_table(grade.exam))
     parts += [measures_table(grade), verdict]
@@ -202,7 +197,7 @@ def rates_table(grade: Grade) -> str:
     lines = [[f"vs. random{source}", "wins", "draws", "losses", name]]
     for (seat, rates), cell in zip(rows.items(), last, strict=True):
         cells = _percentages(rates.rates, digits)
-        lines.append([seat_phrase(grade.env_id, seat), *cells, cell])
+        lines.append([seat_phrase(seat), *cells, cell])
     mean = grade.mean_rates()
     if source == ", sampled" and grade.sampled is not None:
         both = grade.sampled.both
@@ -230,11 +225,11 @@ def _percentages(rates: Sequence[Rate], digits: int) -> list[str]:
     return [f"{rate.value:.{digits}%}" for rate in rates]
 
 
-def opponents_table(env_id: EnvId, details: Details) -> str:
+def opponents_table(details: Details) -> str:
     """Return the exact results against each opponent as a table of percentages."""
     head = ["exact"]
     for seat in SEATS:
-        head += [f"{seat_phrase(env_id, seat)}: wins", "draws", "losses"]
+        head += [f"{seat_phrase(seat)}: wins", "draws", "losses"]
     lines = [
         [
             f"vs. {opponent}",
@@ -253,7 +248,7 @@ def measures_table(grade: Grade) -> str:
     """Return the measures of a player that are not rates, a line each; may be empty."""
     rows: list[list[str]] = []
     for seat, followed in grade.followed.items():
-        rows += _seat_measures(seat_phrase(grade.env_id, seat), followed)
+        rows += _seat_measures(seat_phrase(seat), followed)
     if (details := grade.details) is not None:
         tree = trees.enumerated(grade.env_id)
         rows.append(
@@ -297,7 +292,7 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[list[str]]:
 
 def match_table(grade: Grade, match: Match) -> str:
     """Return a sampled match with its intervals, and whether exact rates are inside."""
-    seats = {seat_phrase(grade.env_id, seat): match.seat(seat) for seat in SEATS}
+    seats = {seat_phrase(seat): match.seat(seat) for seat in SEATS}
     rows = [["vs. random, sampled", "wins", "draws", "losses", "games"]]
     for name, rates in (seats | {"all": match.both}).items():
         cells = [
@@ -311,7 +306,7 @@ def match_table(grade: Grade, match: Match) -> str:
     }
     if exact:
         differences = [
-            f"{seat_phrase(grade.env_id, seat)}, the exact {name} of {rate.value:.3%} "
+            f"{seat_phrase(seat)}, the exact {name} of {rate.value:.3%} "
             "is outside the interval of the sample"
             for seat, rates in exact.items()
             for name, rate, sampled in zip(
@@ -352,7 +347,7 @@ def _by_ply_lines(scores: dict[str, ExamScore]) -> list[str]:
     return aligned_lines(rows) if rows else []
 
 
-def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnBatch:
+def search_progress(name: str, say: Callable[[str], None]) -> OnBatch:
     """Return a function that shows the progress of a search, a few times a second.
 
     The search calls it with the level and the number of positions that are done there.
@@ -367,7 +362,7 @@ def search_progress(env_id: EnvId, name: str, say: Callable[[str], None]) -> OnB
         bar = "#" * round(20 * num_done / len(reach.keys[level]))
         doing = "grading" if level == reach.num_expanded else "losing lines of"
         say(
-            f"{doing} {name} {seat_phrase(env_id, reach.player.seat)}: "
+            f"{doing} {name} {seat_phrase(reach.player.seat)}: "
             f"move {level + 1} |{bar:<20}| {reach.num_positions:,} positions"
         )
 

@@ -28,8 +28,8 @@ class ProgressTable:
         exact = GAMES[env_id].enumerable
         last = "proof" if exact else "games"
         if exact and len(seats) == 1:
-            last += f" as {seat_name(env_id, *seats)}"
-        names = [f"as {seat_name(env_id, seat)}" for seat in SEATS]
+            last += f" as {seat_name(*seats)}"
+        names = [f"as {seat_name(seat)}" for seat in SEATS]
         source = "exact" if exact else "sampled"
         return (
             f"results against a random player in %, {source}; "
@@ -88,8 +88,7 @@ class RoundTable:
 
     def head(self) -> str:
         """Return a caption and the columns' names."""
-        env_id = self._config.env_id
-        seats = "".join(f"  {f'as {seat_name(env_id, seat)}':<24}" for seat in SEATS)
+        seats = "".join(f"  {f'as {seat_name(seat)}':<24}" for seat in SEATS)
         names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
         return (
             "all that the agent reaches against every opponent\n"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
-from jax_ttt.config.game_facts import GAMES, SEATS, EnvId
+from jax_ttt.config.game_facts import SEATS, EnvId
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.grade import SeatGrade
@@ -21,7 +21,7 @@ def cross_table_text(env_id: EnvId, table: RoundRobinTable) -> str:
 
     A table that is wider than the terminal is divided into blocks of columns.
     """
-    first, second = GAMES[env_id].seats
+    first, second = LETTERS
     caption = (
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, all others exact"
@@ -91,7 +91,7 @@ def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str
     `name` stands for the only combination of a sweep without a grid.
     """
     labels = [settings_grid.point_text(group.settings) or name for group in groups]
-    wins = [f"wins as {seat}, %: mean (range)" for seat in GAMES[env_id].seats]
+    wins = [f"wins as {seat}, %: mean (range)" for seat in LETTERS]
     rows = [["", "proven unbeatable (95 %)", *wins, "seconds"]]
     for label, group in zip(labels, groups, strict=True):
         win_cells = [_win_rate_cell(group.win_rates.get(seat)) for seat in SEATS]

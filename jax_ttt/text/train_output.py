@@ -206,15 +206,13 @@ def banner(plan: Plan, device: str, folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def search_display(env_id: EnvId) -> Iterator[OnBatch]:
+def search_display() -> Iterator[OnBatch]:
     """Show on a terminal the progress of a search of the agent, until the block ends.
 
     The search calls the yielded function; see `grade_text.search_progress`.
     """
     with standard_streams.status_line("grading the agent") as status:
-        yield grade_text.search_progress(
-            env_id, "the agent", status.set_description_str
-        )
+        yield grade_text.search_progress("the agent", status.set_description_str)
 
 
 def end_text(

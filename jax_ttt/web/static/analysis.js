@@ -2,7 +2,7 @@
 
 import { html } from "./vendor/htm-preact.js";
 import { LEVELS, agentPlayer, isSolved, perfectPlayer } from "./levels.js";
-import { SIDES } from "./rules.js";
+import { LETTERS, SIDES } from "./rules.js";
 import { Button, Radios } from "./ui.js";
 
 const PERSON = "";
@@ -144,7 +144,7 @@ function MoverChoice({ app, side }) {
   );
   return html`
     <div class="field">
-      <label for=${id}>${rules.letters[side]} is moved by</label>
+      <label for=${id}>${LETTERS[side]} is moved by</label>
       <select id=${id} onChange=${(event) => analysis.setMover(side, event.target.value)}>
         ${options}
       </select>
@@ -174,8 +174,8 @@ export function SetupTools({ app }) {
   const { analysis, rules } = app;
   const { setup } = analysis;
   const tools = [
-    ["x", rules.letters.x],
-    ["o", rules.letters.o],
+    ["x", LETTERS.x],
+    ["o", LETTERS.o],
     ["remove", "Remove"],
   ];
   const use = (tool) => {
@@ -188,7 +188,7 @@ export function SetupTools({ app }) {
   };
   const { error, position } = setup.result;
   const mover = position && rules.toMove(position);
-  const next = mover ? `${rules.letters[mover]} is to move.` : "The game is over here.";
+  const next = mover ? `${LETTERS[mover]} is to move.` : "The game is over here.";
   return html`
     <${Radios}
       name="tool"

@@ -4,6 +4,7 @@
 // the buttons, whose names say them in words.
 
 import { html, render } from "./vendor/htm-preact.js";
+import { LETTERS } from "./rules.js";
 import { capital, isShortcut } from "./ui.js";
 
 const LAYER_NAMES = { network: "net", table: "table", exact: "exact" };
@@ -20,14 +21,17 @@ const EMPTY = {
   isSetup: false,
 };
 
-// A stone in a box of 100 x 100 SVG units: X or O, or a disc. The second player's disc has
-// a ring, so that the colours are not the only difference.
+// A stone in a box of 100 x 100 SVG units: X or O, or a disc with an X or an O on it.
 export function stoneShape(rules, side) {
   if (rules.falls) {
     return html`
       <g>
         <circle class=${`disc ${side}`} cx="50" cy="50" r="46" />
-        ${side === "o" && html`<circle class="ring" cx="50" cy="50" r="30" />`}
+        ${
+          side === "o"
+            ? html`<circle class="ring" cx="50" cy="50" r="28" />`
+            : html`<path class="ring" d="M32 32 L68 68 M68 32 L32 68" />`
+        }
       </g>
     `;
   }
@@ -114,13 +118,12 @@ export class Board {
         class=${`board ${falls ? "falls" : "squares"} ${decided}`}
         style=${style}
       >
-        ${!falls && html`<div class="edge rows" aria-hidden="true">${numbers(rows)}</div>`}
         <div class="grid" role="grid" aria-label=${`Board, ${size}`}>
           ${lines.map(
             (targets, row) => html`<div key=${row} class="row" role="row">${targets}</div>`,
           )}
         </div>
-        <div class="edge columns" aria-hidden="true">${numbers(columns)}</div>
+        ${falls && html`<div class="edge columns" aria-hidden="true">${numbers(rules)}</div>`}
       </div>
     `;
     render(view, this.element);
@@ -171,7 +174,7 @@ export class Board {
   squareName({ action, values, isHint }) {
     const { rules, position, marks } = this.state;
     const stone = rules.stone(position, action);
-    const parts = [capital(rules.cellName(action)), stone ? rules.letters[stone] : "empty"];
+    const parts = [capital(rules.actionName(action)), stone ? LETTERS[stone] : "empty"];
     if (marks.has(action)) parts.push(marks.get(action).text);
     parts.push(...values.map((value) => value.spoken));
     if (isHint) parts.push("hint");
@@ -186,7 +189,7 @@ export class Board {
       .map((cell) => rules.stone(position, cell))
       .filter((stone) => stone !== null)
       .map((stone) => {
-        if (owner === null) return rules.letters[stone].toLowerCase();
+        if (owner === null) return LETTERS[stone];
         return stone === owner ? "yours" : "the agent's";
       });
     const free = rules.rows - stones.length;
@@ -207,7 +210,7 @@ export class Board {
   glyph(cell) {
     const { rules, position, marks } = this.state;
     const stone = rules.stone(position, cell);
-    if (!stone) return null;
+    if (!stone) return html`<span class="number" aria-hidden="true">${rules.numberOf(cell)}</span>`;
     return html`${this.stone(cell, stone)}${sign(marks.get(cell))}`;
   }
 
@@ -280,8 +283,11 @@ function columnCells(rules, column) {
   );
 }
 
-function numbers(count) {
-  return Array.from({ length: count }, (_, i) => html`<span key=${i}>${i + 1}</span>`);
+function numbers(rules) {
+  return Array.from(
+    { length: rules.columns },
+    (_, column) => html`<span key=${column}>${rules.numberOf(column)}</span>`,
+  );
 }
 
 function sign(mark) {

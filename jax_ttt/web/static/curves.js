@@ -1,7 +1,7 @@
 // Curves of learning as SVG: results against random play, and the rounds of a training.
 
 import { isUnbeatable, ratesOf, seatOf } from "./grades.js";
-import { SIDES } from "./rules.js";
+import { LETTERS, SIDES } from "./rules.js";
 import { number, percent } from "./ui.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
@@ -190,7 +190,7 @@ export function LearningCurves({ rules, rows, update, reason }) {
   const [pointed, onPoint] = useState(null);
   const proven = provenFrom(rows);
   const charts = SIDES.map((side) => {
-    const caption = `As ${rules.letters[side]}`;
+    const caption = `As ${LETTERS[side]}`;
     const graded = rows.filter(({ grade }) => ratesOf(grade, side));
     if (graded.length < 2) {
       return html`<${EmptyChart} key=${side} caption=${caption} reason=${reason} />`;
@@ -261,12 +261,12 @@ export function RoundCurves({ rules, rows }) {
     return html`<polyline key=${side} class=${`ends ${side}`} points=${pointsOf(points)} />`;
   });
   const read = (row) => {
-    const ends = SIDES.map((side) => `${number(endsOf(row, side) ?? 0)} as ${rules.letters[side]}`);
+    const ends = SIDES.map((side) => `${number(endsOf(row, side) ?? 0)} as ${LETTERS[side]}`);
     return `update ${number(row.update)}: losing ends ${ends.join(" · ")}`;
   };
   const keys = SIDES.map(
     (side) =>
-      html`<li key=${side}><span class=${`key ends ${side}`}></span>as ${rules.letters[side]}</li>`,
+      html`<li key=${side}><span class=${`key ends ${side}`}></span>as ${LETTERS[side]}</li>`,
   );
   return html`
     <div class="curves one">

@@ -3,7 +3,7 @@
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { historyOf, ratesOf, seatOf } from "./grades.js";
-import { Rules, SIDES } from "./rules.js";
+import { LETTERS, Rules, SIDES } from "./rules.js";
 import { LEARNERS } from "./training.js";
 import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
@@ -106,11 +106,10 @@ function Sliders({ training }) {
 
 function Figures({ training }) {
   const { games, wins, draws, loss, positions_learned } = training.status;
-  const { letters } = training.rules;
   const figures = [
     ["Games", number(games)],
-    [`${letters.x} won`, number(wins.x)],
-    [`${letters.o} won`, number(wins.o)],
+    [`${LETTERS.x} won`, number(wins.x)],
+    [`${LETTERS.o} won`, number(wins.o)],
     ["Draws", number(draws)],
     ["Loss", loss === null ? "–" : loss.toPrecision(2)],
   ];
@@ -230,7 +229,7 @@ function LosingLine({ training, row, side }) {
   const positions = line?.length ? rules.positions(line) : null;
   if (positions === null) return null;
   const last = positions.at(-1);
-  const letter = rules.letters[side];
+  const letter = LETTERS[side];
   return html`
     <figure class="losing">
       <figcaption>As ${letter} it loses this game</figcaption>

@@ -206,7 +206,7 @@ function onKey(app, event) {
   else if (key === "n") app.startNewGame();
   else if (key === "u") game.undo();
   else if (key === "h") app.showHint();
-  else if (/^[1-9]$/.test(key) && Number(key) <= app.rules.numActions) app.act(Number(key) - 1);
+  else if (/^\d$/.test(key)) app.act(app.rules.actionOfNumber(Number(key)));
   else return;
   event.preventDefault();
 }

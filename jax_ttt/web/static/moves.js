@@ -2,11 +2,12 @@
 
 import { html } from "./vendor/htm-preact.js";
 import { smallBoard, stoneShape } from "./board.js";
+import { LETTERS } from "./rules.js";
 import { Button, isShortcut } from "./ui.js";
 
-// A move in words: "X, row 1, column 2".
+// A move in words: "X, square 1".
 function moveName(rules, position, action) {
-  return `${rules.letters[rules.toMove(position)]}, ${rules.actionName(action)}`;
+  return `${LETTERS[rules.toMove(position)]}, ${rules.actionName(action)}`;
 }
 
 // The list with a button at each end. `game` is a Game; `marks` has for each of its moves
@@ -96,7 +97,7 @@ function shortMove(rules, game, i) {
   return html`
     <span class="count">${i + 1}</span>
     <svg class="disc-icon" viewBox="0 0 100 100">${stoneShape(rules, side)}</svg>
-    <span>${game.moves[i] + 1}</span>
+    <span>${rules.numberOf(game.moves[i])}</span>
   `;
 }
 

@@ -3,12 +3,12 @@
 import { html } from "./vendor/htm-preact.js";
 import { AnalysisTools } from "./analysis.js";
 import { levelText, isSearched, levelName, levelsOf } from "./levels.js";
+import { LETTERS } from "./rules.js";
 import { DEPTHS } from "./settings.js";
 import { Radios, number } from "./ui.js";
 
 const SHORTCUTS = [
   ["← →", "one move back or forward"],
-  ["1 to 9", "play this square, row by row, or this column"],
   ["N", "new game"],
   ["U", "undo"],
   ["H", "hint"],
@@ -83,11 +83,10 @@ function DepthChoice({ app }) {
 
 function Opponent({ app }) {
   const { level, side, depth } = app.choices;
-  const { letters } = app.rules;
   const levels = levelsOf(app.rules).map((name) => [name, levelName(name, app.loaded, depth)]);
   const sides = [
-    ["x", `${letters.x}, you start`],
-    ["o", `${letters.o}, the agent starts`],
+    ["x", `${LETTERS.x}, you start`],
+    ["o", `${LETTERS.o}, the agent starts`],
     ["random", "Random"],
   ];
   return html`
@@ -111,8 +110,11 @@ function Opponent({ app }) {
   `;
 }
 
-function Shortcuts() {
-  const rows = SHORTCUTS.map(
+function Shortcuts({ rules }) {
+  const last = Math.min(rules.numberOf(rules.numActions - 1), 9); // one key, one digit
+  const play = `play the ${rules.falls ? "column" : "square"} of this number`;
+  const shortcuts = [[`${rules.numberOf(0)} to ${last}`, play], ...SHORTCUTS];
+  const rows = shortcuts.map(
     ([keys, text]) =>
       html`<div key=${keys}>
         <dt><kbd>${keys}</kbd></dt>
@@ -139,6 +141,6 @@ export function PlayPanel({ app }) {
       onChange=${(mode) => app.setMode(mode)}
     />
     ${app.analysis ? html`<${AnalysisTools} app=${app} />` : html`<${Opponent} app=${app} />`}
-    <${Shortcuts} />
+    <${Shortcuts} rules=${app.rules} />
   `;
 }

@@ -9,7 +9,7 @@ import {
   requestGrade,
   seatOf,
 } from "./grades.js";
-import { SEATS, SIDES } from "./rules.js";
+import { LETTERS, SEATS, SIDES } from "./rules.js";
 import { announce, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
@@ -53,7 +53,7 @@ function resultText({ rules, loaded }, shown, grade, seconds) {
   const others = [shown, loaded.file.grade];
   const isAllSame = others.every((other) => sides.every((side) => isSame(other, grade, side)));
   const lines = sides.map((side) => seatOf(grade, side).lines);
-  const counts = sides.map((side, i) => `${number(sum(lines[i]))} lines as ${rules.letters[side]}`);
+  const counts = sides.map((side, i) => `${number(sum(lines[i]))} lines as ${LETTERS[side]}`);
   const lost = lines.reduce((total, results) => total + results.lost, 0);
   const isKnown = others.some((other) =>
     sides.some((side) => typeof seatOf(other, side)?.unbeatable === "boolean"),
@@ -137,7 +137,7 @@ function Card({ app, side }) {
   const canShow = seat?.unbeatable === false && (seat.losing_line || isFeasible(app.rules));
   return html`
     <article class=${`card ${look}`}>
-      <h3>As ${app.rules.letters[side]}: ${verdictOf(app, side, seat)}</h3>
+      <h3>As ${LETTERS[side]}: ${verdictOf(app, side, seat)}</h3>
       <${Counts} seat=${seat} />
       ${
         canShow &&

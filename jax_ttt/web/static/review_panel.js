@@ -2,6 +2,7 @@
 
 import { html } from "./vendor/htm-preact.js";
 import { markOf, summary, verdictOf } from "./review.js";
+import { LETTERS } from "./rules.js";
 
 function bestText(rules, best) {
   const names = best.map((action) => rules.actionName(action));
@@ -23,7 +24,7 @@ function Row({ app, ply, judged }) {
   let verdict = "…";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(rules, judged.best)}`;
   else if (judged) verdict = verdictOf(judged, action);
-  const mover = `${rules.letters[side]}${whoMoved(game, side)}`;
+  const mover = `${LETTERS[side]}${whoMoved(game, side)}`;
   const name = `${ply + 1}. ${mover}: ${rules.actionName(action)}`;
   return html`
     <li class=${`${mark ? "wrong" : "right"}${isCurrent ? " current" : ""}`}>

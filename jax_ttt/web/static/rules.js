@@ -5,6 +5,9 @@
 
 export const SIDES = ["x", "o"];
 
+// The name of each side, in all games. X moves first.
+export const LETTERS = { x: "X", o: "O" };
+
 // Which seat a side has: the first player's stones are X.
 export const SEATS = { x: "first", o: "second" };
 
@@ -100,7 +103,9 @@ export class Rules {
     this.envId = gameOf(envId);
     this.numCells = this.rows * this.columns;
     this.numActions = this.falls ? this.columns : this.numCells;
-    this.letters = this.falls ? { x: "Blue", o: "Orange" } : { x: "X", o: "O" };
+    // People count columns from 1 and squares from 0, as `move_name` in
+    // config/game_facts.py does.
+    this.firstNumber = this.falls ? 1 : 0;
     // Cell `i` of a view is cell `cells[i]` of the board, and action `a` in it is action
     // `actions[a]` on the board, which is action `places[actions[a]]` in the view.
     const views = this.falls ? mirroredColumns(this.rows, this.columns) : squareViews(this.rows);
@@ -220,7 +225,7 @@ export class Rules {
     if (stones.length !== this.numCells) return { error: "The board has another size." };
     const cells = Int8Array.from(stones, (stone) => ({ x: 1, o: -1 })[stone] ?? 0);
     const lead = cells.reduce((sum, stone) => sum + stone, 0);
-    const { x, o } = this.letters;
+    const { x, o } = LETTERS;
     if (lead !== 0 && lead !== 1) {
       return { error: `${x} moves first, so it has as many stones as ${o} or one more.` };
     }
@@ -299,14 +304,18 @@ export class Rules {
       .join("\n");
   }
 
-  // Where a cell lies, in words.
-  cellName(cell) {
-    return `row ${Math.floor(cell / this.columns) + 1}, column ${(cell % this.columns) + 1}`;
+  // The number by which people read and type an action, on the board, as a key and in links.
+  numberOf(action) {
+    return action + this.firstNumber;
   }
 
-  // An action in words.
+  actionOfNumber(number) {
+    return number - this.firstNumber;
+  }
+
+  // An action in words: "square 4" or "column 4".
   actionName(action) {
-    return this.falls ? `column ${action + 1}` : this.cellName(action);
+    return `${this.falls ? "column" : "square"} ${this.numberOf(action)}`;
   }
 
   // The canonical board of a position, as in games/symmetry.py: of all symmetric views

@@ -8,7 +8,9 @@ const LONGEST_START = 200; // characters of a set-up position in a link
 // The part of a link after the page's address. `start` is the key of the first position
 // if it was set up, else null; `update` is a number of updates or null for the latest.
 export function toHash({ envId, moves, start = null, side, level, agent = null, update = null }) {
-  const fields = new URLSearchParams({ game: envId, moves: moves.join("."), side, level });
+  const rules = new Rules(envId);
+  const numbers = moves.map((action) => rules.numberOf(action));
+  const fields = new URLSearchParams({ game: envId, moves: numbers.join("."), side, level });
   if (start !== null) fields.set("start", start);
   if (agent !== null) fields.set("agent", agent);
   if (update !== null) fields.set("update", update);
@@ -24,9 +26,11 @@ export function fromHash(hash) {
   if (envId === null || !Rules.knows(envId) || !/^(\d{1,3}(\.\d{1,3})*)?$/.test(moves)) return null;
   const start = fields.get("start");
   const update = fields.get("update") ?? "";
+  const numbers = moves === "" ? [] : moves.split(".").map(Number);
+  const rules = new Rules(envId);
   return {
     envId,
-    moves: moves === "" ? [] : moves.split(".").map(Number),
+    moves: numbers.map((number) => rules.actionOfNumber(number)),
     start: start !== null && start.length <= LONGEST_START ? start : null,
     side: fields.get("side") === "o" ? "o" : "x",
     level: fields.get("level"),
@@ -64,9 +68,11 @@ function discShapes(stone, isWon) {
   const circle = (r, look) => `<circle cx="50" cy="50" r="${r}" ${look}/>`;
   if (stone === null) return circle(46, `fill="${COLOURS.tile}"`);
   const disc = circle(46, `fill="${COLOURS[stone]}"`);
-  const ring = circle(30, `fill="none" stroke="${COLOURS.ring}" stroke-width="7"`);
+  const look = `fill="none" stroke="${COLOURS.ring}" stroke-width="7"`;
+  const letter =
+    stone === "o" ? circle(28, look) : `<path d="M32 32 L68 68 M68 32 L32 68" ${look}/>`;
   const won = circle(44, `fill="none" stroke="${COLOURS.row}" stroke-width="8"`);
-  return [disc, stone === "o" && ring, isWon && won].filter(Boolean).join("");
+  return [disc, letter, isWon && won].filter(Boolean).join("");
 }
 
 // Copy a text; where the browser gives this page no clipboard, by a selection. Resolves to

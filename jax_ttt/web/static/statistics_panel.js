@@ -1,7 +1,7 @@
 // The tab "Statistics": the person's results in the current game, and their export.
 
 import { LEVELS } from "./levels.js";
-import { SIDES } from "./rules.js";
+import { LETTERS, SIDES } from "./rules.js";
 import { download } from "./storage.js";
 import { FileButton, confirmed, number, percent, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
@@ -77,7 +77,7 @@ export function StatisticsPanel({ app }) {
   const isRecent = outcome?.count === statistics.games.length;
   const storage = statistics.isPersistent ? KEPT : NOT_KEPT;
   const { all, sides, opponents } = statistics.countsOf(rules.envId);
-  const bySide = SIDES.map((side) => [`As ${rules.letters[side]}`, sides[side]]);
+  const bySide = SIDES.map((side) => [`As ${LETTERS[side]}`, sides[side]]);
   const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
   if (byOpponent.length === 0) byOpponent.push(["No games yet", all]);
   return html`

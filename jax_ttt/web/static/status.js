@@ -1,13 +1,14 @@
 // The status line: the side to move, the result of the game, or what the board shows.
 
 import { markOf, summary } from "./review.js";
+import { LETTERS } from "./rules.js";
 
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
 function lastMove({ rules, game }) {
   const count = game.at;
   const side = rules.toMove(game.positions[count - 1]);
-  let who = rules.letters[side];
+  let who = LETTERS[side];
   if (game.side !== null) who += side === game.side ? " (you)" : " (the agent)";
   return `${who}: ${rules.actionName(game.moves[count - 1])}.`;
 }
@@ -15,13 +16,13 @@ function lastMove({ rules, game }) {
 function matchResult({ rules, game }) {
   const result = rules.result(game.latest, "x");
   if (result === "drawn") return "A draw.";
-  return `${rules.letters[result === "won" ? "x" : "o"]} won.`;
+  return `${LETTERS[result === "won" ? "x" : "o"]} won.`;
 }
 
 // What a line of play that beats the agent shows; the person's side wins it.
 function demoStatus({ rules, game, demoSide }) {
   const main = `How to beat it: ${game.at} of ${game.moves.length}`;
-  const winner = rules.letters[demoSide];
+  const winner = LETTERS[demoSide];
   const more = game.isLatest
     ? `${winner} wins. New game: try it yourself.`
     : `${winner} beats the agent.`;
@@ -53,7 +54,7 @@ export function statusOf(app) {
     return { main, more, tone: "" };
   }
   if (game.isOver) return endStatus(app);
-  const letter = rules.letters[rules.toMove(game.latest)];
+  const letter = LETTERS[rules.toMove(game.latest)];
   if (app.analysis) {
     let more = "Analysis: you move both sides.";
     if (app.analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
