@@ -393,7 +393,7 @@ def prove_agent(
     config, grade = recorder.agent.config, recorder.grade
     if not counterexamples.may_find_more(config, grade, seconds):
         return
-    with train_output.search_display(config.env_id) as show:
+    with train_output.search_display() as show:
         searched = counterexamples.prove_within(
             config=config,
             params=recorder.agent.params,

@@ -135,7 +135,7 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
         choose=random_players.Partial(first_legal),
         is_deterministic=True,
     )
-    with pytest.raises(PlayerError, match="left: no certificate: as first it loses"):
+    with pytest.raises(PlayerError, match="left: no certificate: as X it loses"):
         certificates.proven_by_search(left)
     random_player = Player(
         env_id=ENV_ID, name="random", choose=random_players.random_player
@@ -143,5 +143,5 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
     with pytest.raises(PlayerError, match="does not play one move in each position"):
         certificates.proven_by_search(random_player)
     monkeypatch.setattr(certificates, "MOST_POSITIONS", 20)
-    with pytest.raises(PlayerError, match="as first it reaches more than 20 positions"):
+    with pytest.raises(PlayerError, match="as X it reaches more than 20 positions"):
         certificates.proven_by_search(PERFECT)

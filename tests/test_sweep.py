@@ -227,7 +227,7 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
         assert [row["unbeatable"] for row in csv.DictReader(rows)] == ["True", "False"]
     drawn = drawing.read_text(encoding="utf-8")
     assert "1 of 2 proven unbeatable" in drawn
-    assert "as first, not proven" in drawn
+    assert "as X, not proven" in drawn
     assert "against random, exact" in drawn
     assert commands.run(sweep, [*again, "--json"]) == 0
     (group,) = json.loads(capsys.readouterr().out)["groups"]

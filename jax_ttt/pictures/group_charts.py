@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.game_facts import SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 
-from jax_ttt.config.game_facts import SEATS, Seat, seat_name
+from jax_ttt.config.game_facts import SEATS, Seat, move_names_phrase, seat_name
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading.grade import (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
-from jax_ttt.config.game_facts import SEATS, EnvId
+from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.grade import SeatGrade

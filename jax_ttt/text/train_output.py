@@ -12,7 +12,7 @@ from flax import nnx
 from tqdm import tqdm
 
 from jax_ttt import __version__
-from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan

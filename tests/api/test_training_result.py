@@ -58,4 +58,4 @@ def test_runs_of_connect_four_count_their_proofs(beaten):
     ]
     runs = Runs(config, tuple(Run(agent, (), (agent,)) for agent in agents))
     assert repr(runs).startswith("1 of 2 agents are proven unbeatable")
-    assert "as first 75.0/25.0/0.0" in repr(runs[0])
+    assert "as X 75.0/25.0/0.0" in repr(runs[0])

@@ -74,3 +74,12 @@ def test_a_new_game_needs_one_record_to_be_learned(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("nothing is proven: ")
     assert (tmp_path / "run" / "agent.safetensors").exists()
+
+
+def test_people_count_squares_from_0_and_columns_from_1():
+    """PGX's actions count from 0 in all games; a game without a board keeps them."""
+    assert [game_facts.move_name("tic_tac_toe", move) for move in (0, 8)] == ["0", "8"]
+    assert [game_facts.move_name("connect_4x4", move) for move in (0, 3)] == ["1", "4"]
+    assert game_facts.move_name("animal_shogi", 131) == "131"
+    assert game_facts.move_names_phrase("connect_5x4") == "columns 1 to 5"
+    assert game_facts.move_names_phrase("mnk_4x4_4") == "squares 0 to 15, row by row"

@@ -192,13 +192,13 @@ def test_the_rates_of_a_search_are_exact_beside_a_sample(drawn):
         made.evaluated(5, made.grade(made.searched(), sample)),
     ]
     one = drawn(curves.learning_curves, rows, "one", IN_ROUNDS)
-    assert one.axes[0].get_title() == "as first, partly sampled"
+    assert one.axes[0].get_title() == "as X, partly sampled"
     assert lines(one.axes[0])["wins"] == [[0, 50], [5, 75]]
     search: dict[Seat, SeatGrade] = {"first": made.reached()}
     row = made.evaluated(5, made.grade(search, sample, seats=("first",)))
     config = SMALL.replace(opponent="random", seat="first")
     first, proven = drawn(curves.mean_curves, {"x": [[row]]}, "runs", config).axes
-    assert first.get_title() == "% wins as first"
+    assert first.get_title() == "% wins as X"
     assert lines(first) == {"x: mean and range of 1": [[5, 75]]}
     assert proven.lines[0].get_xydata().tolist() == [[5, 100]]
 
@@ -207,12 +207,12 @@ def test_a_run_with_counterexamples_is_drawn_by_round_and_another_by_update(draw
     figure = drawn(curves.draw_run, ROUNDS, "a run", IN_ROUNDS)
     positions, ends = figure.axes
     points = lines(positions)
-    assert points["as first"] == [[0, 1928], [1, 3373], [2, 1532]]
-    assert points["as second"] == [[0, 2270], [1, 3257], [2, 2594]]
+    assert points["as X"] == [[0, 1928], [1, 3373], [2, 1532]]
+    assert points["as O"] == [[0, 2270], [1, 3257], [2, 2594]]
     points = lines(ends)
-    assert points["as first"] == [[0, 203], [1, 0], [2, 0]]
-    assert points["as second"] == [[0, 360], [1, 5], [2, 0]]
-    assert legend_texts(figure) == ["as first", "as second", "proven in round 2"]
+    assert points["as X"] == [[0, 203], [1, 0], [2, 0]]
+    assert points["as O"] == [[0, 360], [1, 5], [2, 0]]
+    assert legend_texts(figure) == ["as X", "as O", "proven in round 2"]
     assert ends.get_ylim()[0] < 0 < 360 < ends.get_ylim()[1]
 
     by_update = drawn(curves.draw_run, ROUNDS, "a run", SMALL).axes[0]

@@ -45,7 +45,7 @@ def test_a_long_game_has_rows_of_boards_that_fit_a_terminal():
     blocks = [block.splitlines() for block in text.split("\n\n")]
     assert [len(block) for block in blocks] == [7] * 3
     assert max(map(len, text.splitlines())) <= 80
-    assert blocks[1][0].split() == ["5.", "X3", "6.", "O3", "7.", "X0", "8.", "O0"]
+    assert blocks[1][0].split() == ["5.", "X4", "6.", "O4", "7.", "X1", "8.", "O1"]
 
 
 def test_every_position_has_its_own_string(boards, host_tree):
@@ -77,7 +77,7 @@ def test_moves_are_on_cells_or_below_columns():
         assert board_text.shows_all_moves(game) == shows_all
     assert board_rows([4, 0], None) == ["  O 1 2", "  3 X 5", "  6 7 8"]
     rows = board_rows([3, 3, 0], None, "connect_4x4")
-    assert rows[2:] == ["  . . . O", "  X . . X", "  0 1 2 3"]
+    assert rows[2:] == ["  . . . O", "  X . . X", "  1 2 3 4"]
     assert "not drawn" in board_rows([], None, "animal_shogi")[0]
     rows = board_rows([], None, "othello")
     assert [len(row.split()) for row in rows] == [8] * 8
@@ -90,7 +90,7 @@ def test_a_large_board_is_plain_and_its_last_stone_is_marked():
     rows = board_rows([3, 3, 3, 0], PLAIN, "connect_four")
     assert rows[2:] == [
         *("  . . . . . . .", "  . . . X . . .", "  . . . O . . ."),
-        *("  O . . X . . .", "  0 1 2 3 4 5 6"),
+        *("  O . . X . . .", "  1 2 3 4 5 6 7"),
     ]
     rows = board_rows([3, 3, 3, 0], COLOURED, "connect_four")
     assert rows[3].count(f"{MAGENTA}X{END}") == 1

@@ -64,16 +64,16 @@ def test_an_interrupt_shows_the_score_and_is_passed_on(talk, row_by_row):
 
 
 def test_in_a_large_game_stones_fall_in_columns_and_nothing_is_exact(talk):
-    lines = talk("random", "3vhr333333", env_id="connect_four")
+    lines = talk("random", "4vhr444444", env_id="connect_four")
     rows = lines[1].strip("\n").splitlines()
-    assert rows == ["  . . . . . . ."] * 6 + ["  0 1 2 3 4 5 6"]
+    assert rows == ["  . . . . . . ."] * 6 + ["  1 2 3 4 5 6 7"]
     assert lines[4].count("X") == lines[4].count("O") == 1
     for text in ("no values to show", "no hint: ", "too large for exact values"):
         assert any(text in line for line in lines)
     # A column is full, which the board does not show.
     legal_moves = [text for text in lines if text.startswith("legal moves: ")]
     assert legal_moves
-    assert all(" 3" not in text for text in legal_moves)
+    assert all(" 4" not in text for text in legal_moves)
 
 
 @pytest.mark.slow

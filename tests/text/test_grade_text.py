@@ -82,8 +82,8 @@ def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
     grade = made.grade({"first": PROVEN}, MATCH, seats=("first",))
     line = grade_text.step_line(3, grade)
     assert "Wins: 50.00%" in line
-    assert "as first 75.0/25.0/0.0  as second 25.0/25.0/50.0" in line
-    assert "4 games sampled as second" in line
+    assert "as X 75.0/25.0/0.0  as O 25.0/25.0/50.0" in line
+    assert "4 games sampled as O" in line
     table = grade_text.rates_table(grade).splitlines()
     _, first, second, mean = map(str.split, table)
     assert first[2:] == ["75.0000%", "25.0000%", "0.0000%", "exact"]
