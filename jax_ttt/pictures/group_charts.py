@@ -118,7 +118,7 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         elif group.win_rates:  # not all agents diverged
             wins = [rates.mean for rates in group.win_rates.values()]
             share[row, column] = np.mean(wins)
-            texts[row][column] = f"{100 * share[row, column]:.0f} %"
+            texts[row][column] = f"{100 * share[row, column]:.0f}%"
     with pictures.theme_style("light"):
         figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
