@@ -263,9 +263,9 @@ def measures_table(grade: Grade) -> str:
         rows.append(
             (
                 "optimal_move_rate",
-                f"{details.optimal_move_rate:.3%} of all {len(tree.decisions):,} "
-                f"positions, {details.reachable_optimal_move_rate:.3%} of the "
-                f"{details.num_reachable:,} it can reach",
+                f"{details.optimal_move_rate:.3%} of {len(tree.decisions):,} positions, "
+                f"{details.reachable_optimal_move_rate:.3%} of the "
+                f"{details.num_reachable:,} reached",
             )
         )
         text = f"{details.exploitability:.6f} (0: optimal, 1: always beaten)"
@@ -301,14 +301,15 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
 def match_table(grade: Grade, match: Match) -> str:
     """Return a sampled match with its intervals, and whether exact rates are inside."""
     seats = {seat_phrase(grade.env_id, seat): match.seat(seat) for seat in SEATS}
-    rows = [["vs. random, sampled", "wins", "draws", "losses", "games"]]
+    rows = [["", "wins", "draws", "losses", "games"]]
     for name, rates in (seats | {"all": match.both}).items():
         cells = [
-            f"{rate.value:.2%} ({rate.low:.2%} to {rate.high:.2%})"
+            f"{100 * rate.value:.2f} ({100 * rate.low:.2f} to {100 * rate.high:.2f})"
             for rate in rates.rates
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
-    lines = [*table_lines(rows), "(in brackets: 95% intervals)"]
+    caption = "vs. random, sampled, in % (in brackets: 95% intervals)"
+    lines = [caption, *table_lines(rows)]
     exact: dict[Seat, SeatGrade] = {
         seat: rates for seat, rates in grade.rates.items() if rates.is_exact
     }
