@@ -92,3 +92,10 @@ def test_nothing_is_called_proven_where_nothing_can_be_proven():
     assert "by sampling" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
+
+
+def test_the_time_of_one_agent_is_that_of_those_trained_now():
+    """A sweep that continues has older agents, whose time is not in the total."""
+    groups = [agent_groups.group_summary([made.agent(n) for n in range(9)], Config())]
+    text = summary_tables.training_time_text(groups, num_new=4, seconds=10.0)
+    assert text.startswith("9 agents, 4 of them trained now in 10.0 s, 2.50 s each;")
