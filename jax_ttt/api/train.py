@@ -122,7 +122,7 @@ def train_many(
     with tqdm(total=len(seed_list), unit="agent", disable=not progress) as bar:
         for group in groups:
             if len(group) > 1:
-                runs_by_seed |= train_together(config, group)
+                runs_by_seed |= _train_together(config, group)
             else:
                 runs_by_seed[group[0]] = _train_unless_diverged(config, group[0])
             bar.update(len(group))
@@ -202,7 +202,7 @@ def _train_unless_diverged(config: Config, seed: int) -> Run | None:
         return None
 
 
-def train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
+def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None if an agent diverged."""
     ungraded = run_state.initial_grade(config)
     records = [AgentRecord(ungraded) for _ in seeds]

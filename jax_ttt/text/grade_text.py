@@ -263,8 +263,8 @@ def measures_table(grade: Grade) -> str:
         rows.append(
             (
                 "optimal_move_rate",
-                f"{details.optimal_move_rate:.3%} of {len(tree.decisions):,} positions, "
-                f"{details.reachable_optimal_move_rate:.3%} of the "
+                f"{details.optimal_move_rate:.3%} of {len(tree.decisions):,} "
+                f"positions, {details.reachable_optimal_move_rate:.3%} of the "
                 f"{details.num_reachable:,} reached",
             )
         )
