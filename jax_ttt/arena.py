@@ -164,7 +164,7 @@ def main(args: Args) -> int:
         print(json_records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
-        print(summary_tables.cross_table_text(env_id, table))
+        print(summary_tables.cross_table_text(table))
         for player in all_players:
             if player.note:
                 print(f"{player.name}: {player.note}")
@@ -186,7 +186,7 @@ def write_files(args: Args, env_id: EnvId, table: "RoundRobinTable") -> None:
     if args.svg:
         from jax_ttt.pictures import group_charts
 
-        group_charts.cross_table_chart(table, env_id).save(args.svg)
+        group_charts.cross_table_chart(table).save(args.svg)
         standard_streams.print_written(args.svg, as_json=args.json)
 
 

@@ -330,7 +330,7 @@ def write_results(
 
         sweep = f"preset {args.preset}, seeds from {args.first_seed}"
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
-        print(summary_tables.groups_table(summaries, args.config.env_id, args.preset))
+        print(summary_tables.groups_table(summaries, args.preset))
         print(f"\n{summary_tables.training_time_text(summaries, num_new, seconds)}")
     if args.csv and groups:
         rows = [

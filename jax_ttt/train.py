@@ -64,7 +64,8 @@ class Args(cli.TrainingFlags):
     prove: tyro.conf.FlagCreatePairsOff[bool] = False
     """At the end, enumerate what the agent reaches against every opponent, in games of
     stones whose tree is too large, as long as memory lasts; without this flag for half
-    a minute at most; not over processes. Ctrl-C ends it with what is known."""
+    a minute at most; not over processes. Ctrl-C stops the search and reports what was
+    found so far."""
     no_prove: tyro.conf.FlagCreatePairsOff[bool] = False
     """Enumerate nothing at the end."""
     snapshots: bool = True

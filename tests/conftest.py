@@ -47,6 +47,12 @@ def pytest_collection_finish():
 
 
 @pytest.fixture(autouse=True)
+def terminal(monkeypatch):
+    """Let the terminal have 80 columns; a test may set another number."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture(autouse=True)
 def program_cache_is_on():
     """Turn JAX's cache on again after a test that turned it off."""
     yield

@@ -278,7 +278,7 @@ def test_an_exam_is_alone_or_beside_the_grades_that_flags_ask_for(other_game, ru
     assert out.endswith("\nnothing is proven: an exam only\n")
     flags = ["--exam", "--max-positions", "20", "--json"]
     result = json.loads(run(other_game, *flags).out)
-    assert result["verdict"].startswith("not decided beyond move ")
+    assert result["verdict"].startswith("not decided: searched up to move ")
     assert result["grade"]["exam"]["all"]["num_positions"] == 1012
 
 

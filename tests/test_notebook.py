@@ -139,7 +139,7 @@ def test_it_runs(executed, committed):
         "the ceiling, both seats: 95.560%",
         "can be beaten",
         "0 lost means: between 0.00% and 0.37% of all games",
-        "agents are proven unbeatable (95 % interval",
+        "agents are proven unbeatable (95% interval",
         "the agent against random: exact",
         "Elo-like order",
     ):

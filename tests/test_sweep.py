@@ -25,8 +25,9 @@ EXACT = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
 
 @pytest.fixture(autouse=True)
 def own_folder(monkeypatch, tmp_path):
-    """Keep the sweeps' files out of the checkout."""
+    """Keep the sweeps' files out of the checkout, and their tables on single lines."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
 
 
 def run(capsys, *flags):
@@ -44,7 +45,7 @@ def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
     lines = out.splitlines()
     assert lines[0].endswith("preset default, seeds from 7")
     assert lines[3].startswith("default ")
-    assert "0 of 2 (0.0 to 65.8 %)" in lines[3]
+    assert "0 of 2 (0.0% to 65.8%)" in lines[3]
     assert lines[4] == "not proven, default: 7, 8"
     assert lines[-3].startswith("2 agents in ")
     assert lines[-2:] == [f"wrote {files[0]}: 2 rows", f"wrote {files[1]}"]

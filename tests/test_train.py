@@ -523,7 +523,7 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     monkeypatch.setattr(counterexamples, "prove_within", no_time)
     code, out, _ = call(*without_rounds, "--run-dir", tmp_path / "short")
     assert code == 0
-    assert "not decided beyond move 0 as X" in out
+    assert "not decided: searched up to move 0 as X" in out
     assert "so the win rate is 0.0000% to 100.0000%" in out
 
 

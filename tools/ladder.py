@@ -321,8 +321,8 @@ def main(argv: Sequence[str] | None) -> int:
     if args.only and args.page == PAGE:
         raise UsageError("--only needs --page and --certificates: the page has all")
     args.certificates.mkdir(parents=True, exist_ok=True)
-    for path in args.certificates.glob("*.json"):  # a player may be beatable now
-        path.unlink()
+    for system in systems:  # it may be beatable now, or left out
+        (args.certificates / certificate_name(system)).unlink(missing_ok=True)
     rows: list[Row] = []
     exam_results: dict[str, tuple[System, Exam]] = {}
     missing = dict(NOT_INSTALLED)
@@ -370,6 +370,11 @@ def chosen_systems(names: Sequence[str]) -> list[System]:
     return [by_name[name] for name in names] if names else [*systems]
 
 
+def certificate_name(system: System) -> str:
+    """Return the name of the file of a system's certificate."""
+    return f"{system.name}.json"
+
+
 def graded_row(system: System, args: Args) -> Row:
     """Return a system with its exact grade, and write its certificate.
 
@@ -383,7 +388,7 @@ def graded_row(system: System, args: Args) -> Row:
     name = ""
     certificate = certificate_of(player)
     if certificate is not None:
-        name = f"{system.name}.json"
+        name = certificate_name(system)
         text = json_records.to_json(certificate)
         atomic_files.write_output(args.certificates / name, f"{text}\n".encode())
     return Row(system, player, grade, name)

@@ -42,10 +42,10 @@ class CrossTable(round_robin.RoundRobinTable):
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw a heat map of the first player's mean score."""
-        return group_charts.cross_table_chart(self, self.env_id, theme)
+        return group_charts.cross_table_chart(self, theme)
 
     def __repr__(self) -> str:
-        return summary_tables.cross_table_text(self.env_id, self)
+        return summary_tables.cross_table_text(self)
 
     def _repr_html_(self) -> str:
         first, second = LETTERS

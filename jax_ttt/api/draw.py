@@ -1,9 +1,7 @@
 """The function that draws what the other functions return."""
 
-import importlib.util
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Protocol, TypeAlias, get_args, runtime_checkable
 
 import pgx
@@ -81,16 +79,10 @@ def draw(
     if theme not in get_args(Theme):
         raise SettingError("theme", "light or dark", theme)
     if path is not None:
-        pictures.file_ending(Path(path))
-    try:
-        picture = _draw_thing(thing, theme, env_id)
-        if path is not None:
-            picture.save(Path(path))
-    except ImportError:
-        if importlib.util.find_spec("matplotlib") is not None:
-            raise
-        message = "this picture needs matplotlib: pip install 'jax_ttt[plots]'"
-        raise Refused(message) from None
+        pictures.file_ending(path)
+    picture = _draw_thing(thing, theme, env_id)
+    if path is not None:
+        picture.save(path)
     return picture
 
 

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Callable, Sequence
 
+from jax_ttt.config.errors import MissingPackageError
 from jax_ttt.pictures.picture import Picture
 
 
@@ -34,5 +35,5 @@ def with_picture(text: str, picture: Callable[[], Picture]) -> str:
         svg = picture().svg
         # Without the XML prolog, which is not allowed within a page.
         return f"<div>{text}\n{svg[svg.index('<svg') :]}</div>"
-    except ImportError:
+    except MissingPackageError:
         return f"<div>{text}</div>"

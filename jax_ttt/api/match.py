@@ -60,7 +60,7 @@ class MatchResult(grade.Match):
         return rows
 
     def _title(self) -> str:
-        sampled = f"{count_phrase(self.num_games, 'game')}, with 95 % intervals"
+        sampled = f"{count_phrase(self.num_games, 'game')}, with 95% intervals"
         method = "exact" if self.is_exact else sampled
         return f"{self.player} against {self.opponent}: {method}"
 

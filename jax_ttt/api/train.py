@@ -205,13 +205,13 @@ def _train_unless_diverged(config: Config, seed: int) -> Run | None:
 def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
     """Train the agents of these seeds in one program; None if an agent diverged."""
     ungraded = run_state.initial_grade(config)
-    records = [_AgentRecord(ungraded) for _ in seeds]
+    records = [AgentRecord(ungraded) for _ in seeds]
     learner = loop.make_learners([config] * len(seeds), seeds)
     keys = np.stack([run_key(seed) for seed in seeds])
     steps = loop.training_steps(learner, keys, layout=Layout(many=True))
     latest = start = next(steps)
     for latest in itertools.chain([start], steps):
-        agent_steps = _split_step(latest, len(seeds))
+        agent_steps = split_step(latest, len(seeds))
         for record, agent_step in zip(records, agent_steps, strict=True):
             record.add(config, agent_step)
     runs: dict[int, Run | None] = dict.fromkeys(seeds)
@@ -224,7 +224,7 @@ def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | Non
 
 
 @dataclasses.dataclass
-class _AgentRecord:
+class AgentRecord:
     """The rows of one of several agents that train at once, until it diverges."""
 
     score: Grade
@@ -247,7 +247,7 @@ class _AgentRecord:
             self.rows.append(run_state.metrics_row(step, self.score))
 
 
-def _split_step(step: RunStep, num_agents: int) -> Iterator[RunStep]:
+def split_step(step: RunStep, num_agents: int) -> Iterator[RunStep]:
     """Yield the step of each of the agents that train at once.
 
     The counts of its state are the agent's; its learner is still shared by all agents.

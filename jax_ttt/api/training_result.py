@@ -71,7 +71,7 @@ class Run:
         return curves.draw_run(self.rows, title, self.config, theme)
 
     def __repr__(self) -> str:
-        return grade_text.step_line(self.agent.num_updates, self.agent.score)
+        return grade_text.summary_line(self.agent.num_updates, self.agent.score)
 
     def _repr_html_(self) -> str:
         return html.with_picture(html.preformatted(repr(self)), self.picture)
@@ -91,7 +91,7 @@ class Runs(Sequence[Run]):
     Example:
         >>> runs = jax_ttt.train_many([1, 2], preset="table")
         >>> runs
-        2 of 2 agents are proven unbeatable (95 % interval of the rate: 34 to 100 %)
+        2 of 2 agents are proven unbeatable (95% interval of the rate: 34% to 100%)
         >>> [run.seed for run in runs]
         [1, 2]
     """
@@ -140,7 +140,7 @@ class Runs(Sequence[Run]):
             verb = "is" if self.num_agents == 1 else "are"
             text = (
                 f"{self.num_proven:,} of {agents} {verb} proven unbeatable "
-                f"(95 % interval of the rate: {low} to {high} %)"
+                f"(95% interval of the rate: {low}% to {high}%)"
             )
         else:
             text = f"{count_phrase(len(self), 'run')} of {self.config.env_id}"

@@ -40,6 +40,10 @@ class GameError(Refused):
     """A request is not possible in this game; the message says what is missing."""
 
 
+class MissingPackageError(Refused):
+    """An optional package is not installed; the message says how to install it."""
+
+
 class UsageError(Refused):
     """A command line is wrong; the message says why."""
 

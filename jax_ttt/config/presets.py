@@ -115,7 +115,7 @@ SYSTEMS: dict[str, PublishedSystem] = {
         "ours: the network",
         _OUR_PRESETS["default"],
         (),
-        "The ceiling is 99.48 % and 91.64 % wins.",
+        "The ceiling is 99.48% and 91.64% wins.",
     ),
     "table": PublishedSystem(
         "ours: the table", _OUR_PRESETS["table"], (), "It reaches the ceiling."

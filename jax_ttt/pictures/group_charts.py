@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId, Seat, seat_name
+from jax_ttt.config.game_facts import LETTERS, SEATS, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.grading.agent_groups import GroupResult
@@ -21,9 +21,7 @@ from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import count_phrase
 
 
-def cross_table_chart(
-    table: RoundRobinTable, env_id: EnvId, theme: Theme = "light"
-) -> Picture:
+def cross_table_chart(table: RoundRobinTable, theme: Theme = "light") -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]
@@ -118,7 +116,7 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         elif group.win_rates:  # not all agents diverged
             wins = [rates.mean for rates in group.win_rates.values()]
             share[row, column] = np.mean(wins)
-            texts[row][column] = f"{100 * share[row, column]:.0f} %"
+            texts[row][column] = f"{100 * share[row, column]:.0f}%"
     with pictures.theme_style("light"):
         figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
         downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]

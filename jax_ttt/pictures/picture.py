@@ -3,12 +3,13 @@
 import dataclasses
 import functools
 import io
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from jax_ttt.config.errors import Refused, UsageError
+from jax_ttt.config.errors import MissingPackageError, Refused, UsageError
 from jax_ttt.runtime import atomic_files
 
 if TYPE_CHECKING:
@@ -62,8 +63,17 @@ def theme_style(theme: Theme) -> AbstractContextManager[None]:
     """Return the context in which a figure is drawn and written.
 
     In it, the same data give the same SVG file: matplotlib names elements by a hash.
+
+    Raises:
+        MissingPackageError: matplotlib is not installed.
     """
-    import matplotlib as mpl
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        message = "this picture needs matplotlib: pip install 'jax_ttt[plots]'"
+        raise MissingPackageError(message) from None
     from cycler import cycler  # matplotlib's own
     from matplotlib import style
 
@@ -104,7 +114,7 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file; its ending selects SVG, PNG or PDF.
 
         An animated game is shown by its last board in PNG and PDF.
@@ -115,20 +125,20 @@ class Picture:
             WriteError: the file can't be written.
         """
         ending = file_ending(path)
-        if ending == ".svg":
-            atomic_files.write_output(path, self.svg.encode())
-        else:
+        content = self.svg.encode()
+        if ending != ".svg":
             render = self.render or functools.partial(_convert_svg, self.svg)
-            atomic_files.write_output(path, render(ending[1:]))
+            content = render(ending[1:])
+        atomic_files.write_output(Path(path), content)
 
 
-def file_ending(path: Path) -> str:
+def file_ending(path: str | os.PathLike[str]) -> str:
     """Return a picture's ending, one of `FORMATS`.
 
     Raises:
         Refused: the path has another ending.
     """
-    if (ending := path.suffix.lower()) not in FORMATS:
+    if (ending := Path(path).suffix.lower()) not in FORMATS:
         raise Refused(f"{path}: a picture's file ends in .svg, .png or .pdf")
     return ending
 
@@ -147,7 +157,7 @@ def _convert_svg(svg: str, file_format: str) -> bytes:
     try:
         import cairosvg  # type: ignore[import-not-found]
     except (ImportError, OSError):  # OSError: without the library Cairo
-        raise Refused(
+        raise MissingPackageError(
             "PNG and PDF of boards need cairosvg, and the library Cairo: "
             "pip install 'jax_ttt[png]'; SVG needs neither"
         ) from None

@@ -23,11 +23,11 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.games.tree import Tree
 from jax_ttt.text.screen import Screen
+from jax_ttt.text.tables import terminal_width
 
 FREE_SIGN = "-"
 """The sign of a free cell in a board such as `X---O----`."""
 
-_WIDTH = 80  # of a terminal, for boards side by side
 _MOST_BOXED = 4  # rows or columns of a board with lines between its cells
 _STONE_STYLES = dict(zip(LETTERS, ("bold magenta", "bold blue"), strict=True))
 
@@ -195,7 +195,7 @@ def side_by_side(blocks: Sequence[Sequence[str]], gap: str) -> str:
 def game_boards(game: Game) -> str:
     """Return a game as boards side by side, each below the move that led to it.
 
-    The rows of boards fit a terminal of 80 columns.
+    The rows of boards fit the terminal.
     """
     blocks = []
     for number, move in enumerate(game.moves, start=1):
@@ -205,6 +205,6 @@ def game_boards(game: Game) -> str:
         blocks.append([f"  {number}. {name}", *board_lines(cells)])
     width = max((len(line) for block in blocks for line in block), default=0)
     padded = [[f"{line:<{width}}" for line in block] for block in blocks]
-    per_row = max((_WIDTH - 2) // (width + 1), 1)
+    per_row = max((terminal_width() - 2) // (width + 1), 1)
     rows = [padded[begin : begin + per_row] for begin in range(0, len(padded), per_row)]
     return "\n\n".join(side_by_side(row, " ") for row in rows)

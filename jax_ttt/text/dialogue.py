@@ -31,8 +31,8 @@ from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text import board_text, commands, dialogue_advice
 from jax_ttt.text.commands import CommandName, SideName, TypedCommand
 from jax_ttt.text.screen import Screen
+from jax_ttt.text.tables import terminal_width
 
-_WIDTH = 79  # of a list of moves
 _RESULTS: dict[Result, tuple[str, str]] = {
     "won": ("you win", "bold green"),
     "drawn": ("a draw", "bold"),
@@ -146,7 +146,7 @@ def _show_board(session: Session, game: Game) -> None:
     if legal and not board_text.shows_all_moves(game):
         names = [move_name(session.env_id, move) for move in legal]
         moves_text = f"legal moves: {' '.join(names)}"
-        session.screen.say(textwrap.fill(moves_text, _WIDTH))
+        session.screen.say(textwrap.fill(moves_text, terminal_width()))
 
 
 def _count_result(session: Session, current: Round, result: Result) -> Round:

@@ -18,10 +18,12 @@ from jax_ttt.grading.grade import (
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
-from jax_ttt.text.tables import aligned_lines
+from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
 
 _PLIES = 4
 """Numbers of moves in a row of the exam's table."""
+_WINNING_MOVES = "opponent's winning moves"
+"""What a report calls losing ends."""
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
 
 
@@ -38,20 +40,20 @@ def seat_phrase(seat: Seat) -> str:
     return f"as {seat_name(seat)}"
 
 
-def step_line(update: int, grade: Grade) -> str:
-    """Return an evaluation in one line, in the format of Antognini's article.
+def summary_line(update: int, grade: Grade) -> str:
+    """Return an evaluation in one line.
 
-    For instance `Step 200: Wins: 92.19%  Ties: 4.59%  Losses: 3.22%  | as X
-    97.1/2.4/0.5  as O 87.3/6.8/5.9  | beatable`. A seat's results are exact if
+    For instance `update 200: 92.20% wins, 4.60% draws, 3.20% losses against random; as
+    X 97.1/2.4/0.5, as O 87.3/6.8/5.9; beatable`. A seat's results are exact if
     available, else sampled and marked as sampled. If the positions that the agent
-    reaches were searched, the number of losing ends is added.
+    reaches were searched, the number of moves with which an opponent wins is added.
     """
     parts = []
     if (mean := grade.mean_rates()) is not None:
         wins, draws, losses = (f"{rate:.2%}" for rate in mean)
-        parts.append(f"Wins: {wins}  Ties: {draws}  Losses: {losses}")
+        parts.append(f"{wins} wins, {draws} draws, {losses} losses against random")
         parts.append(
-            "  ".join(
+            ", ".join(
                 f"{seat_phrase(seat)} "
                 + "/".join(f"{100 * rate.value:.1f}" for rate in rates.rates)
                 for seat, rates in grade.rates.items()
@@ -69,10 +71,10 @@ def step_line(update: int, grade: Grade) -> str:
             f"{searched.losing_ends:,} {seat_phrase(seat)}"
             for seat, searched in grade.searched.items()
         )
-        parts.append(f"losing ends: {ends}")
+        parts.append(f"{_WINNING_MOVES}: {ends}")
     if grade.followed:
         parts.append(verdict_word(grade) + _only_seat(grade.seats))
-    return f"Step {update}: {'  | '.join(parts) or 'not evaluated'}"
+    return f"update {update:,}: {'; '.join(parts) or 'not evaluated'}"
 
 
 def _only_seat(seats: Sequence[Seat]) -> str:
@@ -100,18 +102,18 @@ def verdict(grade: Grade) -> str:
     if grade.unbeatable is False:
         return _beatable_verdict(grade)
     if grade.searched:
-        return "; ".join(
-            f"not decided {_search_depth(grade.seat(seat))} "
-            f"{seat_phrase(seat)}: no shorter line beats it"
+        depths = " and ".join(
+            f"up to move {_search_depth(grade.seat(seat))} {seat_phrase(seat)}"
             for seat in grade.seats
             if not _is_decided(grade.seat(seat))
         )
+        return f"not decided: searched {depths}; no losing line so far"
     if grade.sampled is not None:
         games, loss = grade.sampled.num_games, grade.sampled.both.loss
         return (
             f"nothing is proven: it lost {round(loss.value * games):,} of "
             f"{count_phrase(games, 'sampled game')} against random, a loss rate of "
-            f"{loss.low:.2%} to {loss.high:.2%} (95 % interval)"
+            f"{loss.low:.2%} to {loss.high:.2%} (95% interval)"
         )
     if grade.exam is not None:
         return "nothing is proven: an exam only"
@@ -122,8 +124,9 @@ def _is_decided(followed: SeatGrade | None) -> bool:
     return followed is not None and followed.unbeatable is not None
 
 
-def _search_depth(followed: SeatGrade | None) -> str:
-    return f"beyond move {0 if followed is None else followed.num_moves}"
+def _search_depth(followed: SeatGrade | None) -> int:
+    """Return the number of moves up to which all lines of a seat were followed."""
+    return 0 if followed is None else followed.num_moves or 0
 
 
 def _num_positions(grade: Grade) -> str:
@@ -205,7 +208,7 @@ def rates_table(grade: Grade) -> str:
         lines.append(["all", *cells, f"{both.num_games:,}"])
     elif mean is not None and name != "open":
         lines.append(["mean", *(f"{rate:.{digits}%}" for rate in mean), ""])
-    return "\n".join(aligned_lines(lines))
+    return "\n".join(table_lines(lines))
 
 
 def _last_column(rows: Sequence[SeatGrade], digits: int) -> tuple[str, list[str]]:
@@ -241,66 +244,66 @@ def opponents_table(details: Details) -> str:
         ]
         for opponent, match in details.opponents.items()
     ]
-    return "\n".join(aligned_lines([head, *lines]))
+    return "\n".join(table_lines([head, *lines]))
 
 
 def measures_table(grade: Grade) -> str:
     """Return the measures of a player that are not rates, a line each; may be empty."""
-    rows: list[list[str]] = []
+    rows: list[tuple[str, str]] = []
     for seat, followed in grade.followed.items():
         rows += _seat_measures(seat_phrase(seat), followed)
     if (details := grade.details) is not None:
         tree = trees.enumerated(grade.env_id)
         rows.append(
-            [
+            (
                 "optimal_move_rate",
-                f"{details.optimal_move_rate:.3%} of all {len(tree.decisions):,} "
+                f"{details.optimal_move_rate:.3%} of {len(tree.decisions):,} "
                 f"positions, {details.reachable_optimal_move_rate:.3%} of the "
-                f"{details.num_reachable:,} it can reach",
-            ]
+                f"{details.num_reachable:,} reached",
+            )
         )
         text = f"{details.exploitability:.6f} (0: optimal, 1: always beaten)"
-        rows.append(["exploitability", text])
+        rows.append(("exploitability", text))
         if (error := details.mean_abs_q_error) is not None:
             moves = int(tree.legal_action_mask.sum())
             text = f"{error:.4f} on average over {moves:,} legal moves"
-            rows.append(["|Q - minimax|", text])
-    return "\n".join(aligned_lines(rows, left=(0, 1))) if rows else ""
+            rows.append(("|Q - minimax|", text))
+    return "\n".join(hanging_lines(rows))
 
 
-def _seat_measures(name: str, followed: SeatGrade) -> list[list[str]]:
+def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
     rows = []
     if (num_positions := followed.num_positions) is not None:
         images = ", mirror images counted once" if followed.merged else ""
-        rows.append([f"{name}: positions", f"{num_positions:,}{images}"])
+        rows.append((f"{name}: positions", f"{num_positions:,}{images}"))
     if (lines := followed.lines) is not None:
         text = f"{lines.won:,} won, {lines.drawn:,} drawn, {lines.lost:,} lost"
-        rows.append([f"{name}: lines of play", text])
+        rows.append((f"{name}: lines of play", text))
     if (losing_ends := followed.losing_ends) is not None:
-        rows.append([f"{name}: losing ends", f"{losing_ends:,}"])
+        rows.append((f"{name}: {_WINNING_MOVES}", f"{losing_ends:,}"))
     if choices := followed.losing_choices:
-        text = f"{choices:,} positions on losing lines with several moves"
-        rows.append([f"{name}: choices to lose", text])
+        rows.append((f"{name}: had a choice", f"{choices:,} positions on losing lines"))
     if followed.open_rate:
         text = (
             f"games that last more than {followed.num_moves} moves; so the win rate is "
             f"{followed.win.low:.4%} to {followed.win.high:.4%}"
         )
-        rows.append([f"{name}: open", text])
+        rows.append((f"{name}: open", text))
     return rows
 
 
 def match_table(grade: Grade, match: Match) -> str:
     """Return a sampled match with its intervals, and whether exact rates are inside."""
     seats = {seat_phrase(seat): match.seat(seat) for seat in SEATS}
-    rows = [["vs. random, sampled", "wins", "draws", "losses", "games"]]
+    rows = [["", "wins", "draws", "losses", "games"]]
     for name, rates in (seats | {"all": match.both}).items():
         cells = [
-            f"{rate.value:.2%} ({rate.low:.2%} to {rate.high:.2%})"
+            f"{100 * rate.value:.2f} ({100 * rate.low:.2f} to {100 * rate.high:.2f})"
             for rate in rates.rates
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
-    lines = [*aligned_lines(rows), "(in brackets: 95 % intervals)"]
+    caption = "vs. random, sampled, in % (in brackets: 95% intervals)"
+    lines = [caption, *table_lines(rows)]
     exact: dict[Seat, SeatGrade] = {
         seat: rates for seat, rates in grade.rates.items() if rates.is_exact
     }
@@ -325,12 +328,12 @@ def match_table(grade: Grade, match: Match) -> str:
 
 def exam_table(exam: Exam) -> str:
     """Return the share of moves that keep the value: of all, by kind, by moves made."""
-    rows = [["moves that keep the value", "share", "95 % interval"]]
+    rows = [["moves that keep the value", "share", "95% interval"]]
     for name, score in {"all": exam.all, **exam.by_kind}.items():
         low, high = score.interval
         label = f"{name} ({score.num_positions:,} positions)"
         rows.append([label, f"{score.share:.1%}", f"{low:.1%} to {high:.1%}"])
-    return "\n".join([*aligned_lines(rows), *_by_ply_lines(exam.by_ply)])
+    return "\n".join([*table_lines(rows), *_by_ply_lines(exam.by_ply)])
 
 
 def _by_ply_lines(scores: dict[str, ExamScore]) -> list[str]:

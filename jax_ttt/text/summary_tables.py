@@ -3,32 +3,40 @@
 from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
-from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId
+from jax_ttt.config.game_facts import LETTERS, SEATS
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.grading.round_robin import RoundRobinTable
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.text.tables import GAP, WIDTH, aligned_lines, wrapped_lines
+from jax_ttt.text.tables import (
+    GAP,
+    aligned_lines,
+    table_lines,
+    terminal_width,
+    wrapped_lines,
+)
 
-_LONGEST_NAME = 45
-"""Most characters of a name in the cross table; the order has the whole name."""
 _CELL_WIDTH = len("~33.3/33.3/33.3")
 
 
-def cross_table_text(env_id: EnvId, table: RoundRobinTable) -> str:
-    """Return a cross table, the intervals of sampled pairs, and the Elo-like order.
+def cross_table_text(table: RoundRobinTable) -> str:
+    """Return the Elo-like order, a cross table, and the intervals of sampled pairs.
 
     A table that is wider than the terminal is divided into blocks of columns.
     """
     first, second = LETTERS
     caption = (
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
-        "in %; ~ sampled, all others exact"
+        "in %; ~ sampled, others exact"
     )
-    size = len(table.names)
-    labels = [_row_label(n, name) for n, name in enumerate(table.names, start=1)]
-    block_size = (WIDTH - max(map(len, labels))) // (len(GAP) + _CELL_WIDTH)
+    size, width = len(table.names), terminal_width()
+    longest = width // 3  # the order has the whole names
+    labels = [
+        _row_label(number, name, longest)
+        for number, name in enumerate(table.names, start=1)
+    ]
+    block_size = (width - max(map(len, labels))) // (len(GAP) + _CELL_WIDTH)
     blocks = []
     for begin in range(0, size, block_size):
         columns = range(begin, min(begin + block_size, size))
@@ -37,18 +45,20 @@ def cross_table_text(env_id: EnvId, table: RoundRobinTable) -> str:
             [label, *(_pair_cell(pairs[column]) for column in columns)]
             for label, pairs in zip(labels, table.pairs, strict=True)
         ]
-        blocks.append("\n".join(aligned_lines([head, *rows])))
-    intervals = _interval_lines(table, first, second)
+        blocks.append(aligned_lines([head, *rows]))
+    blocks[0] = [*wrapped_lines(caption), *blocks[0]]
+    intervals = _interval_rows(table)
     if intervals:
-        blocks.append("\n".join(["95 % intervals, in %", *intervals]))
-    blocks.append("\n".join(_order_lines(table)))
-    return f"{caption}\n" + "\n\n".join(blocks)
+        head = ["95% intervals, in %", f"{first} wins", "draws", f"{second} wins"]
+        blocks.append(table_lines([[*head, "games"], *intervals]))
+    parts = [_order_lines(table), *blocks]
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
-def _row_label(number: int, name: str) -> str:
+def _row_label(number: int, name: str, longest: int) -> str:
     """Return a row's number and its player's name; of a long name, the end."""
-    if len(name) > _LONGEST_NAME:
-        name = f"...{name[3 - _LONGEST_NAME :]}"
+    if len(name) > longest:
+        name = f"...{name[3 - longest :]}"
     return f"{number} {name}"
 
 
@@ -58,26 +68,23 @@ def _pair_cell(pair: SeatGrade) -> str:
     return mark + "/".join(f"{100 * rate.value:.1f}" for rate in pair.rates)
 
 
-def _interval_lines(table: RoundRobinTable, first: str, second: str) -> list[str]:
-    """Return a line for each sampled pair; `first` and `second` name the seats."""
-    lines = []
-    for row, pairs in enumerate(table.pairs, start=1):
-        for column, pair in enumerate(pairs, start=1):
-            if pair.is_exact:
-                continue
-            wins, draws, losses = (
-                f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates
-            )
-            lines.append(
-                f"~ {row} vs. {column}, {count_phrase(pair.num_games, 'game')}: "
-                f"{first} wins {wins}, draws {draws}, {second} wins {losses}"
-            )
-    return lines
+def _interval_rows(table: RoundRobinTable) -> list[list[str]]:
+    """Return the cells of each sampled pair: who plays, the intervals, the games."""
+    return [
+        [
+            f"~ {row} vs. {column}",
+            *(f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates),
+            f"{pair.num_games:,}",
+        ]
+        for row, pairs in enumerate(table.pairs, start=1)
+        for column, pair in enumerate(pairs, start=1)
+        if not pair.is_exact
+    ]
 
 
 def _order_lines(table: RoundRobinTable) -> list[str]:
     """Return the players in the order of their ratings, a line each."""
-    rows = [["Elo-like order", "Elo", "score vs. all others", "player"]]
+    rows = [["Elo-like order", "Elo", "score vs. others", "player"]]
     rows += [
         [f"{place:>2}.", f"{ranked.elo:+.0f}", f"{ranked.score:.2%}", ranked.player]
         for place, ranked in enumerate(table.ranking, start=1)
@@ -85,18 +92,18 @@ def _order_lines(table: RoundRobinTable) -> list[str]:
     return aligned_lines(rows, left=(0, 3))
 
 
-def groups_table(groups: Sequence[GroupResult], env_id: EnvId, name: str) -> str:
-    """Return the results of a sweep: a line for each combination, and failed seeds.
+def groups_table(groups: Sequence[GroupResult], name: str) -> str:
+    """Return the results of a sweep: a row for each combination, and failed seeds.
 
     `name` stands for the only combination of a sweep without a grid.
     """
     labels = [settings_grid.point_text(group.settings) or name for group in groups]
     wins = [f"wins as {seat}, %: mean (range)" for seat in LETTERS]
-    rows = [["", "proven unbeatable (95 %)", *wins, "seconds"]]
+    rows = [["", "proven unbeatable (95%)", *wins, "seconds"]]
     for label, group in zip(labels, groups, strict=True):
         win_cells = [_win_rate_cell(group.win_rates.get(seat)) for seat in SEATS]
         rows.append([label, _proven_cell(group), *win_cells, f"{group.seconds:.2f}"])
-    lines = aligned_lines(rows, labels_above=True)
+    lines = table_lines(rows)
     for label, group in zip(labels, groups, strict=True):
         lines += _seeds_lines("not proven", label, group.not_proven or ())
     for label, group in zip(labels, groups, strict=True):
@@ -108,7 +115,7 @@ def _proven_cell(group: GroupResult) -> str:
     if group.proven is None or group.interval is None:
         return "by sampling"
     low, high = (f"{100 * end:.1f}" for end in group.interval)
-    return f"{group.proven} of {group.num_agents} ({low} to {high} %)"
+    return f"{group.proven} of {group.num_agents} ({low}% to {high}%)"
 
 
 def _win_rate_cell(wins: MeanAndRange | None) -> str:
@@ -139,14 +146,14 @@ def training_time_text(
 
 
 def runs_table(summaries: Sequence[RunSummary]) -> str:
-    """Return a line for each run, with the game if the runs are of several games."""
-    heads = ["seed", "preset", "game", "proven", "wins %", "seconds", "run"]
+    """Return a row for each run, with the game if the runs are of several games."""
+    heads = ["run", "seed", "preset", "game", "proven", "wins %", "seconds"]
     rows = [heads, *(_run_cells(run) for run in summaries)]
     if all(run.env_id == summaries[0].env_id for run in summaries):
-        rows = [[*row[:2], *row[3:]] for row in rows]
-    text_columns = {"preset", "game", "proven", "run"}
+        rows = [[*row[:3], *row[4:]] for row in rows]
+    text_columns = {"run", "preset", "game", "proven"}
     left = [place for place, head in enumerate(rows[0]) if head in text_columns]
-    return "\n".join(aligned_lines(rows, left))
+    return "\n".join(table_lines(rows, left))
 
 
 def _run_cells(run: RunSummary) -> list[str]:
@@ -157,4 +164,4 @@ def _run_cells(run: RunSummary) -> list[str]:
         wins = f"{100 * grade.mean_win_rate:.3f}"
     seconds = "-" if run.seconds is None else f"{run.seconds:.2f}"
     name = run.run_dir if run.saved else f"{run.run_dir} (no agent saved)"
-    return [str(run.seed), run.preset, run.env_id, proven, wins, seconds, name]
+    return [name, str(run.seed), run.preset, run.env_id, proven, wins, seconds]

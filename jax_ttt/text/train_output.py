@@ -156,7 +156,7 @@ class Console:
         latest = self._latest
         if shares is not None:
             wins, losses = shares
-            rows = f"; {latest.rows:,} rows of the table visited" if latest.rows else ""
+            rows = f"; {latest.rows:,} positions learned" if latest.rows else ""
             player = self._config.opponent.counted_player
             lines += [
                 f"  {count_phrase(latest.games, 'game')}; of the latest "

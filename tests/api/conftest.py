@@ -1,5 +1,7 @@
 """Fixtures of the tests of the public functions, for instance a proven table."""
 
+import sys
+
 import jaxtyping
 import pytest
 import quick
@@ -37,15 +39,6 @@ def any_types():
 @pytest.fixture
 def without_matplotlib(monkeypatch):
     """Hide matplotlib, as without the extra `plots`."""
-    import importlib.util
-    import sys
-
     for name in [*sys.modules, "matplotlib", "matplotlib.figure"]:
         if name.partition(".")[0] == "matplotlib":
             monkeypatch.setitem(sys.modules, name, None)
-    find = importlib.util.find_spec
-
-    def found(name, package=None):
-        return None if name == "matplotlib" else find(name, package)
-
-    monkeypatch.setattr(importlib.util, "find_spec", found)

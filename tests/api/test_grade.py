@@ -26,7 +26,7 @@ def test_a_sampled_grade():
     grade = jax_ttt.grade(any_free, num_games=512)
     assert (grade.exact, grade.unbeatable) == (None, None)
     assert 0.4 < grade.win_rate < 0.6
-    assert "95 % intervals" in repr(grade)
+    assert "95% intervals" in repr(grade)
 
 
 @pytest.mark.slow

@@ -31,3 +31,11 @@ def test_a_sampled_match_agrees_with_the_exact_one():
         assert low <= exact.seat(seat).win_rate <= high
     with pytest.raises(jax_ttt.Refused, match="num_games must be"):
         jax_ttt.match("random", "random", num_games=0)
+
+
+def test_the_seats_of_a_sampled_match_are_drawn_independently():
+    """With the same draws, a player against itself has the same games in both seats."""
+    match = jax_ttt.match(any_free, any_free, num_games=200)
+    first, second = match.first, match.second
+    as_x = first.win_rate, first.draw_rate, first.loss_rate
+    assert as_x != (second.loss_rate, second.draw_rate, second.win_rate)

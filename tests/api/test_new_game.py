@@ -35,6 +35,15 @@ def test_undo_goes_back_to_your_move(game):
     assert second.play(8).undo().moves == (0,)
 
 
+def test_each_reply_of_a_random_player_is_another_draw():
+    game = jax_ttt.new_game("random")
+    replies = set()
+    for _ in range(10):
+        game = game.undo().play(4)
+        replies.add(game.moves[1])
+    assert len(replies) > 1
+
+
 @pytest.mark.usefixtures("any_types")
 def test_a_move_is_a_legal_whole_number(game):
     for wrong in (4.0, None):

@@ -48,9 +48,10 @@ def test_a_policy_has_legal_moves_with_the_sum_1():
     assert policy is not None
     occupied = np.zeros_like(policy)
     occupied[:, 0] = 1
-    for wrong in (policy / 2, -policy, occupied, policy * np.nan):
+    for wrong in (policy / 2, policy * 1.001, -policy, occupied, policy * np.nan):
         with pytest.raises(jax_ttt.Refused, match="legal moves with the sum 1"):
             jax_ttt.player(wrong)
+    jax_ttt.player(policy * (1 + 1e-6))  # rounded
     with pytest.raises(jax_ttt.Refused, match=r"shape \(5478, 9\)"):
         jax_ttt.player(policy[1:])
     with pytest.raises(jax_ttt.Refused, match="too large"):

@@ -61,7 +61,7 @@ def test_in_a_game_without_a_tree_the_reached_positions_are_searched(beaten):
 
     cut = jax_ttt.prove(beaten, max_positions=20)
     assert (cut.unbeatable, cut.losing_line, cut.losing_seat) == (None, None, None)
-    assert repr(cut).startswith("not decided beyond move ")
+    assert repr(cut).startswith("not decided: searched up to move ")
     longer = jax_ttt.prove(beaten, max_positions=1500)
     assert (longer.unbeatable, longer.losing_line) == (False, proof.losing_line)
     with pytest.raises(jax_ttt.Refused, match="max_positions"):

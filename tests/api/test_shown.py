@@ -1,6 +1,9 @@
 """How results are printed: as text, and as HTML in a notebook."""
 
+import pytest
+
 import jax_ttt
+from jax_ttt.api import html
 
 
 def test_results_are_printed(snapshot):
@@ -26,3 +29,13 @@ def test_results_are_shown_in_a_notebook():
     assert text.count("<tr>") == 3
     for player in ("minimax", "random"):
         assert jax_ttt.prove(player)._repr_html_().count("<svg") == 1
+
+
+def test_an_import_that_fails_in_a_picture_is_not_hidden():
+    def picture():
+        from matplotlib.figure import Figur  # type: ignore[attr-defined]
+
+        return Figur()
+
+    with pytest.raises(ImportError, match="Figur"):
+        html.with_picture("text", picture)

@@ -1,5 +1,6 @@
 """Training from Python: the settings, the rows, several seeds and refusals."""
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -100,6 +101,33 @@ def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
     assert repr(runs).endswith("; diverged: seed 5")
     assert len(runs[0].rows) == 5
+
+
+def first_step(config):
+    return next(loop.training_steps(loop.make_learner(config, 3), run_key(3)))
+
+
+def test_agents_that_train_at_once_share_the_seconds():
+    step = first_step(jax_ttt.PRESETS["table"].replace(**TINY))
+    names = ("games", "wins", "losses", "env_steps", "diverged")
+    counts = {name: np.arange(2) for name in names}
+    state = dataclasses.replace(step.state, seconds=np.float64(6), **counts)
+    results = jax.tree.map(lambda x: np.stack([x, x]), step.evaluation)
+    both = step._replace(state=state, evaluation=results)
+    steps = list(train.split_step(both, 2))
+    assert [(step.seconds, int(step.games)) for step in steps] == [(3, 0), (3, 1)]
+
+
+def test_an_agent_that_diverged_stays_diverged():
+    """Also if its numbers are finite again."""
+    config = jax_ttt.PRESETS["table"].replace(**TINY)
+    record = train.AgentRecord(run_state.initial_grade(config))
+    step = first_step(config)
+    for is_diverged in (False, True, False):
+        state = dataclasses.replace(step.state, diverged=np.array(is_diverged))
+        record.add(config, step._replace(state=state))
+    assert record.diverged
+    assert len(record.rows) == 1
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
@@ -64,17 +65,20 @@ def test_colours_and_texts_can_be_seen(theme):
             assert contrast(pictures.text_colour(fill), fill) >= 3.5
 
 
-def test_the_ending_of_a_file_selects_its_format(tmp_path):
+@pytest.mark.parametrize("path_type", [str, Path])
+def test_the_ending_of_a_file_selects_its_format(path_type, tmp_path):
+    picture = line_picture()
     for ending, start in STARTS.items():
         path = tmp_path / f"picture{ending}"
-        line_picture().save(path)
+        picture.save(path_type(path))
         assert path.read_bytes().startswith(start)
 
 
+@pytest.mark.parametrize("path_type", [str, Path])
 @pytest.mark.parametrize("name", ["a.gif", "a", "a.svg.txt"])
-def test_another_ending_is_refused(name, tmp_path):
+def test_another_ending_is_refused(name, path_type, tmp_path):
     path = tmp_path / name
     reason = rf"{re.escape(str(path))}: .* \.svg, \.png or \.pdf"
     with pytest.raises(Refused, match=reason):
-        pictures.Picture("<svg/>").save(path)
+        pictures.Picture("<svg/>").save(path_type(path))
     assert not path.exists()

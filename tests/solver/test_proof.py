@@ -227,7 +227,7 @@ def test_a_player_that_loses_one_line_is_beatable(
         assert losing.loss_rate == pytest.approx(float(rate), rel=1e-5)
         assert losing.worst_loss_rate == 1
         assert safe.loss_rate == safe.worst_loss_rate == 0
-    assert grade_text.step_line(9, trained).endswith("  | beatable")
+    assert grade_text.summary_line(9, trained).endswith("; beatable")
 
 
 def a_win_or_any(board):

@@ -36,23 +36,23 @@ BEATEN = dataclasses.replace(
 OPEN = made.reached(draw_rate=0.0, open_rate=0.25, complete=False, num_moves=9)
 
 
-def test_lines_of_a_progress(snapshot):
+def test_an_evaluation_in_one_line(snapshot):
     proven = exact_grade(unbeatable=True)
     lines = [
-        grade_text.step_line(200, exact_grade()),
-        grade_text.step_line(200, proven),
+        grade_text.summary_line(200, exact_grade()),
+        grade_text.summary_line(200, proven),
         *(
-            grade_text.step_line(200, dataclasses.replace(proven, seats=(seat,)))
+            grade_text.summary_line(200, dataclasses.replace(proven, seats=(seat,)))
             for seat in SEATS
         ),
-        grade_text.step_line(3, SAMPLED),
-        grade_text.step_line(3, made.grade()),
+        grade_text.summary_line(3, SAMPLED),
+        grade_text.summary_line(3, made.grade()),
     ]
     cut = made.reached(complete=False)
     for second in (PROVEN, LOST, cut):
         searches: dict[Seat, SeatGrade] = {"first": PROVEN, "second": second}
-        lines.append(grade_text.step_line(3, made.grade(searches)))
-        lines.append(grade_text.step_line(3, made.grade(searches, MATCH)))
+        lines.append(grade_text.summary_line(3, made.grade(searches)))
+        lines.append(grade_text.summary_line(3, made.grade(searches, MATCH)))
     assert "\n".join(lines) == snapshot
 
 
@@ -75,14 +75,14 @@ def test_tables_of_results(snapshot):
 
 
 def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
-    """Of 4 sampled games as second, 1 was won; the search found 3 wins in 4 as first.
+    """Of 4 sampled games as O, 1 was won; the search found 3 wins in 4 as X.
 
     The same holds where the search of the second seat was cut: it knows nothing here.
     """
     grade = made.grade({"first": PROVEN}, MATCH, seats=("first",))
-    line = grade_text.step_line(3, grade)
-    assert "Wins: 50.00%" in line
-    assert "as X 75.0/25.0/0.0  as O 25.0/25.0/50.0" in line
+    line = grade_text.summary_line(3, grade)
+    assert "50.00% wins, 25.00% draws, 25.00% losses" in line
+    assert "as X 75.0/25.0/0.0, as O 25.0/25.0/50.0" in line
     assert "4 games sampled as O" in line
     table = grade_text.rates_table(grade).splitlines()
     _, first, second, mean = map(str.split, table)
@@ -90,7 +90,7 @@ def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
     assert second[2:] == ["25.0000%", "25.0000%", "50.0000%", "4"]
     assert mean == ["mean", "50.0000%", "25.0000%", "25.0000%"]
     cut = made.grade({"first": PROVEN, "second": OPEN}, MATCH, seats=("first",))
-    assert grade_text.step_line(3, cut).startswith(line.partition("  | losing")[0])
+    assert grade_text.summary_line(3, cut).startswith(line.partition("; opponent's")[0])
 
 
 def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):

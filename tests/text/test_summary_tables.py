@@ -5,6 +5,7 @@ import re
 
 import made
 import numpy as np
+import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
@@ -20,48 +21,65 @@ def test_a_table_its_intervals_and_its_order(snapshot):
     (against_itself, _), second_row = exact.pairs
     pairs = (against_itself, sampled_seat([6, 2, 2])), second_row
     table = dataclasses.replace(exact, pairs=pairs)
-    assert summary_tables.cross_table_text("tic_tac_toe", table) == snapshot
-    assert "interval" not in summary_tables.cross_table_text("connect_four", exact)
+    assert summary_tables.cross_table_text(table) == snapshot
+    assert "interval" not in summary_tables.cross_table_text(exact)
 
 
-def test_a_cross_table_fits_100_columns():
-    size, long = 30, "folder/" * 10 + "run"
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("size", [4, 8, 30])
+def test_a_cross_table_fits_the_terminal(size, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    long = "folder/" * 10 + "run"
     names = (long, *(f"blend:0.{i}:minimax" for i in range(1, size)))
     (*exact, _), *rows = made.pairs(np.full((size, size, 3), 1 / 3))
     pairs = ((*exact, sampled_seat([2**20, 2**20, 2**20])), *rows)
-    text = summary_tables.cross_table_text("tic_tac_toe", RoundRobinTable(names, pairs))
+    text = summary_tables.cross_table_text(RoundRobinTable(names, pairs))
     lines = text.splitlines()
-    assert max(len(line.removesuffix(long)) for line in lines) <= 100
-    heads = [word for line in lines for word in re.findall(r"vs\. (\d+)(?= |$)", line)]
-    assert heads == [str(number + 1) for number in range(size)]
+    assert max(len(line.removesuffix(long)) for line in lines) <= columns
+    heads = re.findall(r"vs\. (\d+)(?= +vs| *$)", text, re.MULTILINE)
+    assert heads[:size] == [str(number + 1) for number in range(size)]
     rows = [line for line in lines if line.startswith("1 ...")]
     assert sum(line.count("33.3/33.3/33.3") for line in rows) == size
-    assert lines[-size].endswith(f"  {long}"), "the order has the whole name"
+    ranking = text.partition("\n\n")[0]
+    assert all(name in ranking for name in names), "the order has the whole names"
+    assert text.index("95% intervals") > text.index("row as X")
 
 
-def test_the_table_of_a_sweep_fits_100_columns():
-    """A label for which there is no room stands above its row."""
+@pytest.mark.parametrize("columns", [60, 80, 100, 120])
+def test_the_table_of_a_sweep_fits_the_terminal(columns, monkeypatch):
+    """A row for which there is no room has its label above, or a line for each cell."""
+    monkeypatch.setenv("COLUMNS", str(columns))
     exact = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
     agents = [made.agent(seed, exact) for seed in range(1000, 1064)]
 
     def lines_of(*points):
         groups = [agent_groups.group_summary(agents, Config(), p) for p in points]
-        text = summary_tables.groups_table(groups, "tic_tac_toe", "default")
-        assert max(map(len, text.splitlines())) <= 100
+        text = summary_tables.groups_table(groups, "default")
+        assert max(map(len, text.splitlines())) <= columns
         return text.splitlines()
 
-    wins = "100.000 (100.000 to 100.000)   25.000 (25.000 to 25.000)"
-    lines = lines_of({})
-    assert lines[1].startswith("default ")
-    assert wins in lines[1]
     point = {"num_updates": 300, "replay_capacity": 4096}
-    lines = lines_of(point | {"tau": 0.1}, point | {"tau": 0.2})
-    assert lines[1] == "num_updates=300 replay_capacity=4096 tau=0.1"
-    assert wins in lines[2]
-    assert lines[2].index("100.000 (") == lines[4].index("100.000 (")
-    text = " ".join(" ".join(lines).split())
-    seeds = ", ".join(map(str, range(1000, 1064)))
-    assert f"not proven, {lines[1]}: {seeds}" in text
+    for lines in (lines_of({}), lines_of(point | {"tau": 0.1}, point | {"tau": 0.2})):
+        text = "\n".join(lines)
+        for cell in ("0 of 64 (0.0% to 5.7%)", "100.000 (100.000 to 100.000)"):
+            assert text.count(cell) == text.count("25.000 (25.000 to 25.000)") > 0
+        seeds = " ".join(map("{},".format, range(1000, 1064))).removesuffix(",")
+        assert seeds in " ".join(text.split())
+
+
+def test_the_table_of_a_sweep_has_three_forms(monkeypatch, snapshot):
+    exact = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
+    point = {"replay_capacity": 4096}
+    agents = [made.agent(1, exact)]
+    groups = [
+        agent_groups.group_summary(agents, Config(), point | {"tau": tau})
+        for tau in (0.1, 0.2)
+    ]
+    texts = []
+    for columns in (140, 110, 80):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        texts.append(summary_tables.groups_table(groups, "default"))
+    assert "\n\n".join(texts) == snapshot
 
 
 def test_nothing_is_called_proven_where_nothing_can_be_proven():
@@ -70,7 +88,14 @@ def test_nothing_is_called_proven_where_nothing_can_be_proven():
     config = Config.of(env_id="connect_four")
     group = agent_groups.group_summary(agents, config, {"tau": 0.1})
     assert (group.proven, group.interval, group.not_proven) == (None,) * 3
-    text = summary_tables.groups_table([group], "connect_four", "connect_four")
+    text = summary_tables.groups_table([group], "connect_four")
     assert "by sampling" in text
     assert "not proven" not in text
     assert "75.000 (75.000 to 75.000)" in text
+
+
+def test_the_time_of_one_agent_is_that_of_those_trained_now():
+    """A sweep that continues has older agents, whose time is not in the total."""
+    groups = [agent_groups.group_summary([made.agent(n) for n in range(9)], Config())]
+    text = summary_tables.training_time_text(groups, num_new=4, seconds=10.0)
+    assert text.startswith("9 agents, 4 of them trained now in 10.0 s, 2.50 s each;")

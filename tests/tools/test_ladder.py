@@ -149,6 +149,17 @@ def test_a_row_of_the_page_is_that_of_its_certificate(name, monkeypatch, capsys)
         assert rates[2] == 0
 
 
+def test_other_files_of_the_folder_stay(systems):
+    folder = systems / "docs"
+    folder.mkdir()
+    for name in ("garbage.json", "schema.json"):
+        (folder / name).write_text("{}")
+    flags = "--only garbage --no-exam --games 8 --copies 1"
+    paths = ["--page", str(systems / "ladder.md"), "--certificates", str(folder)]
+    assert ladder.main([*flags.split(), *paths]) == 0
+    assert {path.name for path in folder.glob("*.json")} == {"schema.json"}
+
+
 def test_the_page_alone_needs_all_systems(systems):
     with pytest.raises(ValueError, match="--only needs --page"):
         ladder.main(["--only", "q"])

@@ -63,8 +63,8 @@ def show_pass_rate(name: str, seeds: Sequence[int], failed: Sequence[int]) -> Fi
     low, high = (100 * end for end in wilson_interval(proven, len(seeds)))
     say(
         f"{name}: {proven:,} of {count_phrase(len(seeds), 'seed')} ({seeds[0]} to "
-        f"{seeds[-1]}) proven unbeatable (95 % interval: {low:.1f} to "
-        f"{high:.1f} %); not proven: {', '.join(map(str, failed)) or 'none'}"
+        f"{seeds[-1]}) proven unbeatable (95% interval: {low:.1f}% to "
+        f"{high:.1f}%); not proven: {', '.join(map(str, failed)) or 'none'}"
     )
     figures: Figures = {"proven": proven, "num_seeds": len(seeds)}
     return figures | {"interval": [low, high], "not_proven": list(failed)}
