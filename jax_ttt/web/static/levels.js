@@ -9,6 +9,11 @@ export const LEVELS = {
   perfect: { name: "Perfect play", randomShare: 0 },
 };
 
+// Whether a name, from a link or from the storage, is that of a level.
+export function isLevel(name) {
+  return Object.hasOwn(LEVELS, name);
+}
+
 const MOST_CELLS = 25; // of boards on which the browser solves every position in time
 const EXACT_SECONDS = 10; // for a move of perfect play
 

@@ -239,7 +239,7 @@ export class Training {
   }
 
   openGame() {
-    if (this.app.rules.envId !== this.rules.envId) this.app.openGame(this.rules.envId);
+    if (this.app.rules.envId !== this.rules.envId) this.app.chooseGame(this.rules.envId);
   }
 
   // Show the curves of this training, or of the selected agent.

@@ -215,6 +215,31 @@ def test_an_impossible_position_is_refused_with_a_reason(page, env_id):
     page.says(f"{first} to move")
 
 
+COUNT = """() => {
+  const { postMessage } = Worker.prototype;
+  window.posted = 0;
+  Worker.prototype.postMessage = function (...message) {
+    window.posted += 1;
+    return postMessage.apply(this, message);
+  };
+}"""
+"""Count the requests to the workers that compute."""
+
+
+def test_what_can_not_be_judged_is_requested_once(page, served_url):
+    """A position that is not solved in time, of a game without an agent."""
+    page.evaluate(COUNT)
+    page.goto(browsing.link(served_url, "connect_6x5", [3, 3], level="analysis"))
+    expect(page.squares()).to_have_count(6)
+    rows = page.tab("Review").get_by_role("listitem")
+    expect(rows.filter(has_text="not known")).to_have_count(2)
+    page.show("Exact values", is_shown=False)
+    posted = page.evaluate("window.posted")
+    assert posted >= 2
+    page.wait_for_timeout(3000)
+    assert page.evaluate("window.posted") == posted
+
+
 @pytest.mark.parametrize("env_id", SIDES)
 def test_a_position_is_set_up_analysed_and_shared_by_its_link(open_page, page, env_id):
     first, second = SIDES[env_id]

@@ -276,6 +276,45 @@ def test_choices_are_remembered_after_a_reload(page):
     page.says("Casual: Shipped table")
 
 
+STORED = """(value) => {
+  const names = ["page", "games", "theme", "statistics", "agent.old"];
+  for (const name of names) localStorage.setItem(`jax_ttt.${name}`, value);
+  sessionStorage.setItem("jax_ttt.game.tic_tac_toe", value);
+}"""
+"""Store a text under all names of the page."""
+INSIDE = """() => {
+  const game = {
+    moves: [4, 0], side: "x", opponent: { level: "constructor" }, hash: location.hash,
+  };
+  sessionStorage.setItem("jax_ttt.game.tic_tac_toe", JSON.stringify(game));
+  const page = { game: null, panel: "constructor", layers: ["constructor", "exact", 1] };
+  localStorage.setItem("jax_ttt.page", JSON.stringify(page));
+  localStorage.setItem("jax_ttt.games", '{"tic_tac_toe": null, "connect_5x4": [1]}');
+}"""
+"""Store wrong values inside of those that the page keeps."""
+
+
+def test_whatever_the_browser_has_stored_the_page_opens(page, served_url):
+    for text in ("null", "[]", "5", "true", '"text"', "{}", "{"):
+        page.evaluate(STORED, text)
+        page.goto("about:blank")
+        page.goto(served_url)
+        page.wait_for_turn()
+        page.says("Unbeatable (learned agent)")
+        page.play(page.legal()[0])
+    page.evaluate(INSIDE)
+    page.goto("about:blank")
+    page.goto(served_url)
+    page.wait_for_turn()
+    page.says("Unbeatable (learned agent)")
+    game = page.get_by_role("tab", name="Game")
+    expect(game).to_have_attribute("aria-selected", "true")
+    page.place_says(0, "exact draw")
+    page.choose("Casual")
+    page.play_to_the_end()
+    assert page.counted()["Games"] == 1
+
+
 # ---- faults, other tabs, and time
 
 
