@@ -107,7 +107,7 @@ def rule_cases(folder: Path) -> dict:
         "grades": [grade_case(name, paths[name]) for name in GRADED],
         "exact": [*tic_tac_toe_values(), *late_values(), *exam_values()],
         "reviews": [review_case(game) for game in random_games("tic_tac_toe")],
-        "beginner": difficulty.BEGINNER_CHANCE,
+        "levels": [[key, *level] for key, level in difficulty.LEVELS.items()],
         "impossible": IMPOSSIBLE,
         "refused": refused_files(paths["network"]),
     }

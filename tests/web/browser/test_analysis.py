@@ -116,7 +116,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     analyse(page)
     match = page.button("Play the match")
     assert match.is_disabled(), "nobody plays it"
-    movers(page, "Perfect play", "Perfect play")
+    movers(page, "Expert (perfect play)", "Expert (perfect play)")
     page.wait_for_timeout(200)
     assert page.moves() == [], "a choice starts nothing"
     match.click()
@@ -143,7 +143,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
 
 def test_a_match_is_stopped_and_goes_on(page):
     analyse(page, "connect_5x4")
-    movers(page, "Shipped network", "Perfect play")
+    movers(page, "Shipped network", "Expert (perfect play)")
     page.button("Play the match").click()
     expect(page.move_list().nth(1)).to_be_visible()
     stop = page.button("Stop")

@@ -105,11 +105,11 @@ def test_the_person_plays_either_side(page):
 # ---- levels
 
 LEVELS = {
-    "Beginner": "70 times of 100",
-    "Casual": "35 times of 100",
-    "Strong": "10 times of 100",
+    "Beginner": "70 % random moves, else the learned agent's",
+    "Casual": "35 % random moves, else the learned agent's",
+    "Strong": "10 % random moves, else the learned agent's",
     "Unbeatable": "Proven: no line of play beats it",
-    "Perfect play": "Exact play",
+    "Expert (perfect play)": "Exact play",
 }
 """What the levels of tic-tac-toe play, as the page says it."""
 
@@ -135,14 +135,14 @@ def test_each_level_shows_what_it_plays_and_plays_it(page):
     page.game("connect_7x6")
     expect(page.tab("Game")).to_contain_text("Not proven unbeatable")
     expect(unbeatable).to_have_count(0)
-    expect(page.get_by_role("radio", name="Perfect play")).to_have_count(0)
+    expect(page.get_by_role("radio", name="Expert (perfect play)")).to_have_count(0)
 
 
 def test_perfect_play_never_loses(page):
     choose = random.Random(3).choice
     for env_id, num_games in (("tic_tac_toe", 4), ("connect_5x4", 1)):
         page.game(env_id)
-        page.choose("Perfect play")
+        page.choose("Expert")
         for _ in range(num_games):
             page.play_to_the_end(choose)
             assert page.status() == browsing.result(env_id, page.moves(), "x")
@@ -287,7 +287,7 @@ INSIDE = """() => {
     moves: [4, 0], side: "x", opponent: { level: "constructor" }, hash: location.hash,
   };
   sessionStorage.setItem("jax_ttt.game.tic_tac_toe", JSON.stringify(game));
-  const page = { game: null, panel: "constructor", layers: ["constructor", "exact", 1] };
+  const page = { game: null, panel: "constructor", layers: ["valueOf", "exact", 1] };
   localStorage.setItem("jax_ttt.page", JSON.stringify(page));
   localStorage.setItem("jax_ttt.games", '{"tic_tac_toe": null, "connect_5x4": [1]}');
 }"""
