@@ -2,7 +2,7 @@
 
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
-import { historyOf, ratesOf, seatOf } from "./grades.js";
+import { historyOf, seatOf, sourceOfRates } from "./grades.js";
 import { Rules, SIDES } from "./rules.js";
 import { LEARNERS } from "./training.js";
 import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
@@ -27,6 +27,11 @@ const SLIDERS = {
     name: "Exploration",
     help: "The share of random moves in self-play, so that it finds what it does not know.",
   },
+};
+const METHODS = {
+  exact: "exact results",
+  "partly sampled": "exact results and sampled games",
+  sampled: "sampled games",
 };
 const STEPS = 1000; // of a slider
 
@@ -293,8 +298,6 @@ function Curves({ app }) {
   const { training, agent } = app;
   const { title, rules, rows, update, reason, isTraining, isLoading } = shownCurves(app);
   const rounds = rows.filter((row) => hasRounds([row]));
-  const isSampled = rows.some(({ grade }) => ratesOf(grade, "x")?.isExact === false);
-  const method = isSampled ? "sampled games" : "exact results";
   const hasTraining = training.status && training.status.status !== "idle";
   const canChoose = hasTraining && agent && agent.source !== "live";
   const options = [
@@ -314,7 +317,7 @@ function Curves({ app }) {
         />`
       }
       <p class="note">
-        ${title && rows.length > 0 && `${title}: ${method} against random play.`}
+        ${title && rows.length > 0 && `${title}: ${METHODS[sourceOfRates(rows)]} against random play.`}
         ${isLoading && ` Computing the results of ${agent.snapshots.length} snapshots…`}
       </p>
       ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
