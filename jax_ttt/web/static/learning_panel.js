@@ -4,7 +4,6 @@ import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { historyOf, seatOf, sourceOfRates } from "./grades.js";
 import { Rules, SIDES } from "./rules.js";
-import { LEARNERS } from "./training.js";
 import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
@@ -167,9 +166,10 @@ function AgentInTraining({ app }) {
 
 function Train({ app }) {
   const { training } = app;
-  const { learner, isBusy, isLost, status } = training;
+  const { learner, learners, isBusy, isLost, status } = training;
   const isPaused = status?.status === "paused";
-  const options = Object.entries(LEARNERS).map(([id, { name }]) => [id, name, isBusy]);
+  const options = learners.map(({ id, title }) => [id, title, isBusy]);
+  const help = learners.find(({ id }) => id === learner)?.help;
   return html`
     <section class="part" aria-label="Training">
       <${Radios}
@@ -179,7 +179,7 @@ function Train({ app }) {
         value=${learner}
         onChange=${(id) => training.choose(id)}
       />
-      <p class="note">${LEARNERS[learner].help} ${WORDS}</p>
+      <p class="note">${help} ${WORDS}</p>
       <div class="bar">
         <${Button}
           look="primary"
