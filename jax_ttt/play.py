@@ -37,10 +37,10 @@ class Args:
     player: tyro.conf.Positional[str | None] = None
     """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/, or shipped:network if there is none."""
-    level: PlayLevel | None = None
-    """How the opponent plays: beginner (70 % random moves, else the player's), medium
-    (the player itself) or expert (best play; the player's values are shown). Without
-    this flag: medium."""
+    level: PlayLevel = "full"
+    """How the opponent plays: beginner (70 % random moves, else the player's), casual
+    (35 %), strong (10 %), full (the player itself) or expert (best play; the player's
+    values are shown)."""
     side: Literal["x", "o", "random", "first", "second"] = "x"
     """Your side; x, or first, makes the first move. random: drawn for each game."""
     env_id: EnvId | None = None
@@ -56,9 +56,7 @@ def main(args: Args) -> int:
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
     default_opponent = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
-    opponent_name = name
-    if args.level:
-        opponent_name = difficulty.level_player_name(args.level, name)
+    opponent_name = difficulty.level_player_name(args.level, name)
     spec = player_names.read_name(name, args.env_id or DEFAULT_GAME)
     player_names.read_name(
         opponent_name, args.env_id or DEFAULT_GAME
@@ -85,8 +83,9 @@ def main(args: Args) -> int:
                 opponent = registry.make_player(
                     opponent_spec, env_id, player_key, options
                 )
-        if args.level:
-            print(f"{args.level}: {difficulty.LEVEL_TEXTS[args.level]} ({name})")
+        if args.level != "full":
+            level = difficulty.LEVELS[args.level]
+            print(f"{level.name}: {difficulty.level_text(args.level)} ({name})")
             opponent = dataclasses.replace(opponent, name=args.level)
         if learned := grade_text.learned_seat(opponent.seats):
             print(f"({opponent.name} {learned})")

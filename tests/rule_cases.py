@@ -9,11 +9,12 @@ import functools
 import itertools
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import made
 import numpy as np
 import pgx
 import tiny
@@ -21,10 +22,13 @@ import tiny
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
+from jax_ttt.files.metrics_rows import source_of_rates
 from jax_ttt.games import pgx_games, stone_boards, symmetry
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, replay
 from jax_ttt.grading import grader, tree_grade
+from jax_ttt.grading.grade import Grade
+from jax_ttt.pictures import curves
 from jax_ttt.players import (
     analysis,
     difficulty,
@@ -34,7 +38,8 @@ from jax_ttt.players import (
     saved_agents,
 )
 from jax_ttt.players.shipped import ALL
-from jax_ttt.web import tree_data
+from jax_ttt.text import dialogue_advice
+from jax_ttt.web import agent_files, tree_data
 
 BOARDS = (
     *("tic_tac_toe", "connect_4x4", "connect_5x4", "connect_7x6", "connect_four"),
@@ -96,6 +101,29 @@ BROKEN_SCORES = (
 )
 """Fields of scores that no grade has."""
 
+HINTED = ("none", "network", "table", "network 1", "table 8")
+"""Agents whose values decide between equal moves in hints, and no agent."""
+BEATEN = made.exact((0.9, 0.1, 0), (0.5, 0.3, 0.2))
+PROVEN = made.exact((0.9, 0.1, 0), (0.6, 0.4, 0), unbeatable=True)
+NOTHING = made.grade()
+SAMPLED = made.grade(sampled=made.sampled((1, 0, 0), (0.5, 0.25, 0.25)))
+OPEN = {"complete": False, "open_rate": 0.25, "win_rate": 0.5}
+HISTORIES = (
+    *((), (NOTHING,), (BEATEN, NOTHING, PROVEN, NOTHING, PROVEN)),
+    *((PROVEN, BEATEN), (PROVEN, SAMPLED), (PROVEN, SAMPLED, PROVEN), (SAMPLED,)),
+    # One seat is proven; that is all that the agent learned, or not.
+    tuple(
+        made.grade({"first": made.reached()}, seats=seats)
+        for seats in (("first", "second"), ("first",))
+    ),
+    # A search that is not complete has no rates of its own.
+    (made.grade(made.searched(**OPEN)),),
+    (made.grade(made.searched(**OPEN), SAMPLED.sampled), NOTHING),
+    (made.grade(made.searched(second=False), SAMPLED.sampled), BEATEN),
+    (made.grade({"second": made.reached()}, SAMPLED.sampled),),
+)
+"""Grades of trainings in their order, some of which say nothing."""
+
 
 def rule_cases(folder: Path) -> dict:
     """Return all cases; files of agents are written to a folder."""
@@ -107,7 +135,9 @@ def rule_cases(folder: Path) -> dict:
         "grades": [grade_case(name, paths[name]) for name in GRADED],
         "exact": [*tic_tac_toe_values(), *late_values(), *exam_values()],
         "reviews": [review_case(game) for game in random_games("tic_tac_toe")],
-        "beginner": difficulty.BEGINNER_CHANCE,
+        "hints": [case for name in HINTED for case in hint_cases(paths.get(name))],
+        "histories": [history_case(grades) for grades in HISTORIES],
+        "levels": [[key, *level] for key, level in difficulty.LEVELS.items()],
         "impossible": IMPOSSIBLE,
         "refused": refused_files(paths["network"]),
     }
@@ -203,6 +233,43 @@ def review_case(game: Game) -> dict:
         "moves": game.moves,
         "reviewed": [
             [move.value_before, move.value_after, move.best_moves] for move in reviewed
+        ],
+    }
+
+
+def hint_cases(path: Path | None) -> list[dict]:
+    """Return the hints in random positions of tic-tac-toe, with an agent or without."""
+    agent = None if path is None else saved_agents.load_agent(path)
+    cases = []
+    for game in random_games("tic_tac_toe"):
+        for earlier in (game.back_to(n) for n in range(len(game.moves))):
+            hint = dialogue_advice.suggest_move(earlier, agent)
+            assert hint is not None
+            cases.append(
+                {
+                    "file": None if path is None else as_base64(path.read_bytes()),
+                    "env_id": "tic_tac_toe",
+                    "moves": earlier.moves,
+                    "action": hint.best.move,
+                    "as_good": hint.as_good,
+                }
+            )
+    return cases
+
+
+def history_case(grades: Sequence[Grade]) -> dict:
+    """Return the grades of a training, and what follows from them."""
+    rows = [made.evaluated(10 * n, grade) for n, grade in enumerate(grades)]
+    return {
+        "rows": [agent_files.history_row(row.update, row.grade) for row in rows],
+        "proven_from": curves.proven_from(rows),
+        "source": source_of_rates(grades),
+        "rates": [
+            {
+                seat: [*(rate.value for rate in known.rates), float(known.is_exact)]
+                for seat, known in grade.rates.items()
+            }
+            for grade in grades
         ],
     }
 

@@ -91,9 +91,9 @@ class Client:
 
 
 @contextlib.contextmanager
-def serving(app):
+def serving(app, **limits):
     """Serve an application, with the command's limits, in a thread; yield its port."""
-    server = web.make_server(app)
+    server = web.make_server(app, **limits)
     with web.open_socket("127.0.0.1", 0) as bound:
         port = bound.getsockname()[1]
         thread = threading.Thread(target=server.run, args=([bound],), daemon=True)

@@ -14,6 +14,7 @@ import pytest
 import tiny
 
 from jax_ttt import play
+from jax_ttt.players import difficulty
 
 PROMPT = "(? for help): "
 ROOT = str(Path(str(play.__file__)).parents[1])
@@ -71,8 +72,9 @@ def test_without_a_run_a_shipped_agent_of_the_default_game_plays(
 @pytest.mark.parametrize(
     ("level", "text"),
     [
-        ("beginner", "70 % random moves, else the learned agent's"),
-        ("expert", "best play, in enumerable games"),
+        ("beginner", "Beginner: 70 % random moves, else the learned agent's"),
+        ("casual", "Casual: 35 % random moves, else the learned agent's"),
+        ("expert", "Expert (perfect play): best play, in enumerable games"),
     ],
 )
 def test_a_level_names_the_opponent_and_shows_the_agents_values(
@@ -80,7 +82,7 @@ def test_a_level_names_the_opponent_and_shows_the_agents_values(
 ):
     out = run("v", agent_path, "--level", level, "--side", "o")
     first, second, third, *_ = out.splitlines()
-    assert first == f"{level}: {text} ({agent_path})"
+    assert first == f"{text} ({agent_path})"
     assert second == f"tic_tac_toe against {level}: you are O"
     assert third.startswith(f"{level} (X) plays ")
     assert "best play" in out
@@ -95,6 +97,20 @@ def test_the_agents_values_decide_where_there_are_no_exact_ones(tmp_path, run, c
     assert "no review: connect_four is too large for exact values" in out
     assert commands.run(play, [str(path), "--level", "expert"]) == 2
     assert "minimax: needs an enumerable game" in capsys.readouterr().err
+
+
+def test_full_strength_is_the_player_itself(agent_path, run):
+    argv = [agent_path, "--side", "o", "--seed", "1"]
+    assert run("4 q", *argv, "--level", "full") == run("4 q", *argv)
+
+
+def test_a_wrong_level_is_refused_with_the_levels_in_order(capsys):
+    assert commands.run(play, ["--level", "hard"]) == 2
+    message = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "hard" in message
+    assert "None" not in message
+    places = [message.index(level) for level in difficulty.LEVELS]
+    assert places == sorted(places), message
 
 
 def test_a_random_side_is_drawn_for_each_game(run):

@@ -1,23 +1,40 @@
-"""The levels of an opponent, from random moves to best play.
+"""The levels of an opponent, from mostly random moves to best play.
 
-This module imports no JAX, so that commands can refuse a level immediately.
+They are the levels of the command `play` and of the web page. This module imports no
+JAX, so that commands can refuse a level immediately.
 """
 
-from typing import Literal, get_args
+from typing import Literal, NamedTuple
 
-PlayLevel = Literal["beginner", "medium", "expert"]
-LEVELS: tuple[PlayLevel, ...] = get_args(PlayLevel)
-"""The levels, from weak to strong."""
+PlayLevel = Literal["beginner", "casual", "strong", "full", "expert"]
 
-BEGINNER_CHANCE = 0.7
-"""The probability of a beginner's random move."""
 
-LEVEL_TEXTS: dict[PlayLevel, str] = {
-    "beginner": "70 % random moves, else the learned agent's",
-    "medium": "the learned agent",
-    "expert": "best play, in enumerable games",
+class Level(NamedTuple):
+    """What a level is called, and how it plays."""
+
+    name: str
+    random_share: float = 0.0
+    """The probability of a random move."""
+
+
+LEVELS: dict[PlayLevel, Level] = {
+    "beginner": Level("Beginner", random_share=0.7),
+    "casual": Level("Casual", random_share=0.35),
+    "strong": Level("Strong", random_share=0.1),
+    "full": Level("Full strength"),
+    "expert": Level("Expert (perfect play)"),
 }
-"""What each level plays, in words."""
+"""The levels, from weak to strong; static/levels.js has the same ones."""
+
+
+def level_text(level: PlayLevel) -> str:
+    """Return what a level plays, in words."""
+    share = LEVELS[level].random_share
+    if level == "expert":
+        return "best play, in enumerable games"
+    if share:
+        return f"{100 * share:.0f} % random moves, else the learned agent's"
+    return "the learned agent without random moves"
 
 
 def level_player_name(level: PlayLevel, agent: str) -> str:
@@ -26,9 +43,7 @@ def level_player_name(level: PlayLevel, agent: str) -> str:
     `agent` is the name of the player behind the level, for instance a run's folder. An
     expert does not need it.
     """
-    names = {
-        "beginner": f"blend:{BEGINNER_CHANCE}:{agent}",
-        "medium": agent,
-        "expert": "minimax",
-    }
-    return names[level]
+    if level == "expert":
+        return "minimax"
+    share = LEVELS[level].random_share
+    return f"blend:{share}:{agent}" if share else agent

@@ -59,8 +59,8 @@ class Args:
     runs: Path = RUNS
     """The folder of the runs whose agents are offered."""
     data_dir: Path | None = None
-    """The folder where the agent in training is kept at the end; by default one in the
-    user's data folder."""
+    """The folder where the agent in training is kept at the end, the newest 20; by
+    default one in the user's data folder."""
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
@@ -127,8 +127,13 @@ def _end_at_once(number: int) -> None:
     signal.raise_signal(number)
 
 
-def make_server(app: "ASGIApp") -> "uvicorn.Server":
-    """Return a server of an application, with limits against slow or many clients."""
+def make_server(
+    app: "ASGIApp", most_connections: int = MOST_CONNECTIONS
+) -> "uvicorn.Server":
+    """Return a server of an application, with limits against slow or many clients.
+
+    A request on a connection above `most_connections` is answered with 503.
+    """
     import uvicorn
 
     config = uvicorn.Config(
@@ -142,7 +147,7 @@ def make_server(app: "ASGIApp") -> "uvicorn.Server":
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=most_connections,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=2**16,

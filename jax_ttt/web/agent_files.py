@@ -3,6 +3,7 @@
 The page itself reads the files and computes with them, so nothing here imports JAX.
 """
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,8 @@ from jax_ttt.runtime import atomic_files
 Source = Literal["shipped", "run", "kept"]
 MOST_AGENT_BYTES = 16 * 2**20
 """Largest file that is sent to the page; the largest shipped agent has 0.8 MB."""
+MOST_KEPT = 20
+"""Most agents of ended servers in the user's folder; the oldest ones are deleted."""
 
 
 class ListedAgent(NamedTuple):
@@ -83,7 +86,8 @@ class AgentCollection:
         """Write an agent's file to the user's folder, and return its path.
 
         No file is replaced, not even one that another server writes at the same time:
-        a name that another file has gets a number. Without a folder, return None.
+        a name that another file has gets a number. Of all kept agents, the newest
+        `MOST_KEPT` stay. Without a folder, return None.
 
         Raises:
             OSError: the file can't be written.
@@ -97,7 +101,17 @@ class AgentCollection:
         except OSError:
             path.unlink()
             raise
+        self._remove_oldest()
         return path
+
+    def _remove_oldest(self) -> None:
+        times: dict[Path, int] = {}
+        for path in self._kept_files():
+            with contextlib.suppress(OSError):  # another server has deleted it
+                times[path] = path.stat().st_mtime_ns
+        for path in sorted(times, key=times.__getitem__)[:-MOST_KEPT]:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
     def remove(self, agent_id: str) -> None:
         """Delete a kept agent.
@@ -112,18 +126,54 @@ class AgentCollection:
         agent.path.unlink(missing_ok=True)
 
     def _find(self, agent_id: str) -> ListedAgent:
-        return {agent.id: agent for agent in self._all_agents()}[agent_id]
+        """Return one agent; only its own files are looked at.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        source, _, name = agent_id.partition("/")
+        agent = None
+        if source == "shipped" and name in shipped.ALL:
+            agent = _shipped_agent(name)
+        elif _is_file_name(name) and source == "run":
+            agent = _run_agent(RunFolder(self._runs / name))
+        elif _is_file_name(name) and source == "kept" and self._kept_folder is not None:
+            path = self._kept_folder / f"{name}.safetensors"
+            agent = _kept_agent(path) if path.exists() else None
+        if agent is None:
+            raise KeyError(agent_id)
+        return agent
 
     def _all_agents(self) -> Iterator[ListedAgent]:
         yield from shipped_agents()
         for run in run_folder.runs_in(self._runs):
-            if run.agent.exists():  # a run that trains has none yet
-                name = run.path.name
-                snapshots = run_folder.snapshots_in(run.snapshots)
-                yield ListedAgent(f"run/{name}", name, "run", run.agent, snapshots, run)
-        if self._kept_folder is not None:
-            for path in sorted(self._kept_folder.glob("*.safetensors")):
-                yield ListedAgent(f"kept/{path.stem}", path.stem, "kept", path, {})
+            if (agent := _run_agent(run)) is not None:
+                yield agent
+        for path in self._kept_files():
+            yield _kept_agent(path)
+
+    def _kept_files(self) -> list[Path]:
+        if self._kept_folder is None:
+            return []
+        return sorted(self._kept_folder.glob("*.safetensors"))
+
+
+def _is_file_name(name: str) -> bool:
+    """Return whether a name is that of one file, not a path to another folder."""
+    return name not in ("", "..") and Path(name).name == name
+
+
+def _run_agent(run: RunFolder) -> ListedAgent | None:
+    """Return a run's agent; None for a run in training, which has none yet."""
+    if not run.agent.exists():
+        return None
+    name = run.path.name
+    snapshots = run_folder.snapshots_in(run.snapshots)
+    return ListedAgent(f"run/{name}", name, "run", run.agent, snapshots, run)
+
+
+def _kept_agent(path: Path) -> ListedAgent:
+    return ListedAgent(f"kept/{path.stem}", path.stem, "kept", path, {})
 
 
 def _make_empty_file(folder: Path, name: str) -> Path:
@@ -144,17 +194,13 @@ def _make_empty_file(folder: Path, name: str) -> Path:
 
 def shipped_agents() -> list[ListedAgent]:
     """Return the agents that come with the package."""
-    folders = shipped.SNAPSHOTS
-    return [
-        ListedAgent(
-            id=f"shipped/{name}",
-            name=name,
-            source="shipped",
-            path=path,
-            snapshots=run_folder.snapshots_in(folders[name]) if name in folders else {},
-        )
-        for name, path in shipped.ALL.items()
-    ]
+    return [_shipped_agent(name) for name in shipped.ALL]
+
+
+def _shipped_agent(name: str) -> ListedAgent:
+    folder = shipped.SNAPSHOTS.get(name)
+    snapshots = {} if folder is None else run_folder.snapshots_in(folder)
+    return ListedAgent(f"shipped/{name}", name, "shipped", shipped.ALL[name], snapshots)
 
 
 def agent_entry(agent: ListedAgent) -> JsonObject:

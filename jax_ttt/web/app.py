@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.config.errors import MoveError, Refused, SettingError
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.web.agent_files import AgentCollection
@@ -251,7 +251,8 @@ async def _http_error_response(request: Request, error: Exception) -> Response:
 
 
 async def _refused_response(request: Request, error: Exception) -> Response:
-    status = 400 if isinstance(error, SettingError) else 409
+    # The request itself is wrong, or it does not fit the state of the training.
+    status = 400 if isinstance(error, SettingError | MoveError) else 409
     return JSONResponse({"error": str(error)}, status)
 
 

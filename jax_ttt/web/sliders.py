@@ -29,8 +29,11 @@ class Slider:
 
 @dataclasses.dataclass(frozen=True)
 class LearnerOption:
-    """A learner's settings at the start, and its sliders."""
+    """A learner in words, its settings at the start, and its sliders."""
 
+    title: str
+    help: str
+    """What it is, in a sentence or two, as the page shows it."""
     config: Config
     sliders: Mapping[str, Slider]
     seconds: float | None = None
@@ -58,18 +61,39 @@ def _make_sliders(low: float, high: float) -> dict[str, Slider]:
 LEARNING: dict[LearnerName, LearnerOption] = {
     # More evaluations than in the presets, so that the curve grows in small steps.
     "table": LearnerOption(
-        PRESETS["table"].replace(eval_every=10), _make_sliders(0.01, 1.0), seconds=10.0
+        title="Table",
+        help="A table keeps one value for each position of tic-tac-toe.",
+        config=PRESETS["table"].replace(eval_every=10),
+        sliders=_make_sliders(0.01, 1.0),
+        seconds=10.0,
     ),
     "network": LearnerOption(
-        PRESETS["default"].replace(eval_every=50),
-        _make_sliders(1e-4, 0.1),
+        title="Network",
+        help="A network computes the value of each move from the board, so what it "
+        "learns in one position changes its values in others.",
+        config=PRESETS["default"].replace(eval_every=50),
+        sliders=_make_sliders(1e-4, 0.1),
         seconds=20.0,
     ),
     # An evaluation is a round: a search for counterexamples. It ends with a proof.
     "connect-4x4": LearnerOption(
-        PRESETS["connect-4x4"], _make_sliders(1e-4, 0.02), from_people=False
+        title="Connect Four 4 \u00d7 4",
+        help="A network learns Connect Four on 4 \u00d7 4 in rounds. After each round, "
+        "a search lists the positions where it loses, and half of the next games start "
+        "there. It takes up to a minute.",
+        config=PRESETS["connect-4x4"],
+        sliders=_make_sliders(1e-4, 0.02),
+        from_people=False,
     ),
 }
+
+
+def learners_as_json() -> list[JsonObject]:
+    """Return the learners in words, in the order in which the page offers them."""
+    return [
+        {"id": name, "title": learner.title, "help": learner.help}
+        for name, learner in LEARNING.items()
+    ]
 
 
 def check_moved(learner: LearnerName, moved: Mapping[str, object]) -> None:

@@ -269,6 +269,7 @@ class Training:
                 "run": run.number,
                 "agent": None if run.latest is None else self._agent_id(run),
                 "learner": run.learner,
+                "learners": sliders.learners_as_json(),
                 "env_id": learning.config.env_id,
                 "from_people": learning.from_people,
                 "status": run.shown_phase,

@@ -8,7 +8,7 @@ import made as invented
 import pytest
 import tiny
 
-from jax_ttt.files import json_records
+from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_files
@@ -89,6 +89,31 @@ def test_the_bytes_of_an_agent_are_those_of_its_file(client, tmp_path):
     assert client.get("/api/agents/file?agent=run/a").status_code == 404
 
 
+def test_an_agent_is_found_without_a_list_of_all_runs(files, tmp_path, monkeypatch):
+    path = save_run(tmp_path)
+    kept = files.keep("table", TABLE)
+
+    def list_runs(folder):
+        pytest.fail(f"the runs in {folder} were listed")
+
+    monkeypatch.setattr(run_folder, "runs_in", list_runs)
+    assert files.content("run/a") == path.read_bytes()
+    assert files.content("kept/table") == TABLE
+    assert files.content("shipped/table") == TABLE
+    assert files.history("run/a") == []
+    files.remove("kept/table")
+    assert not kept.exists()
+
+
+def test_an_agents_name_leads_to_no_other_folder(files, tmp_path):
+    path = save_run(tmp_path)
+    shutil.copy(path, tmp_path / "runs" / "b.safetensors")
+    names = ("run/../runs/a", "run/a/../a", "run/.", "run/..", f"run{path.parent}")
+    for agent_id in (*names, "kept/../../runs/b", "kept/", "shipped/../table", "a"):
+        with pytest.raises(KeyError):
+            files.content(agent_id)
+
+
 def test_a_replaced_agent_is_read_again(files, tmp_path):
     path = save_run(tmp_path)
     before = files.list_agents()[0][-1]
@@ -126,6 +151,23 @@ def test_agents_are_kept_under_their_name_and_only_kept_ones_are_removed(
     }
     assert kept == {f"kept/{names[0]}", f"kept/{names[2]}"}
     assert AgentCollection(tmp_path / "runs").keep("x", TABLE) is None
+
+
+def test_the_newest_agents_are_kept(files, tmp_path):
+    number = agent_files.MOST_KEPT
+    folder = tmp_path / "data" / "agents"
+    folder.mkdir()
+    (folder / "notes.txt").touch()
+    for seconds in range(number + 2):  # the last names are the oldest files
+        path = folder / f"table-{seconds:02}.safetensors"
+        path.write_bytes(TABLE)
+        os.utime(path, (1e9 - seconds, 1e9 - seconds))
+    newest = files.keep("table", TABLE)
+    agents, _ = files.list_agents()
+    kept = [agent["name"] for agent in agents if agent["source"] == "kept"]
+    assert {*kept} == {"table", *(f"table-{n:02}" for n in range(number - 1))}
+    assert newest.read_bytes() == TABLE
+    assert (folder / "notes.txt").exists()
 
 
 def test_servers_that_end_together_do_not_replace_each_others_agents(tmp_path):

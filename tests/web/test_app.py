@@ -126,6 +126,7 @@ WRONG = {
     "PATCH /api/training/settings": [
         *('{"gamma": NaN}', '{"gamma": 1e999}', '{"gamma": "1"}', '{"gamma": true}'),
         *('{"gamma": 2}', '{"gamma": 0.9, "tau": 0.1}', '{"learn_from_people": 1}'),
+        '{"learn_from_people": true, "gamma": 2}',
     ],
     "POST /api/training/games": [
         *("{}", '{"moves": "0"}', '{"moves": [0.5]}', '{"moves": [true]}'),
@@ -176,6 +177,38 @@ def test_a_wrong_request_is_refused_and_changes_nothing(client, training):
         assert {*allowed.split(", ")} <= {"GET", "HEAD", "DELETE"}
     reply = client.request("HEAD", "/api/training/events")
     assert (reply.status_code, reply.content) == (200, b""), "the stream ends"
+
+
+def test_a_game_that_the_rules_do_not_allow_is_a_wrong_request(client, training):
+    """Not one that only comes at the wrong time."""
+    client.post("/api/training", json={"command": "start", "learner": "table"})
+    served.wait_until(lambda: training.status()["status"] == "finished")
+    game = {"moves": [0, 3, 1, 4, 2]}
+    assert client.post("/api/training/games", json=game).status_code == 409, "it is off"
+    client.patch("/api/training/settings", json={"learn_from_people": True})
+    for moves in ([0, 0, 1], [9], [0, 3, 1, 4], []):
+        reply = client.post("/api/training/games", json={"moves": moves})
+        assert (reply.status_code, "error" in reply.json()) == (400, True), moves
+    assert client.post("/api/training/games", json=game).status_code == 200
+
+
+@pytest.mark.fault
+def test_a_request_above_the_limit_of_connections_is_refused(page_app):
+    with (
+        served.serving(page_app, most_connections=4) as port,
+        contextlib.ExitStack() as stack,
+    ):
+        for _ in range(3):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 5))
+        statuses = []
+
+        def is_refused():
+            reply = served.exchange(port, served.request(port, path="/static/main.js"))
+            statuses.append(served.status_of(reply))
+            return statuses[-1] == 503
+
+        served.wait_until(is_refused, 5)
+    assert {*statuses} <= {200, 503}
 
 
 @pytest.mark.fault

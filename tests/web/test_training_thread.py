@@ -11,7 +11,7 @@ from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
-from jax_ttt.web.sliders import LEARNING, Slider
+from jax_ttt.web.sliders import LEARNERS, LEARNING, Slider
 from jax_ttt.web.training_thread import INITIAL_FIGURES, Training
 
 WAIT = 120.0
@@ -80,6 +80,15 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
         training.change({"learn_from_people": True})
         with pytest.raises(UsageError, match="does not learn from people"):
             training.learn([0, 1, 0, 1, 0, 1, 0])
+
+
+def test_the_page_gets_each_learner_in_words(training):
+    learners = training.status()["learners"]
+    assert [learner["id"] for learner in learners] == [*LEARNERS]
+    assert all(learner["title"] and learner["help"] for learner in learners)
+    for learner in learners:
+        training.command("reset", learner["id"])
+        assert training.status()["learner"] == learner["id"]
 
 
 def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):

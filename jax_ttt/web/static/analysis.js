@@ -6,7 +6,7 @@ import { LETTERS, SIDES } from "./rules.js";
 import { Button, Radios } from "./ui.js";
 
 const PERSON = "";
-const PERFECT = "perfect";
+const EXPERT = "expert";
 const NOBODY = { x: null, o: null };
 
 // The stones of a position that is being set up, cell by cell: "x", "o" or null.
@@ -63,8 +63,8 @@ export class Analysis {
   get choices() {
     const { agents, rules } = this.app;
     const entries = agents.for(rules.envId).map(({ id, title }) => [id, title]);
-    const perfect = isSolved(rules) ? [[PERFECT, LEVELS[PERFECT].name]] : [];
-    return [[PERSON, "You"], ...entries, ...perfect];
+    const expert = isSolved(rules) ? [[EXPERT, LEVELS[EXPERT].name]] : [];
+    return [[PERSON, "You"], ...entries, ...expert];
   }
 
   // The players of the game, as `Game` takes them.
@@ -77,7 +77,7 @@ export class Analysis {
   playerOf(id) {
     const { engine, rules, agents, choices } = this.app;
     if (id === PERSON) return null;
-    if (id === PERFECT) return perfectPlayer({ engine, rules });
+    if (id === EXPERT) return perfectPlayer({ engine, rules });
     const load = () => agents.load(id);
     return agentPlayer({ engine, rules, load, depth: choices.depth });
   }

@@ -6,12 +6,12 @@ import { Analysis } from "./analysis.js";
 import { BoardValues } from "./board_values.js";
 import { Engine } from "./engine.js";
 import { Game } from "./game.js";
-import { LEVELS, levelsOf } from "./levels.js";
+import { isLevel, levelsOf } from "./levels.js";
 import { Opponent } from "./opponent.js";
 import { Review, markOf } from "./review.js";
 import { Rules, SIDES, other } from "./rules.js";
-import { Settings } from "./settings.js";
-import { fromHash, toHash } from "./share.js";
+import { Settings, TABS } from "./settings.js";
+import { fromHash, tabOf, toHash } from "./share.js";
 import { Statistics } from "./statistics.js";
 import { spokenStatus, statusOf } from "./status.js";
 import { readTab, writeTab } from "./storage.js";
@@ -19,6 +19,7 @@ import { Training } from "./training.js";
 import { announce, latest, number, say } from "./ui.js";
 
 const NO_GAME = "The page does not have the game of this link.";
+const ENTRY = "jax_ttt"; // the state of the history entries that this page has shown
 const GAMES = ["tic_tac_toe", "connect_5x4", "connect_7x6"]; // offered without any run
 
 export class App {
@@ -40,6 +41,7 @@ export class App {
     this.opponent = new Opponent(this, { level: "full" });
     this.analysis = null; // or an `Analysis`, in which the person moves both sides
     this.interrupted = null; // { game, opponent } that an analysis or a shown line interrupts
+    this.address = null; // the fields of the game in the address, as `toHash` takes them
     this.demoSide = null; // the side that beats the agent in a shown line
     this.update = null; // number of updates of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
@@ -72,13 +74,14 @@ export class App {
   // the list of agents.
   async start() {
     this.ready = this.agents.refresh().catch((error) => say(error.message));
-    const hasLink = location.hash.length > 1;
+    const { hash } = location;
+    const hasLink = hash.length > 1;
     if (hasLink) await this.ready;
     const envId = this.settings.page.game;
-    if (!hasLink || !this.openLinkOf(location.hash)) {
+    if (!this.openLinkOf(hash)) {
       this.openGame(Rules.knows(envId) ? envId : GAMES[0]);
+      if (hasLink && tabOf(hash) === null) say(NO_GAME);
     }
-    if (hasLink && !fromHash(location.hash)) say(NO_GAME);
     this.training.listen();
     await this.ready;
     this.load();
@@ -101,11 +104,37 @@ export class App {
     return { ...choices, level };
   }
 
-  // Open the game of an address. Returns whether it names one.
+  // Open the game and the tab of an address. Returns whether it names a game.
   openLinkOf(hash) {
     const link = fromHash(hash);
+    this.openTabOf(hash);
     if (link) this.openGame(link.envId, link);
     return link !== null;
+  }
+
+  openTabOf(hash) {
+    const tab = tabOf(hash);
+    if (Object.hasOwn(TABS, tab)) this.openPanel(tab);
+  }
+
+  // Follow a change of the address. After Back or Forward to another game, that game goes on
+  // as it was left; a link shows its position.
+  followAddress() {
+    const { hash } = location;
+    const link = fromHash(hash);
+    const isReturn = history.state === ENTRY && link && link.envId !== this.rules.envId;
+    if (!isReturn) {
+      this.openLinkOf(hash);
+      return;
+    }
+    this.openTabOf(hash);
+    this.openGame(link.envId);
+  }
+
+  // Open a game by its button. Another game is another entry of the browser's history.
+  chooseGame(envId) {
+    if (envId !== this.rules.envId) history.pushState(ENTRY, "");
+    this.openGame(envId);
   }
 
   // Open another game: a link's game, the game that this tab left, or a new one.
@@ -116,7 +145,7 @@ export class App {
     this.update = null;
     this.analysis = null;
     const left = readTab(`game.${envId}`);
-    const isLeft = left && (!link || left.hash === location.hash);
+    const isLeft = left && (!link || left.hash === toHash(link));
     const isOpened = (isLeft && this.resume(left)) || (link && this.openLink(link));
     if (!isOpened || this.isReplaceable) {
       this.newGame();
@@ -129,14 +158,14 @@ export class App {
   // The position where a game begins: a text's, or the empty board. Null if wrong.
   startOf(text) {
     if (!text) return this.rules.start;
+    if (typeof text !== "string") return null;
     return this.rules.fromKey(text).position ?? null;
   }
 
   // Continue a game that a tab left. Returns false if `left` is not one.
   resume(left) {
     const { moves, start, opponent, side, original, notCounted, isCounted, isAnalysis } = left;
-    if (!Array.isArray(moves) || !SIDES.includes(side) || !(opponent?.level in LEVELS))
-      return false;
+    if (!Array.isArray(moves) || !SIDES.includes(side) || !isLevel(opponent?.level)) return false;
     const position = this.startOf(start);
     if (position === null || this.rules.positions(moves, position) === null) return false;
     this.analysis = isAnalysis ? new Analysis(this) : null;
@@ -165,7 +194,7 @@ export class App {
 
   chooseAsLinked({ side, level, agent, update }) {
     const choices = { side };
-    if (level in LEVELS) choices.level = level;
+    if (isLevel(level)) choices.level = level;
     if (this.agents.get(agent)) choices.agent = agent;
     this.settings.choose(this.rules.envId, choices);
     if (this.agents.get(agent)) this.update = update;
@@ -279,10 +308,20 @@ export class App {
     const start = this.startKey(game);
     const side = game.side ?? "x";
     const isAnalysis = this.analysis !== null;
-    const hash = this.hashOf(moves);
+    this.address = this.linkFields(moves);
+    const hash = toHash(this.address);
     const line = { moves, start, original, notCounted, isCounted };
     writeTab(`game.${envId}`, { ...line, hash, side, isAnalysis, opponent: opponent.choices });
-    if (location.hash !== hash) history.replaceState(null, "", hash);
+    this.showAddress();
+  }
+
+  // Show the link of the game and the tab as the address. It replaces the one before, so
+  // moves and tabs are not entries of the browser's history.
+  showAddress() {
+    if (this.address === null) return; // no game is open yet
+    const hash = toHash({ ...this.address, tab: this.settings.panel });
+    const isShown = location.hash === hash && history.state === ENTRY;
+    if (!isShown) history.replaceState(ENTRY, "", hash);
   }
 
   // The text of a position that was set up, where the game began; null for the empty board.
@@ -290,20 +329,21 @@ export class App {
     return start === rules.start ? null : rules.key(start);
   }
 
-  // The part of an address that shows the first moves of the game on the board.
-  hashOf(moves) {
+  // The fields of a link to the first moves of the game on the board, as `toHash` takes them.
+  linkFields(moves) {
     const { game, opponent, rules } = this;
     const start = this.startKey(game);
     const level = this.analysis ? "analysis" : opponent.level;
     const { agent, update } = opponent;
     const { envId } = rules;
-    return toHash({ envId, moves, start, side: game.side ?? "x", level, agent, update });
+    return { envId, moves, start, side: game.side ?? "x", level, agent, update };
   }
 
   // The address of the position that is shown.
   get link() {
     const { moves, at } = this.game;
-    return location.href.split("#")[0] + this.hashOf(moves.slice(0, at));
+    const fields = this.linkFields(moves.slice(0, at));
+    return location.href.split("#")[0] + toHash({ ...fields, tab: this.settings.panel });
   }
 
   // ---- choices
@@ -408,6 +448,7 @@ export class App {
 
   openPanel(panel) {
     this.settings.setPage({ panel });
+    this.showAddress();
     this.changed();
   }
 

@@ -1,5 +1,6 @@
 // What the board shows besides the stones: the values of moves, in layers, and a hint.
 
+import { highestOf } from "./players.js";
 import { inMoves, keepNewest, outcomeWord } from "./review.js";
 import { signed, spoken } from "./ui.js";
 
@@ -98,11 +99,21 @@ export class BoardValues {
     return exact === null ? "not known" : "known";
   }
 
+  // What an agent values the moves at, without a search: { values, isTable }; null without one.
+  async learnedValues(rules, position, agent) {
+    if (agent === null) return null;
+    const { values } = await this.engine.values({ envId: rules.envId, agent, position });
+    return { values, isTable: agent.file.kind === "table" };
+  }
+
   // One good move and the reason for it: { action, reason }.
   async hint({ rules, position, agent }) {
     const { envId } = rules;
     const exact = await this.engine.exact({ envId, position, seconds: HINT_SECONDS });
-    if (exact !== null) return exactHint(rules, exact);
+    if (exact !== null) {
+      const hint = chooseHint(exact, await this.learnedValues(rules, position, agent));
+      return { action: hint.action, reason: hintReason(rules, exact, hint) };
+    }
     if (agent === null) throw new Error("The agent is not loaded yet. Try again in a moment.");
     const request = { envId, agent, position, depth: HINT_DEPTH };
     const { values, move } = await this.engine.values(request);
@@ -114,17 +125,33 @@ export class BoardValues {
   }
 }
 
-function exactHint(rules, exact) {
-  const [action] = exact.best;
+// The move that a hint names, { action, asGood }, as `suggest_move` of
+// text/dialogue_advice.py: one that keeps the exact result, and wins soonest or loses
+// latest; of several, the one with the agent's highest value. `asGood` are the other moves
+// that keep the result. `learned` has the agent's { values, isTable }, or is null.
+export function chooseHint(exact, learned) {
+  const [action] = learned
+    ? highestOf(exact.best, learned.values, learned.isTable)
+    : exact.best;
+  const keeping = exact.actions.filter(({ value }) => value === exact.value);
+  const asGood = keeping.map((one) => one.action).filter((other) => other !== action);
+  return { action, asGood };
+}
+
+// A hint in words, with the same cases as `hint_line` of text/dialogue_advice.py.
+function hintReason(rules, exact, { action, asGood }) {
   const name = rules.actionName(action);
-  const count = exact.actions.filter(({ value }) => value === exact.value).length;
-  const isOnly = count === 1 && exact.actions.length > 1;
-  let reason = `${name} keeps the draw${isOnly ? "; every other move loses" : ""}`;
-  if (exact.value > 0) {
-    const others = isOnly ? "; no other move wins" : "";
-    reason = `${name} wins in ${inMoves(exact.moves)}${others}`;
+  const verb = { win: "wins", draw: "draws", loss: "loses" }[outcomeWord(exact.value)];
+  const result = exact.value === 0 ? verb : `${verb} in ${inMoves(exact.moves)}`;
+  if (exact.actions.length === 1) return `${name} is the only move; it ${result}`;
+  if (exact.value < 0) {
+    return `${name} holds out longest: each move loses, this one in ${inMoves(exact.moves)}`;
   }
-  if (exact.value < 0)
-    reason = `${name} holds out longest: the game is lost in ${inMoves(exact.moves)}`;
-  return { action, reason };
+  if (asGood.length === exact.actions.length - 1) {
+    return `${name} ${result}; with best play, each move ${verb}`;
+  }
+  if (asGood.length === 0) return `${name} ${result}; no other move does`;
+  if (asGood.length > 2) return `${name} ${result}; so do ${asGood.length} other moves`;
+  const names = asGood.map((other) => rules.actionName(other)).join(" and ");
+  return `${name} ${result}; ${names} ${asGood.length === 1 ? verb : verb.slice(0, -1)}, too`;
 }

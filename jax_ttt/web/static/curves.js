@@ -1,6 +1,6 @@
 // Curves of learning as SVG: results against random play, and the rounds of a training.
 
-import { isUnbeatable, ratesOf, seatOf } from "./grades.js";
+import { provenFrom, ratesOf, seatOf } from "./grades.js";
 import { LETTERS, SIDES } from "./rules.js";
 import { number, percent } from "./ui.js";
 import { html, useState } from "./vendor/htm-preact.js";
@@ -19,16 +19,6 @@ const NAMES = {
   optimal: "best moves",
   proof: "proven from here on",
 };
-
-// The first row of the last unbroken stretch of proven rows, or null.
-function provenFrom(rows) {
-  let from = null;
-  for (const { update, grade } of rows) {
-    if (!isUnbeatable(grade)) from = null;
-    else if (from === null) from = update;
-  }
-  return from;
-}
 
 // Positions in the picture: of an update, and of a share (0 to 1) of the height.
 function scaleOf(rows) {

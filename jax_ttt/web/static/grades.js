@@ -26,22 +26,49 @@ export function seatOf(grade, side) {
   return grade?.[SEATS[side]] ?? null;
 }
 
-// Whether nobody beats the agent in the seats that it learned; false if not earlier.
+// Whether nobody beats the agent in the seats that it learned; false if not known. A grade
+// that this browser computed has only those seats.
 export function isUnbeatable(grade) {
-  if (typeof grade.unbeatable === "boolean") return grade.unbeatable;
-  const seats = SIDES.map((side) => seatOf(grade, side)).filter((seat) => seat !== null);
-  return seats.length > 0 && seats.every((seat) => seat.unbeatable === true);
+  const seats = grade.seats ?? Object.values(SEATS).filter((seat) => grade[seat]);
+  return seats.length > 0 && seats.every((seat) => grade[seat]?.unbeatable === true);
 }
 
 // The rates of a side's games against a random opponent: { win_rate, draw_rate, loss_rate,
-// isExact }, or null where they are not earlier.
+// isExact }, or null where they are not known.
 export function ratesOf(grade, side) {
   const seat = seatOf(grade, side);
   if (typeof seat?.win_rate === "number" && !seat.win_rate_interval) {
     return { ...seat, isExact: true };
   }
   const sampled = grade?.sampled?.[SEATS[side]];
-  return typeof sampled?.win_rate === "number" ? { ...sampled, isExact: false } : null;
+  if (typeof sampled?.win_rate !== "number") return null;
+  return { ...sampled, isExact: !sampled.win_rate_interval };
+}
+
+// Whether a grade says anything of games or of lines of play.
+function hasResults(grade) {
+  return hasRates(grade) || SIDES.some((side) => seatOf(grade, side) !== null);
+}
+
+// The update of the first row of the last unbroken stretch of proven rows, or null; as
+// `proven_from` of pictures/curves.py. A row without results does not break it.
+export function provenFrom(rows) {
+  let from = null;
+  for (const { update, grade } of rows) {
+    if (!hasResults(grade)) continue;
+    if (!isUnbeatable(grade)) from = null;
+    else from ??= update;
+  }
+  return from;
+}
+
+// "exact", "partly sampled" or "sampled", for the rates of both sides; as `source_of_rates`
+// of files/metrics_rows.py.
+export function sourceOfRates(rows) {
+  const rates = rows.flatMap(({ grade }) => SIDES.map((side) => ratesOf(grade, side)));
+  const areExact = rates.filter((rate) => rate !== null).map(({ isExact }) => isExact);
+  if (!areExact.includes(true)) return "sampled";
+  return areExact.includes(false) ? "partly sampled" : "exact";
 }
 
 // Whether a grade has the rates of a side at least.

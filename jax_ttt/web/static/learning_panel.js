@@ -2,9 +2,8 @@
 
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
-import { historyOf, ratesOf, seatOf } from "./grades.js";
+import { historyOf, seatOf, sourceOfRates } from "./grades.js";
 import { LETTERS, Rules, SIDES } from "./rules.js";
-import { LEARNERS } from "./training.js";
 import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
@@ -27,6 +26,11 @@ const SLIDERS = {
     name: "Exploration",
     help: "The share of random moves in self-play, so that it finds what it does not know.",
   },
+};
+const METHODS = {
+  exact: "exact results",
+  "partly sampled": "exact results and sampled games",
+  sampled: "sampled games",
 };
 const STEPS = 1000; // of a slider
 
@@ -161,9 +165,10 @@ function AgentInTraining({ app }) {
 
 function Train({ app }) {
   const { training } = app;
-  const { learner, isBusy, isLost, status } = training;
+  const { learner, learners, isBusy, isLost, status } = training;
   const isPaused = status?.status === "paused";
-  const options = Object.entries(LEARNERS).map(([id, { name }]) => [id, name, isBusy]);
+  const options = learners.map(({ id, title }) => [id, title, isBusy]);
+  const help = learners.find(({ id }) => id === learner)?.help;
   return html`
     <section class="part" aria-label="Training">
       <${Radios}
@@ -173,7 +178,7 @@ function Train({ app }) {
         value=${learner}
         onChange=${(id) => training.choose(id)}
       />
-      <p class="note">${LEARNERS[learner].help} ${WORDS}</p>
+      <p class="note">${help} ${WORDS}</p>
       <div class="bar">
         <${Button}
           look="primary"
@@ -292,8 +297,6 @@ function Curves({ app }) {
   const { training, agent } = app;
   const { title, rules, rows, update, reason, isTraining, isLoading } = shownCurves(app);
   const rounds = rows.filter((row) => hasRounds([row]));
-  const isSampled = rows.some(({ grade }) => ratesOf(grade, "x")?.isExact === false);
-  const method = isSampled ? "sampled games" : "exact results";
   const hasTraining = training.status && training.status.status !== "idle";
   const canChoose = hasTraining && agent && agent.source !== "live";
   const options = [
@@ -313,7 +316,7 @@ function Curves({ app }) {
         />`
       }
       <p class="note">
-        ${title && rows.length > 0 && `${title}: ${method} against random play.`}
+        ${title && rows.length > 0 && `${title}: ${METHODS[sourceOfRates(rows)]} against random play.`}
         ${isLoading && ` Computing the results of ${agent.snapshots.length} snapshots…`}
       </p>
       ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}

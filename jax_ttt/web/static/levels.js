@@ -1,21 +1,27 @@
 // The levels of the opponent, and the functions that choose their moves.
 
-// `randomShare` is the probability of a random move.
+// From weak to strong, the same as in players/difficulty.py. `randomShare` is the
+// probability of a random move.
 export const LEVELS = {
   beginner: { name: "Beginner", randomShare: 0.7 },
   casual: { name: "Casual", randomShare: 0.35 },
   strong: { name: "Strong", randomShare: 0.1 },
   full: { name: "Full strength", randomShare: 0 },
-  perfect: { name: "Perfect play", randomShare: 0 },
+  expert: { name: "Expert (perfect play)", randomShare: 0 },
 };
+
+// Whether a name, from a link or from the storage, is that of a level.
+export function isLevel(name) {
+  return Object.hasOwn(LEVELS, name);
+}
 
 const MOST_CELLS = 25; // of boards on which the browser solves every position in time
 const EXACT_SECONDS = 10; // for a move of perfect play
 
-// The levels of a game. Perfect play needs a game that the browser solves.
+// The levels of a game. The expert needs a game that the browser solves.
 export function levelsOf(rules) {
   const names = Object.keys(LEVELS);
-  return isSolved(rules) ? names : names.filter((name) => name !== "perfect");
+  return isSolved(rules) ? names : names.filter((name) => name !== "expert");
 }
 
 export function isSolved(rules) {
@@ -44,7 +50,7 @@ export function levelName(level, agent, depth) {
 // What a level plays, in a sentence.
 export function levelText(level, agent, depth) {
   const { randomShare } = LEVELS[level];
-  if (level === "perfect")
+  if (level === "expert")
     return "Exact play from the solved game. It never loses a drawn position.";
   if (level === "full") {
     if (depth) return "The learned agent with its search. A proof is of the agent alone.";
@@ -55,8 +61,8 @@ export function levelText(level, agent, depth) {
       ? "The learned agent without mistakes of its own. Some line of play beats it."
       : "The learned agent without random moves. Not proven unbeatable.";
   }
-  const moves = `Plays a random move ${Math.round(100 * randomShare)} times of 100`;
-  return `${moves}, else the learned agent's. You can beat it.`;
+  const share = Math.round(100 * randomShare);
+  return `${share} % random moves, else the learned agent's. You can beat it.`;
 }
 
 function randomOf(actions) {
@@ -85,7 +91,7 @@ export function perfectPlayer({ engine, rules }) {
 
 // The function that moves for a level.
 export function levelPlayer(level, { engine, rules, load, depth }) {
-  if (level === "perfect") return perfectPlayer({ engine, rules });
+  if (level === "expert") return perfectPlayer({ engine, rules });
   const { randomShare } = LEVELS[level];
   const learned = agentPlayer({ engine, rules, load, depth });
   return async (position) => {

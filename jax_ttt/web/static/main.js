@@ -10,18 +10,18 @@ import { PlayPanel } from "./play_panel.js";
 import { ProofPanel } from "./proof_panel.js";
 import { ReviewPanel } from "./review_panel.js";
 import { asSvg, copy } from "./share.js";
-import { LAYERS } from "./settings.js";
+import { LAYERS, TABS } from "./settings.js";
 import { openSource } from "./source.js";
 import { StatisticsPanel } from "./statistics_panel.js";
 import { statusOf } from "./status.js";
 import { Button, Check, Tabs, ThemeButton, isShortcut, say } from "./ui.js";
 
 const PANELS = {
-  game: ["Game", PlayPanel],
-  review: ["Review", ReviewPanel],
-  learning: ["Learning", LearningPanel],
-  proof: ["Proof", ProofPanel],
-  statistics: ["Statistics", StatisticsPanel],
+  game: PlayPanel,
+  review: ReviewPanel,
+  learning: LearningPanel,
+  proof: ProofPanel,
+  statistics: StatisticsPanel,
 };
 const WITHOUT_SERVER =
   "This page works without a server. Only training is missing: with the program installed, " +
@@ -35,7 +35,7 @@ const TREMBLING =
 function GameLinks({ app }) {
   const games = app.games().map(({ envId, title }) => {
     const isOpen = envId === app.rules.envId;
-    const open = () => app.openGame(envId);
+    const open = () => app.chooseGame(envId);
     return html`<button
       key=${envId}
       type="button"
@@ -143,19 +143,17 @@ function Sharing({ app }) {
 }
 
 function Panels({ app }) {
-  const tabs = Object.entries(PANELS).map(([id, [title, Panel]]) => ({
+  const tabs = Object.entries(TABS).map(([id, title]) => ({
     id,
     title,
-    panel: () => html`<${Panel} app=${app} />`,
+    panel: () => html`<${PANELS[id]} app=${app} />`,
   }));
-  const chosen = app.settings.page.panel;
-  const selected = chosen in PANELS ? chosen : "game";
   return html`
     <section class="panels" aria-label="Settings, review, learning, proof and statistics">
       <${Tabs}
         label="Panels"
         tabs=${tabs}
-        selected=${selected}
+        selected=${app.settings.panel}
         onSelect=${(id) => app.openPanel(id)}
       />
     </section>
@@ -238,9 +236,7 @@ function openPage() {
     },
   });
   document.addEventListener("keydown", (event) => onKey(app, event));
-  window.addEventListener("hashchange", () => {
-    app.openLinkOf(location.hash);
-  });
+  window.addEventListener("hashchange", () => app.followAddress());
   return app.start();
 }
 

@@ -37,7 +37,7 @@ export class Opponent {
   // The level and the agent in words; "Unbeatable" only where that is proven.
   get title() {
     const level = levelName(this.level, this.loaded, this.depth);
-    return this.level === "perfect" || !this.name ? level : `${level}: ${this.name}`;
+    return this.level === "expert" || !this.name ? level : `${level}: ${this.name}`;
   }
 
   // The function that moves for it.
@@ -49,7 +49,7 @@ export class Opponent {
   // Whether it is the one of these choices.
   matches({ level, depth }, agent, update) {
     if (level !== this.level) return false;
-    if (level === "perfect") return true;
+    if (level === "expert") return true;
     return depth === this.depth && agent === this.agent && update === this.update;
   }
 

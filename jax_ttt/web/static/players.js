@@ -154,6 +154,13 @@ function makeTable(rules, { config, tensors }, rows) {
   };
 }
 
+// Those of the actions whose values are the highest.
+export function highestOf(actions, values, isTable) {
+  const highest = Math.max(...actions.map((action) => values[action]));
+  const lowest = isTable ? highest : highest - TOLERANCE;
+  return actions.filter((action) => !(values[action] < lowest));
+}
+
 // An agent that plays: `values(position)` are the values of the actions to the mover, NaN
 // where illegal, and `move(position)` is its action. `choose(position, values)` is the
 // action that it plays by other values of the same kind, such as a search's.
@@ -213,9 +220,7 @@ class Player {
 
   choose(position, values) {
     const legal = this.rules.legal(position);
-    const highest = Math.max(...legal.map((action) => values[action]));
-    const lowest = this.isTable ? highest : highest - TOLERANCE;
-    const best = legal.filter((action) => !(values[action] < lowest));
+    const best = highestOf(legal, values, this.isTable);
     if (!this.isSymmetric || best.length === 1) return best[0] ?? null;
     const { places } = this.rules.canonical(position);
     return best.reduce((a, b) => (places[b] < places[a] ? b : a));

@@ -10,6 +10,9 @@ const BLUNDER = 1;
 const WORDS = ["loss", "draw", "win"];
 const MOST_KEPT = 1000; // answers of the engine
 
+// The judgement where nothing solves a position and no agent is loaded that could search.
+const NOT_KNOWN = { isKnown: false };
+
 export function outcomeWord(value) {
   return WORDS[value + 1];
 }
@@ -22,6 +25,7 @@ export function inMoves(moves) {
 function judgeExactly(exact, action) {
   const own = exact.actions.find((one) => one.action === action);
   return {
+    isKnown: true,
     isExact: true,
     before: exact.value,
     after: own.value,
@@ -33,8 +37,8 @@ function judgeExactly(exact, action) {
 }
 
 function judgeBySearch({ values, move }, action) {
-  const loss = values[move] - values[action];
-  return { isExact: false, before: values[move], after: values[action], best: [move], loss };
+  const [before, after] = [values[move], values[action]];
+  return { isKnown: true, isExact: false, before, after, best: [move], loss: before - after };
 }
 
 // Keep a value in a map; the oldest one goes where there are too many.
@@ -46,7 +50,7 @@ export function keepNewest(map, key, value) {
 
 // The mark of a move that gave something away: { sign, text }, or null.
 export function markOf(judged) {
-  if (!judged) return null;
+  if (!judged?.isKnown) return null;
   const { isExact, before, after, loss } = judged;
   if (isExact) {
     if (loss === 0) return null;
@@ -61,6 +65,7 @@ export function markOf(judged) {
 // What a move without a mark did, in words.
 export function verdictOf(judged, action) {
   if (!judged) return "";
+  if (!judged.isKnown) return "not known: too many moves are left, and no agent is loaded";
   const { isExact, after, moves, bestMoves, best } = judged;
   if (!isExact) return `worth ${signed(after)} by the agent's search`;
   if (after === 0) return "keeps the draw";
@@ -74,12 +79,16 @@ export function verdictOf(judged, action) {
 // not counted. `sides` has the mover of each move.
 export function summary(judgements, sides, side) {
   if (judgements.includes(null)) return "Comparing the moves…";
-  const own = judgements.filter((_, ply) => sides[ply] === side);
+  const all = judgements.filter((_, ply) => sides[ply] === side);
+  const own = all.filter(({ isKnown }) => isKnown);
   const open = own.filter(({ isExact, before }) => !isExact || before >= 0);
   const best = open.filter(({ isExact, loss }) => (isExact ? loss === 0 : loss < MISTAKE));
   const lost = own.length - open.length;
-  const text = `Best moves: ${best.length} of your ${open.length}`;
-  return lost ? `${text}, and ${lost} more in a lost position.` : `${text}.`;
+  const unknown = all.length - own.length;
+  let text = `Best moves: ${best.length} of your ${open.length}`;
+  if (lost) text += `, and ${lost} more in a lost position`;
+  if (unknown) text += `; ${unknown} not known`;
+  return `${text}.`;
 }
 
 // The judgements of moves. They arrive one by one.
@@ -113,7 +122,7 @@ export class Review {
     const key = `${move}|${agent?.key}`;
     try {
       const judged = await this.judge(rules, position, action, agent);
-      if (judged) keepNewest(this.judgements, judged.isExact ? move : key, judged);
+      keepNewest(this.judgements, judged.isExact ? move : key, judged);
       this.changed();
     } catch {
       // The move stays without a judgement until it is shown again.
@@ -126,7 +135,7 @@ export class Review {
     const { envId } = rules;
     const exact = await this.engine.exact({ envId, position, seconds: SECONDS });
     if (exact !== null) return judgeExactly(exact, action);
-    if (agent === null) return null;
+    if (agent === null) return NOT_KNOWN;
     const values = await this.engine.values({ envId, agent, position, depth: DEPTH });
     return judgeBySearch(values, action);
   }

@@ -60,7 +60,7 @@ export function ReviewPanel({ app }) {
     </p>`;
   }
   const judgements = app.judgements();
-  const isSearched = judgements.some((judged) => judged && !judged.isExact);
+  const isSearched = judgements.some((judged) => judged?.isKnown && !judged.isExact);
   const method = isSearched
     ? "Compared with exact play where a position can be solved; else with the agent's own search, " +
       "which can be wrong."

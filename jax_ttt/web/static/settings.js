@@ -10,6 +10,14 @@ export const LAYERS = {
   table: "Table's values",
   mistakes: "Mark mistakes",
 };
+// The titles of the tabs, by their names in links.
+export const TABS = {
+  game: "Game",
+  review: "Review",
+  learning: "Learning",
+  proof: "Proof",
+  statistics: "Statistics",
+};
 export const DEPTHS = [0, 1, 2, 3, 4, 6, 8];
 const GAME = { level: "full", side: "x", agent: null, depth: 0 };
 const PAGE = { game: "tic_tac_toe", panel: "game", layers: ["mistakes"] };
@@ -33,7 +41,12 @@ export class Settings {
     this.page = { ...PAGE, ...read("page", {}) };
     this.games = read("games", {});
     const layers = Array.isArray(this.page.layers) ? this.page.layers : PAGE.layers;
-    this.layers = new Set(layers.filter((layer) => layer in LAYERS));
+    this.layers = new Set(layers.filter((layer) => Object.hasOwn(LAYERS, layer)));
+  }
+
+  // The name of the open tab.
+  get panel() {
+    return Object.hasOwn(TABS, this.page.panel) ? this.page.panel : PAGE.panel;
   }
 
   // The choices for a game: { level, side, agent, depth }.

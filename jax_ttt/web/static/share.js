@@ -6,15 +6,23 @@ const COLOURS = { x: "#0072b2", o: "#d55e00", tile: "#eef1f4", ring: "#ffffff", 
 const LONGEST_START = 200; // characters of a set-up position in a link
 
 // The part of a link after the page's address. `start` is the key of the first position
-// if it was set up, else null; `update` is a number of updates or null for the latest.
-export function toHash({ envId, moves, start = null, side, level, agent = null, update = null }) {
+// if it was set up, else null; `update` is a number of updates or null for the latest; `tab`
+// is the name of the open tab or null.
+export function toHash({ envId, moves, start = null, side, level, ...more }) {
+  const { agent = null, update = null, tab = null } = more;
   const rules = new Rules(envId);
-  const numbers = moves.map((action) => rules.numberOf(action));
-  const fields = new URLSearchParams({ game: envId, moves: numbers.join("."), side, level });
+  const numbers = moves.map((action) => rules.numberOf(action)).join(".");
+  const fields = new URLSearchParams({ game: envId, moves: numbers, side, level });
   if (start !== null) fields.set("start", start);
   if (agent !== null) fields.set("agent", agent);
   if (update !== null) fields.set("update", update);
+  if (tab !== null) fields.set("tab", tab);
   return `#${fields}`;
+}
+
+// A link's tab, or null.
+export function tabOf(hash) {
+  return new URLSearchParams(hash.replace(/^#/, "")).get("tab");
 }
 
 // The game of a link, or null if the page does not know it. The caller checks the moves,

@@ -2,6 +2,12 @@
 
 const PREFIX = "jax_ttt.";
 
+// What JSON calls a value: "object", "list", "null", "string", "number" or "boolean".
+function kindOf(value) {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "list" : typeof value;
+}
+
 class Store {
   // `open` returns a Storage, or throws where the browser blocks it.
   constructor(open) {
@@ -21,7 +27,8 @@ class Store {
     const text = this.text(name);
     if (text === null) return missing;
     try {
-      return JSON.parse(text);
+      const value = JSON.parse(text);
+      return kindOf(value) === kindOf(missing ?? {}) ? value : missing;
     } catch {
       return missing;
     }
@@ -63,7 +70,8 @@ export const isPersistent = browserStore.storage !== null;
 // How long an agent or a game is kept, in words.
 export const PLACE = isPersistent ? "in this browser" : "until this page is closed";
 
-// The value of a name, or `missing` where there is none or it is damaged.
+// The value of a name, of the kind of `missing`, or an object if that is null. `missing` is
+// returned where there is no value, or it is damaged or of another kind.
 export function read(name, missing = null) {
   return browserStore.read(name, missing);
 }

@@ -4,25 +4,6 @@ import { Rules } from "./rules.js";
 import { PLACE } from "./storage.js";
 import { announce, confirmed, number, say } from "./ui.js";
 
-// The learners in words, by the server's names.
-export const LEARNERS = {
-  table: {
-    name: "Table",
-    help: "A table keeps one value for each position of tic-tac-toe.",
-  },
-  network: {
-    name: "Network",
-    help:
-      "A network computes the value of each move from the board, so what it learns in one " +
-      "position changes its values in others.",
-  },
-  "connect-4x4": {
-    name: "Connect Four 4 × 4",
-    help:
-      "A network learns Connect Four on 4 × 4 in rounds. After each round, a search lists the " +
-      "positions where it loses, and half of the next games start there. It takes up to a minute.",
-  },
-};
 const STATES = {
   idle: "Not started",
   compiling: "Compiling the program…",
@@ -72,6 +53,11 @@ export class Training {
   get learner() {
     const { learner = "table" } = this.status ?? {};
     return this.isBusy ? learner : (this.chosen ?? learner);
+  }
+
+  // The learners that the server has: [{ id, title, help }]; none before its first answer.
+  get learners() {
+    return this.status?.learners ?? [];
   }
 
   get isProven() {
@@ -239,7 +225,7 @@ export class Training {
   }
 
   openGame() {
-    if (this.app.rules.envId !== this.rules.envId) this.app.openGame(this.rules.envId);
+    if (this.app.rules.envId !== this.rules.envId) this.app.chooseGame(this.rules.envId);
   }
 
   // Show the curves of this training, or of the selected agent.

@@ -1,12 +1,14 @@
 // What the page computes in the cases of tests/rule_cases.py. Each check returns how many
 // comparisons it made, and those that differ.
 
-import { Rules, gameOf } from "./rules.js";
+import { Rules, SEATS, SIDES, gameOf } from "./rules.js";
 import { readAgent } from "./agent_file.js";
 import { makePlayer } from "./players.js";
 import { gradeOf, lookaheadValues, solve } from "./search.js";
 import { Engine } from "./engine.js";
 import { LEVELS } from "./levels.js";
+import { chooseHint } from "./board_values.js";
+import { provenFrom, ratesOf, sourceOfRates } from "./grades.js";
 
 const TOLERANCE = 1e-5;
 
@@ -169,9 +171,41 @@ export const checks = {
     return all;
   },
 
-  levels({ beginner }) {
+  hints(cases) {
     const all = new Comparison();
-    all.equal("random moves of a beginner", LEVELS.beginner.randomShare, beginner);
+    for (const one of cases.hints) {
+      const { player, rules } = one.file
+        ? playerOf(cases, one)
+        : { player: null, rules: new Rules(one.env_id) };
+      const here = rules.positions(one.moves).at(-1);
+      const learned = player && { values: player.values(here), isTable: player.isTable };
+      const { action, asGood } = chooseHint(solve(rules, here), learned);
+      const name = `${player?.agent.kind} ${one.moves}`;
+      all.equal(name, [action, asGood], [one.action, one.as_good]);
+    }
+    return all;
+  },
+
+  histories({ histories }) {
+    const all = new Comparison();
+    histories.forEach(({ rows, proven_from, source, rates }, n) => {
+      all.equal(`${n} proven from`, provenFrom(rows), proven_from);
+      all.equal(`${n} source`, sourceOfRates(rows), source);
+      rows.forEach(({ grade }, i) => {
+        for (const side of SIDES) {
+          const own = ratesOf(grade, side);
+          const numbers = own && [own.win_rate, own.draw_rate, own.loss_rate, Number(own.isExact)];
+          all.equal(`${n} ${i} ${side}`, numbers, rates[i][SEATS[side]] ?? null);
+        }
+      });
+    });
+    return all;
+  },
+
+  levels({ levels }) {
+    const all = new Comparison();
+    const own = Object.entries(LEVELS).map(([key, level]) => [key, level.name, level.randomShare]);
+    all.equal("levels", own, levels);
     return all;
   },
 

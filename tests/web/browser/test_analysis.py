@@ -116,7 +116,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     analyse(page)
     match = page.button("Play the match")
     assert match.is_disabled(), "nobody plays it"
-    movers(page, "Perfect play", "Perfect play")
+    movers(page, "Expert (perfect play)", "Expert (perfect play)")
     page.wait_for_timeout(200)
     assert page.moves() == [], "a choice starts nothing"
     match.click()
@@ -143,7 +143,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
 
 def test_a_match_is_stopped_and_goes_on(page):
     analyse(page, "connect_5x4")
-    movers(page, "Shipped network", "Perfect play")
+    movers(page, "Shipped network", "Expert (perfect play)")
     page.button("Play the match").click()
     expect(page.move_list().nth(1)).to_be_visible()
     stop = page.button("Stop")
@@ -213,6 +213,31 @@ def test_an_impossible_position_is_refused_with_a_reason(page, env_id):
     assert page.marked("empty") == list(range(len(page.names())))
     page.button("Cancel").click()
     page.says(f"{first} to move")
+
+
+COUNT = """() => {
+  const { postMessage } = Worker.prototype;
+  window.posted = 0;
+  Worker.prototype.postMessage = function (...message) {
+    window.posted += 1;
+    return postMessage.apply(this, message);
+  };
+}"""
+"""Count the requests to the workers that compute."""
+
+
+def test_what_can_not_be_judged_is_requested_once(page, served_url):
+    """A position that is not solved in time, of a game without an agent."""
+    page.evaluate(COUNT)
+    page.goto(browsing.link(served_url, "connect_6x5", [3, 3], level="analysis"))
+    expect(page.squares()).to_have_count(6)
+    rows = page.tab("Review").get_by_role("listitem")
+    expect(rows.filter(has_text="not known")).to_have_count(2)
+    page.show("Exact values", is_shown=False)
+    posted = page.evaluate("window.posted")
+    assert posted >= 2
+    page.wait_for_timeout(3000)
+    assert page.evaluate("window.posted") == posted
 
 
 @pytest.mark.parametrize("env_id", SIDES)

@@ -64,7 +64,7 @@ def test_values_hints_and_perfect_play_are_there(page):
     page.place_says(0, "exact draw, network .*, table ")
     page.button("Hint").click()
     page.says("keeps the draw")
-    page.choose("Perfect play")
+    page.choose("Expert")
     page.play_to_the_end(max)
     assert page.status() in ("You lost.", "A draw.")
     page.game("connect_5x4")

@@ -2,9 +2,10 @@
 
 import browsing
 import pytest
-from browsing import expect, link
+from browsing import GAMES, expect, link
 
 pytestmark = pytest.mark.slow
+SELECTED = ("aria-selected", "true")
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 
@@ -147,10 +148,14 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
         assert page.board() == "-" * 9, fields
         page.hear("The link's position is not a position of this game.")
         # An unknown level or agent does not matter.
-    fields = {"level": "nobody", "agent": "run/nobody", "update": "77"}
-    page.goto(link(served_url, "tic_tac_toe", [4, 0], **fields))
-    page.has_moves(2)
-    assert page.board() == "O---X----"
+    for number, level in enumerate(("nobody", "constructor", "__proto__"), 2):
+        fields = {"level": level, "agent": "run/nobody", "update": "77", "tab": level}
+        line = [4, 0, 8, 2][:number]
+        page.goto(link(served_url, "tic_tac_toe", line, **fields))
+        page.has_moves(number + number % 2)
+        page.says("Unbeatable (learned agent)")
+        expect(page.get_by_role("tab", name="Game")).to_have_attribute(*SELECTED)
+    assert page.board() == "O-O-X---X"
     page.goto(link(served_url, "connect_5x4", [2, 2, 2], side="o"))
     expect(page.squares()).to_have_count(5)
     page.wait_for_turn()
@@ -158,10 +163,65 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
     for part in ("game=chess&moves=1", "moves=x", "%00", "game"):
         page.goto(f"{served_url}/#{part}")
         page.reload()
+        page.hear("The page does not have the game of this link.")
         page.new_game()
         page.play(page.legal()[0])
     page.play_to_the_end()
     assert page.counted()["Games"] == 1
+
+
+def is_open(page, env_id, tab, line):
+    """Wait until a game is open with a tab and these moves."""
+    title = page.get_by_role("button", name=GAMES[env_id])
+    expect(title).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("tab", name=tab)).to_have_attribute(*SELECTED)
+    page.has_moves(len(line))
+    assert page.moves() == line
+
+
+def test_back_and_forward_lead_to_the_games_that_were_chosen(page):
+    entries = page.evaluate("history.length")
+    page.play(4)
+    page.tab("Proof")
+    squares = page.moves()
+    page.game("connect_5x4")
+    page.play(1)
+    page.play(1)
+    page.tab("Review")
+    columns = page.moves()
+    assert page.evaluate("history.length") == entries + 1, "neither moves nor tabs"
+    page.go_back()
+    is_open(page, "tic_tac_toe", "Proof", squares)
+    page.play(page.legal()[0])
+    squares = page.moves()
+    page.go_forward()
+    is_open(page, "connect_5x4", "Review", columns)
+    page.go_back()
+    is_open(page, "tic_tac_toe", "Proof", squares)
+    # A game that is chosen again goes on; its older entry leads to the same game.
+    page.game("connect_5x4")
+    page.game("tic_tac_toe")
+    page.play_to_the_end()
+    squares = page.moves()
+    page.go_back()
+    is_open(page, "connect_5x4", "Proof", columns)
+    page.go_back()
+    is_open(page, "tic_tac_toe", "Proof", squares)
+    assert page.counted()["Games"] == 1
+
+
+def test_the_open_tab_is_in_the_address(open_page, page, served_url):
+    page.play(4)
+    page.tab("Learning")
+    line = page.moves()
+    page.tab("Statistics")
+    other = open_page(page.url)
+    is_open(other, "tic_tac_toe", "Statistics", line)
+    other.goto(f"{served_url}/#tab=proof")
+    is_open(other, "tic_tac_toe", "Proof", line)
+    other.tab("Game")
+    other.reload()
+    is_open(other, "tic_tac_toe", "Game", line)
 
 
 # ---- keys

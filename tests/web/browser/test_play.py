@@ -105,11 +105,11 @@ def test_the_person_plays_either_side(page):
 # ---- levels
 
 LEVELS = {
-    "Beginner": "70 times of 100",
-    "Casual": "35 times of 100",
-    "Strong": "10 times of 100",
+    "Beginner": "70 % random moves, else the learned agent's",
+    "Casual": "35 % random moves, else the learned agent's",
+    "Strong": "10 % random moves, else the learned agent's",
     "Unbeatable": "Proven: no line of play beats it",
-    "Perfect play": "Exact play",
+    "Expert (perfect play)": "Exact play",
 }
 """What the levels of tic-tac-toe play, as the page says it."""
 
@@ -135,14 +135,14 @@ def test_each_level_shows_what_it_plays_and_plays_it(page):
     page.game("connect_7x6")
     expect(page.tab("Game")).to_contain_text("Not proven unbeatable")
     expect(unbeatable).to_have_count(0)
-    expect(page.get_by_role("radio", name="Perfect play")).to_have_count(0)
+    expect(page.get_by_role("radio", name="Expert (perfect play)")).to_have_count(0)
 
 
 def test_perfect_play_never_loses(page):
     choose = random.Random(3).choice
     for env_id, num_games in (("tic_tac_toe", 4), ("connect_5x4", 1)):
         page.game(env_id)
-        page.choose("Perfect play")
+        page.choose("Expert")
         for _ in range(num_games):
             page.play_to_the_end(choose)
             assert page.status() == browsing.result(env_id, page.moves(), "x")
@@ -274,6 +274,45 @@ def test_choices_are_remembered_after_a_reload(page):
     chosen = page.get_by_label("Learned agent", exact=True)
     assert chosen.locator("option:checked").inner_text() == "Shipped table"
     page.says("Casual: Shipped table")
+
+
+STORED = """(value) => {
+  const names = ["page", "games", "theme", "statistics", "agent.old"];
+  for (const name of names) localStorage.setItem(`jax_ttt.${name}`, value);
+  sessionStorage.setItem("jax_ttt.game.tic_tac_toe", value);
+}"""
+"""Store a text under all names of the page."""
+INSIDE = """() => {
+  const game = {
+    moves: [4, 0], side: "x", opponent: { level: "constructor" }, hash: location.hash,
+  };
+  sessionStorage.setItem("jax_ttt.game.tic_tac_toe", JSON.stringify(game));
+  const page = { game: null, panel: "constructor", layers: ["valueOf", "exact", 1] };
+  localStorage.setItem("jax_ttt.page", JSON.stringify(page));
+  localStorage.setItem("jax_ttt.games", '{"tic_tac_toe": null, "connect_5x4": [1]}');
+}"""
+"""Store wrong values inside of those that the page keeps."""
+
+
+def test_whatever_the_browser_has_stored_the_page_opens(page, served_url):
+    for text in ("null", "[]", "5", "true", '"text"', "{}", "{"):
+        page.evaluate(STORED, text)
+        page.goto("about:blank")
+        page.goto(served_url)
+        page.wait_for_turn()
+        page.says("Unbeatable (learned agent)")
+        page.play(page.legal()[0])
+    page.evaluate(INSIDE)
+    page.goto("about:blank")
+    page.goto(served_url)
+    page.wait_for_turn()
+    page.says("Unbeatable (learned agent)")
+    game = page.get_by_role("tab", name="Game")
+    expect(game).to_have_attribute("aria-selected", "true")
+    page.place_says(0, "exact draw")
+    page.choose("Casual")
+    page.play_to_the_end()
+    assert page.counted()["Games"] == 1
 
 
 # ---- faults, other tabs, and time

@@ -41,7 +41,7 @@ def exact_values(page):
 
 def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
     words = {1: "win", 0: "draw", -1: "loss"}
-    reasons = {1: "wins in", 0: "keeps the draw", -1: "holds out longest"}
+    reasons = {1: "wins in", 0: "draws", -1: "holds out longest"}
     results = set()
     for env_id, line in CASES:
         page.goto(link(served_url, env_id, line))
