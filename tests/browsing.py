@@ -115,7 +115,7 @@ class Page:
 
     def board(self):
         """Return the squares as text, like `X---O----`."""
-        words = [name.split(", ")[2] for name in self.names()]
+        words = [name.split(", ")[1] for name in self.names()]
         return "".join("-" if word == "empty" else word for word in words)
 
     def columns(self):
@@ -151,8 +151,9 @@ class Page:
     def moves(self):
         """Return the moves of the game, as the list names them."""
         texts = " ".join(self.move_list().all_text_contents())
-        pairs = re.findall(r"Move \d+: \w+, (?:row (\d), )?column (\d)", texts)
-        return [3 * (int(row or 1) - 1) + int(column) - 1 for row, column in pairs]
+        names = re.findall(r"Move \d+: \w, (square|column) (\d+)", texts)
+        # Squares are counted from 0, columns from 1.
+        return [int(number) - (place == "column") for place, number in names]
 
     def has_moves(self, number):
         """Wait until the game has so many moves."""
@@ -296,7 +297,9 @@ def figures(panel):
 
 def link(url, env_id, line, side="x", level="full", **fields):
     """Return the address of a position of the page."""
-    line = ".".join(map(str, line))
+    # Squares are counted from 0, columns from 1.
+    first = 0 if env_id == "tic_tac_toe" else 1
+    line = ".".join(str(move + first) for move in line)
     known = {"game": env_id, "moves": line, "side": side, "level": level}
     return f"{url.partition('#')[0]}#{urlencode(known | fields)}"
 

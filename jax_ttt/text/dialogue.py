@@ -202,10 +202,7 @@ def _hint(session: Session, current: Round) -> Round:
         session.screen.say("no hint: the game is over")
         return current
     hint = dialogue_advice.suggest_move(game, session.agent)
-    num_legal = len(game.legal_moves)
-    session.screen.say(
-        dialogue_advice.hint_line(hint, num_legal, session.opponent.name)
-    )
+    session.screen.say(dialogue_advice.hint_line(game, hint, session.opponent.name))
     return current
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, Seat
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat, move_name, seat_name
 from jax_ttt.games.played_game import Game
 from jax_ttt.players.analysis import (
     MoveValue,
@@ -50,7 +50,7 @@ def values_text(
         and (exact or learned)
     ):
         return value_boards(cells, exact, learned, screen)
-    return values_table(opponent, rows)
+    return values_table(game.env_id, opponent, rows)
 
 
 def value_boards(
@@ -92,14 +92,14 @@ def _titled_board(
     return [f"  {title:<{width - 2}}", *lines]
 
 
-def values_table(opponent: str, rows: Sequence[MoveValue]) -> str:
+def values_table(env_id: EnvId, opponent: str, rows: Sequence[MoveValue]) -> str:
     """Return a table of the values of the moves, the best first.
 
     The order is by the agent's values if there are any, else by the minimax values.
     """
     exact = [row.minimax_value for row in rows if row.minimax_value is not None]
     learned = [row.q_value for row in rows if row.q_value is not None]
-    columns = {"move": [str(row.move) for row in rows]}
+    columns = {"move": [move_name(env_id, row.move) for row in rows]}
     if exact:
         columns["best play"] = [_result_verb(value) for value in exact]
     if learned:
@@ -144,26 +144,28 @@ def suggest_move(game: Game, agent: SavedAgent | None) -> Hint | None:
     return Hint(best=best, as_good=as_good)
 
 
-def hint_line(hint: Hint | None, num_legal: int, opponent: str) -> str:
-    """Return a hint in one line; `num_legal` is the number of legal moves."""
+def hint_line(game: Game, hint: Hint | None, opponent: str) -> str:
+    """Return a hint for the player to move in one line."""
     if hint is None:
         return f"no hint: {opponent} has no values, and this game has no exact ones"
-    best = hint.best
+    best, num_legal = hint.best, len(game.legal_moves)
+    move = move_name(game.env_id, best.move)
     if best.minimax_value is None:
         return (
-            f"hint: {best.move}, which the agent values most ({best.q_value:+.3f}); "
+            f"hint: {move}, which the agent values most ({best.q_value:+.3f}); "
             "this game has no exact values"
         )
     verb = _result_verb(best.minimax_value)
     num_worse = num_legal - 1 - len(hint.as_good)
     if num_legal == 1:
-        return f"hint: {best.move}, the only move; it {verb}"
+        return f"hint: {move}, the only move; it {verb}"
     if not num_worse:
-        return f"hint: {best.move}; with best play, each move {verb}"
+        return f"hint: {move}; with best play, each move {verb}"
     if not hint.as_good:
-        return f"hint: {best.move} {verb}; no other move does"
+        return f"hint: {move} {verb}; no other move does"
     do = "does" if len(hint.as_good) == 1 else "do"
-    return f"hint: {best.move} {verb}, as {list_phrase(hint.as_good)} {do}"
+    as_good = [move_name(game.env_id, move) for move in hint.as_good]
+    return f"hint: {move} {verb}, as {list_phrase(as_good)} {do}"
 
 
 def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
@@ -178,7 +180,7 @@ def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
         return f"no review: {game.env_id} is too large for exact values"
     lines = [
         screen.paint(
-            _reviewed_move_line(number, row, is_person=row.mover == seat),
+            _reviewed_move_line(game.env_id, number, row, is_person=row.mover == seat),
             "red" if row.is_mistake else "",
         )
         for number, row in enumerate(rows, start=1)
@@ -198,12 +200,16 @@ def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
     )
 
 
-def _reviewed_move_line(number: int, row: ReviewedMove, is_person: bool) -> str:
-    letter = LETTERS[SEATS.index(row.mover)]
+def _reviewed_move_line(
+    env_id: EnvId, number: int, row: ReviewedMove, is_person: bool
+) -> str:
+    move = move_name(env_id, row.move)
     who = "you" if is_person else ""
-    text = f"{number:>3}. {letter}{row.move:<3}{who:<5}{_result_verb(row.value_after)}"
+    text = f"{number:>3}. {seat_name(row.mover)}{move:<3}{who:<5}"
+    text += _result_verb(row.value_after)
     if row.is_mistake:
-        better_moves = list_phrase(row.best_moves, "or")
+        best_moves = [move_name(env_id, move) for move in row.best_moves]
+        better_moves = list_phrase(best_moves, "or")
         text += f": a mistake; {better_moves} {_result_verb(row.value_before)}"
     return text
 

@@ -42,7 +42,7 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     """Of equal moves, the lowest comes first; at most twelve are listed."""
 
     def moves(rows):
-        table = dialogue_advice.values_table("it", rows).splitlines()
+        table = dialogue_advice.values_table("tic_tac_toe", "it", rows).splitlines()
         return [int(row.split()[0]) for row in table[1:]]
 
     rows = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
@@ -50,7 +50,8 @@ def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     assert moves([row._replace(q_value=None) for row in rows]) == [0, 8, 4]
     many = [MoveValue(move, None, move / 100) for move in range(50)]
     assert moves(many) == list(range(49, 37, -1))
-    assert dialogue_advice.values_table("it", []) == "it has no values to show"
+    text = dialogue_advice.values_table("tic_tac_toe", "it", [])
+    assert text == "it has no values to show"
 
 
 def suggest(moves, agent=None):
@@ -105,12 +106,21 @@ def test_a_hint_in_words(snapshot):
     ):
         assert dialogue_advice.suggest_move(game, None) is None
     wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
+    five, three, one = (
+        Game.start("tic_tac_toe", [0, 1, 2, 4, 3, 5, 7, 6][:num_moves])
+        for num_moves in (4, 6, 8)
+    )
+    seven = Game.start("connect_four")
     lines = [
-        dialogue_advice.hint_line(hint, num_legal, "it")
-        for hint, num_legal in (
-            *((Hint(wins, ()), 5), (Hint(wins, (6,)), 5), (Hint(wins, (0, 2, 6)), 5)),
-            *((Hint(loses, (1, 2)), 3), (Hint(loses, ()), 1), (None, 7)),
-            (Hint(MoveValue(3, None, 0.5), ()), 7),
+        dialogue_advice.hint_line(game, hint, "it")
+        for game, hint in (
+            (five, Hint(wins, ())),
+            (five, Hint(wins, (6,))),
+            (five, Hint(wins, (0, 2, 6))),
+            (three, Hint(loses, (1, 2))),
+            (one, Hint(loses, ())),
+            (seven, None),
+            (seven, Hint(MoveValue(3, None, 0.5), ())),
         )
     ]
     assert "\n".join(lines) == snapshot

@@ -7,8 +7,7 @@ import pytest
 from browsing import expect
 
 pytestmark = pytest.mark.slow
-SIDES = {"tic_tac_toe": ("X", "O"), "connect_5x4": ("Blue", "Orange")}
-"""The names of the sides."""
+GAMES = ("tic_tac_toe", "connect_5x4")
 
 
 def analyse(page, env_id="tic_tac_toe"):
@@ -26,7 +25,7 @@ def play_again(page):
     page.wait_for_turn()
 
 
-@pytest.mark.parametrize("env_id", SIDES)
+@pytest.mark.parametrize("env_id", GAMES)
 def test_an_analysis_begins_with_the_game_and_moves_both_sides(page, env_id):
     page.game(env_id)
     page.play(1)
@@ -37,10 +36,9 @@ def test_an_analysis_begins_with_the_game_and_moves_both_sides(page, env_id):
     page.button("Undo").click()
     assert page.moves() == line[:1]
     page.button("One move back").click()
-    letters = SIDES[env_id]
     for i, move in enumerate([4, 1, 0]):
         if i:
-            assert page.status() == f"{letters[i % 2]} to move"
+            assert page.status() == f"{'XO'[i % 2]} to move"
         page.place_says(move, r"exact .*network")
         page.squares().nth(move).click()
         assert page.moves() == [4, 1, 0][: i + 1]
@@ -48,7 +46,7 @@ def test_an_analysis_begins_with_the_game_and_moves_both_sides(page, env_id):
     assert page.moves() == [4, 1, 0]
     while page.legal():
         page.squares().nth(page.legal()[0]).click()
-    words = {"You won.": f"{letters[0]} won.", "You lost.": f"{letters[1]} won."}
+    words = {"You won.": "X won.", "You lost.": "O won."}
     result = browsing.result(env_id, page.moves(), "x")
     assert page.status() == words.get(result, result)
     assert page.announced()[-1].endswith(page.status())
@@ -60,7 +58,7 @@ def test_an_analysis_begins_with_the_game_and_moves_both_sides(page, env_id):
     page.says("Casual")
 
 
-@pytest.mark.parametrize("env_id", SIDES)
+@pytest.mark.parametrize("env_id", GAMES)
 def test_the_interrupted_game_goes_on_after_the_analysis_and_counts(page, env_id):
     page.game(env_id)
     page.play(1)
@@ -163,17 +161,17 @@ def test_a_match_is_stopped_and_goes_on(page):
     movers(page, "Shipped network", "Run weak-5x4 (network)")
     page.new_game()
     page.button("Play the match").click()
-    page.hear("Blue won.")
+    page.hear("X won.")
     assert browsing.result("connect_5x4", page.moves(), "x") == "You won."
 
 
 # ---- positions that are set up
 
 IMPOSSIBLE = {
-    "No order of moves leads to these stones.": [("Orange", 2), ("Blue", 2)],
+    "No order of moves leads to these stones.": [("O", 2), ("X", 2)],
     "The game ended before the latest stone.": [
-        *[("Blue", 0)] * 4,
-        *[("Orange", column) for column in (1, 2, 3, 4)],
+        *[("X", 0)] * 4,
+        *[("O", column) for column in (1, 2, 3, 4)],
     ],
 }
 """Stones of Connect Four 5 x 4 that no game has, by the reason."""
@@ -186,22 +184,21 @@ def put(page, stones):
         page.squares().nth(place).click()
 
 
-@pytest.mark.parametrize("env_id", SIDES)
+@pytest.mark.parametrize("env_id", GAMES)
 def test_an_impossible_position_is_refused_with_a_reason(page, env_id):
-    first, second = SIDES[env_id]
     analyse(page, env_id)
     begin, empty = "Analyse this position", "Empty the board"
     page.button("Set up a position").click()
     page.says("Setting up a position")
-    reason = f"{first} moves first, so it has as many stones as {second} or one more."
-    page.says(f"{first} is to move.")
-    put(page, [(first, 0), (first, 1)])
+    reason = "X moves first, so it has as many stones as O or one more."
+    page.says("X is to move.")
+    put(page, [("X", 0), ("X", 1)])
     page.says(reason)
     assert page.button(begin).is_disabled()
     assert "is to move" not in page.area().inner_text()
     page.radio("Remove")
     page.squares().nth(1).click()
-    page.says(f"{second} is to move.")
+    page.says("O is to move.")
     page.says_no(reason)
     assert page.button(begin).is_enabled()
     for reason, stones in IMPOSSIBLE.items() if env_id == "connect_5x4" else ():
@@ -212,7 +209,7 @@ def test_an_impossible_position_is_refused_with_a_reason(page, env_id):
     page.button(empty).click()
     assert page.marked("empty") == list(range(len(page.names())))
     page.button("Cancel").click()
-    page.says(f"{first} to move")
+    page.says("X to move")
 
 
 COUNT = """() => {
@@ -240,28 +237,27 @@ def test_what_can_not_be_judged_is_requested_once(page, served_url):
     assert page.evaluate("window.posted") == posted
 
 
-@pytest.mark.parametrize("env_id", SIDES)
+@pytest.mark.parametrize("env_id", GAMES)
 def test_a_position_is_set_up_analysed_and_shared_by_its_link(open_page, page, env_id):
-    first, second = SIDES[env_id]
     analyse(page, env_id)
     page.button("Set up a position").click()
-    put(page, [(first, 0), (first, 1), (second, 3), (second, 4)])
-    page.says(f"{first} is to move.")
+    put(page, [("X", 0), ("X", 1), ("O", 3), ("O", 4)])
+    page.says("X is to move.")
     page.button("Analyse this position").click()
-    page.says(f"{first} to move")
+    page.says("X to move")
 
     def check_stones(page):
         if env_id == "tic_tac_toe":
             assert page.board()[:2] + page.board()[3:] == "XXOO----"
         else:
             stacks = page.columns()
-            assert stacks[:2] + stacks[3:] == [["blue"]] * 2 + [["orange"]] * 2
+            assert stacks[:2] + stacks[3:] == [["X"]] * 2 + [["O"]] * 2
 
     check_stones(page)
     other = open_page(page.url.partition("#")[0])
     other.play(0)
     other.goto(page.url)  # the link is followed in an open page with a game
-    other.says(f"{first} to move")
+    other.says("X to move")
     check_stones(other)
     other.tab("Game")
     expect(other.get_by_role("radio", name="Analyse")).to_be_checked()

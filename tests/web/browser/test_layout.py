@@ -164,7 +164,7 @@ def test_a_whole_game_by_keyboard_alone(open_page, served_url, env_id):
     page.wait_for_turn()
     page.keyboard.press("Tab")  # to the link that skips to the board
     page.keyboard.press("Enter")
-    assert re.match("Row 1|Column", page.evaluate(NAME))
+    assert re.match("Square 0|Column", page.evaluate(NAME))
     while not page.is_over():
         walk_to(page, page.legal()[0])
         page.keyboard.press("Enter")

@@ -306,7 +306,7 @@ def test_connect_four_4x4_is_learned_in_rounds_until_the_proof(page):
     expect(panel).to_contain_text(ends, timeout=LONG)
     expect(panel).to_contain_text("it loses this game")
     show = page.get_by_role("button", name=re.compile("Show it on the board")).first
-    as_first = "as Blue" in (show.text_content() or "")
+    as_first = "as X" in (show.text_content() or "")
     # Whichever agent is selected, a new game is against the one that loses the line.
     page.get_by_role("textbox", name="Name of the agent").fill("early")
     page.button("Save under a name").click()

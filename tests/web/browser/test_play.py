@@ -24,13 +24,9 @@ def test_a_whole_game_is_announced_kept_and_counted_once(
     assert page.legal() == list(range(len(page.names())))
     page.play(0)
     line, stones = page.moves(), page.shown()
-    letter = "O" if is_small else "Orange"
-    row, column = divmod(line[1], 3)
-    place = (
-        f"row {row + 1}, column {column + 1}" if is_small else f"column {line[1] + 1}"
-    )
+    place = f"square {line[1]}" if is_small else f"column {line[1] + 1}"
     texts = page.announced()
-    assert any(text.startswith(f"{letter} (the agent): {place}.") for text in texts)
+    assert any(text.startswith(f"O (the agent): {place}.") for text in texts)
     assert any(text.endswith(page.status()) for text in texts)
     for cell in line if is_small else []:
         page.squares().nth(cell).click(force=True)
@@ -80,18 +76,15 @@ def winning_places(env_id, line):
 
 
 def test_the_person_plays_either_side(page):
-    for env_id, first, second in (
-        ("tic_tac_toe", "X", "O"),
-        ("connect_5x4", "Blue", "Orange"),
-    ):
+    for env_id in ("tic_tac_toe", "connect_5x4"):
         page.game(env_id)
-        page.choose(f"{second}, the agent starts")
-        assert page.status() == f"Your turn: {second}"
+        page.choose("O, the agent starts")
+        assert page.status() == "Your turn: O"
         assert len(page.moves()) == 1
         page.play_to_the_end()
         assert page.status() == browsing.result(env_id, page.moves(), "o")
-        assert page.row(f"As {second}")[0] == 1
-        assert sum(page.row(f"As {first}")) == 0
+        assert page.row("As O")[0] == 1
+        assert sum(page.row("As X")) == 0
     page.game("tic_tac_toe")
     page.choose("Random")
     turns = set()
@@ -183,7 +176,7 @@ CHANGES = (
         lambda page: choose_agent(page, "Run weak-5x4 (network)"),
         lambda page: choose_agent(page, "Shipped network"),
     ),
-    (lambda page: page.radio("Orange"), lambda page: page.radio("Blue")),
+    (lambda page: page.radio("O, "), lambda page: page.radio("X, ")),
     (lambda page: page.radio("Casual"), lambda page: page.radio("Unbeatable")),
 )
 """Choices of Connect Four, and how to set each back."""
@@ -211,7 +204,7 @@ def test_a_choice_in_the_middle_of_a_game_holds_from_the_next_game_on(page):
     page.says_no(PENDING)
     page.new_game()
     page.says("Casual")
-    assert page.status() == "Your turn: Orange"
+    assert page.status() == "Your turn: O"
     page.play(page.legal()[0])
     page.tab("Game")
     page.radio("Strong")
@@ -254,17 +247,17 @@ def test_choices_are_remembered_after_a_reload(page):
     page.choose("Casual")
     page.game("connect_7x6")
     page.choose("Strong")
-    page.choose("Orange")
+    page.choose("O, ")
     page.look_ahead("4 moves")
     page.show("Exact values")
     page.tab("Proof")
     page.reload()
-    assert page.status() == "Your turn: Orange"
+    assert page.status() == "Your turn: O"
     proof = page.get_by_role("tab", name="Proof")
     assert proof.get_attribute("aria-selected") == "true"
     assert page.get_by_role("checkbox", name="Exact values").is_checked()
     page.tab("Game")
-    for name in ("Strong", "Orange, the agent starts"):
+    for name in ("Strong", "O, the agent starts"):
         assert page.get_by_role("radio", name=name).is_checked()
     depth = page.get_by_label("The agent looks ahead")
     assert depth.locator("option:checked").inner_text() == "4 moves"

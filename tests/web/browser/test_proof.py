@@ -55,7 +55,7 @@ def test_connect_four_5x4_is_proven_again_in_the_browser_and_7x6_is_not(page):
     score = saved_agents.load_agent(ALL["connect-5x4"]).score
     page.game("connect_5x4")
     panel = page.tab("Proof")
-    for seat, letter in ((score.first, "Blue"), (score.second, "Orange")):
+    for seat, letter in ((score.first, "X"), (score.second, "O")):
         assert seat is not None
         expect(card(page, letter)).to_contain_text("Unbeatable")
         expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
@@ -65,7 +65,7 @@ def test_connect_four_5x4_is_proven_again_in_the_browser_and_7x6_is_not(page):
     page.button(CHECK).click()
     page.play(2)  # a proof does not hold up the game
     expect(panel).to_contain_text("The same result", timeout=60_000)
-    assert "lines as Blue" in panel.inner_text()
+    assert "lines as X" in panel.inner_text()
     assert "0 lost" in panel.inner_text()
     page.game("connect_7x6")
     panel = page.tab("Proof")
@@ -113,14 +113,14 @@ def test_a_losing_line_of_5x4_is_found_and_played_against_the_same_agent(page):
     page.choose("Casual")
     expect(page.tab("Proof")).to_contain_text("Not known yet")
     page.button(CHECK).click()
-    for letter, own, opener in (("Blue", "x", "o"), ("Orange", "o", "x")):
+    for letter, own, opener in (("X", "x", "o"), ("O", "o", "x")):
         line = show_losing_line(page, letter)
         assert browsing.result("connect_5x4", line, own) == "You lost."
         assert page.marked("in the winning row")
         page.new_game()
         page.says("Learned agent at its best: Run weak-5x4 (network)")
-        assert len(page.moves()) == (letter == "Blue")
-        for move in line[letter == "Blue" :: 2]:
+        assert len(page.moves()) == (letter == "X")
+        for move in line[letter == "X" :: 2]:
             page.play(move)
         assert page.moves() == line
         assert page.status() == browsing.result("connect_5x4", line, opener)

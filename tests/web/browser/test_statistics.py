@@ -33,8 +33,8 @@ def test_games_are_counted_by_game_side_and_opponent_until_they_are_cleared(page
     page.game("connect_5x4")
     page.play_to_the_end()
     assert page.counted()["You lost"] == 1, "of this game alone"
-    assert page.row("As Blue") == [1, 0, 0, 1]
-    assert page.row("As Orange") == [0, 0, 0, 0]
+    assert page.row("As X") == [1, 0, 0, 1]
+    assert page.row("As O") == [0, 0, 0, 0]
     page.game("tic_tac_toe")
     page.choose("Casual")
     page.play_to_the_end(max)

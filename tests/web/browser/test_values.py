@@ -49,12 +49,11 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         page.wait_for_turn()
         move = hint(page)
         assert move in best_actions(env_id, line)
-        row, column = divmod(move, 3)
         text = f"Hint: column {move + 1} "
         if env_id == "tic_tac_toe":
             result = rules.value(text_after(line))
             results.add(result)
-            text = f"Hint: row {row + 1}, column {column + 1} {reasons[result]}"
+            text = f"Hint: square {move} {reasons[result]}"
         page.says(text)
         page.hear(text)
         page.show("Exact values")
@@ -193,8 +192,7 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page):
         loss = sign * (rules.value(now) - rules.value(rules.after(now, cell)))
         assert ("mistake" in text) == (loss > 0), text
         if loss:
-            row, column = divmod(rules.best_moves(now)[0], 3)
-            assert f"better: row {row + 1}, column {column + 1}" in text
+            assert f"better: square {rules.best_moves(now)[0]}" in text
         if rules.mover(now) == "X" and sign * rules.value(now) >= 0:
             won_or_drawn += 1
             best += loss == 0
