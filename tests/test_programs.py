@@ -102,7 +102,15 @@ def test_minimax_has_the_grade_and_the_certificate_of_minimax(write, run, tmp_pa
     path = tmp_path / "certificate.json"
     out, err = run(evaluate, written.name, "--json", "--certificate", path)
     expected, _ = run(evaluate, "minimax-first", "--json")
-    assert json.loads(out) == json.loads(expected) | {"agent": written.name}
+    result, expected = json.loads(out), json.loads(expected)
+    # Of each seat 50 positions and about a tenth of the others are asked for twice.
+    asked_twice = result["grade"].pop("asked_twice")
+    assert asked_twice == pytest.approx((100 + 0.1 * 4420) / 4520, abs=0.02)
+    verdict = expected["verdict"].replace(
+        "positions)",
+        f"positions; by its answers, {asked_twice:.0%} of which were asked for twice)",
+    )
+    assert result == expected | {"agent": written.name, "verdict": verdict}
     assert err.startswith(f"wrote {path}: ")
     certificate = json.loads(path.read_text())
     assert str(tmp_path) not in path.read_text(), "nothing but the moves"
@@ -288,7 +296,14 @@ def test_programs_in_python(write):
     player = jax_ttt.player(written.name)
     assert player.is_exact
     started = len(written.told())
-    assert jax_ttt.prove(player).unbeatable is True
+    proof = jax_ttt.prove(player)
+    assert proof.unbeatable is True
+    grade = jax_ttt.grade(player)
+    assert proof.grade.asked_twice == grade.asked_twice == player.asked_twice
+    assert proof.verdict == grade.verdict
+    assert re.search(
+        r"; by its answers, 1\d% of which were asked for twice\)", str(proof)
+    )
     match = jax_ttt.match(player, "minimax")
     assert (match.is_exact, match.first.draw_rate) == (True, 1)
     assert len(written.told()) == started, "its moves are known"

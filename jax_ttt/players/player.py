@@ -27,6 +27,8 @@ class Player:
         is_symmetric: Whether it plays mirrored moves on mirrored boards, by
             construction.
         note: Why its results are not exact, for reports; may be empty.
+        asked_twice: The share of a program's positions that it was asked for twice, 0
+            to 1; None for a player that is not a program with known moves.
 
     Example:
         >>> minimax = jax_ttt.player("minimax")
@@ -42,6 +44,7 @@ class Player:
     is_deterministic: bool = False
     is_symmetric: bool = False
     note: str = ""
+    asked_twice: float | None = None
 
     @property
     def is_exact(self) -> bool:

@@ -164,6 +164,7 @@ def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
         choose=random_players.blended_player(spec.number, inner.choose),
         policy=probs,
         seats=inner.seats,
+        asked_twice=inner.asked_twice,
     )
 
 
