@@ -336,6 +336,27 @@ def test_a_game_in_python(write):
     )
 
 
+def test_a_player_of_a_program_ends_its_processes_when_it_is_closed(write):
+    written = write(CHANCE)
+    player = jax_ttt.player(written.name)
+    games = [jax_ttt.new_game(player, seat="second") for _ in range(2)]
+    player.close()
+    assert written.left_running() == []
+    assert len(games[0].play(games[0].legal_moves[0]).moves) > 1, "it starts again"
+    player.close()
+    jax_ttt.player("random").close()
+
+
+@pytest.mark.parametrize("answer", ["say(0)", CHANCE])
+def test_errors_have_the_name_that_a_program_was_given(answer, write):
+    """While it is asked in advance, and in a game."""
+    name, written = "my bot", write(answer)
+    with pytest.raises(jax_ttt.Refused, match="^my bot: "):
+        player = jax_ttt.player(written.name, name=name)
+        written.path.write_text("print('?')")
+        jax_ttt.grade(player, num_games=2)
+
+
 @pytest.mark.fault
 @pytest.mark.parametrize(
     ("line", "reason"),

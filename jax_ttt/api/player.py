@@ -162,6 +162,8 @@ def _make_player(
         return registry.agent_player(player_name, player_like)
     if isinstance(player_like, str | os.PathLike):
         spec = player_names.read_name(os.fspath(player_like), env_id)
+        if spec.kind == "program":  # its errors have the given name too
+            spec = dataclasses.replace(spec, name=player_name)
         player = registry.make_player(spec, env_id, key, programs)
         return dataclasses.replace(player, name=player_name)
     if isinstance(player_like, np.ndarray):

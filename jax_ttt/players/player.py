@@ -51,6 +51,13 @@ class Player:
         """Whether the policy is known, so results can be exact."""
         return self.policy is not None
 
+    def close(self) -> None:
+        """End a program's processes; it starts again if it is asked.
+
+        They end with the player too, but Python may keep a player for some time. Other
+        players have nothing to end.
+        """
+
     def __repr__(self) -> str:
         how = "exact" if self.is_exact else "sampled"
         return f"<player of {self.env_id}: {self.name}, results are {how}>"

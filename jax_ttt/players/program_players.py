@@ -53,6 +53,10 @@ class ProgramPlayer(Player):
 
     copies: ProgramCopies
 
+    def close(self) -> None:
+        """End the program's processes; it starts again if it is asked."""
+        self.copies.end()
+
     def ask(self, lines: Sequence[Line], legal: Sequence[Sequence[int]]) -> list[int]:
         """Return the program's moves after these lines, where these moves are legal.
 

@@ -36,7 +36,7 @@ def asked(tmp_path):
 
     yield new
     for player in players:
-        player.copies.end()
+        player.close()
     assert [number for each in programs for number in each.left_running()] == []
 
 

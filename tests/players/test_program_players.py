@@ -253,16 +253,16 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
     assert chosen_move(player, game, jax.random.key(0)) == 3
     assert written.asked("first") == [["", "0 1"]]
     assert written.asked("second") == [["0", "4", "0 1 2"]], "it goes on"
-    player.copies.end()
+    player.close()
     assert chosen_move(player, game, jax.random.key(0)) == 3, "it is started again"
-    player.copies.end()
+    player.close()
 
 
 def test_an_illegal_move_is_refused_with_the_position(write):
     player = make(write("say(4)"), in_advance=False)
     with pytest.raises(PlayerError) as error:
         player.ask([(0, 4)], [[1, 2, 3]])
-    player.copies.end()
+    player.close()
     message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3"
     assert str(error.value) == message
 
@@ -276,7 +276,7 @@ def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
         player.ask([(8,)], legal)
     player.copies.options = ProgramOptions(answer_seconds=30.0)
     assert player.ask([(0, 1, 2)], legal) == [3]
-    player.copies.end()
+    player.close()
 
 
 def test_the_number_of_answers_is_shown_meanwhile(write):
