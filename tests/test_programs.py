@@ -347,13 +347,14 @@ def test_a_player_of_a_program_ends_its_processes_when_it_is_closed(write):
     jax_ttt.player("random").close()
 
 
-@pytest.mark.parametrize("answer", ["say(0)", CHANCE])
-def test_errors_have_the_name_that_a_program_was_given(answer, write):
+def test_errors_have_the_name_that_a_program_was_given(write):
     """While it is asked in advance, and in a game."""
-    name, written = "my bot", write(answer)
-    with pytest.raises(jax_ttt.Refused, match="^my bot: "):
-        player = jax_ttt.player(written.name, name=name)
-        written.path.write_text("print('?')")
+    with pytest.raises(jax_ttt.Refused, match=r"^my bot: answered 0 after the moves"):
+        jax_ttt.player(write("say(0)").name, name="my bot")
+    written = write(CHANCE, file="chance.py")
+    player = jax_ttt.player(written.name, name="my bot")
+    written.path.write_text("input(), input(), print('?')")
+    with pytest.raises(jax_ttt.Refused, match=r"^my bot: answered '\?', not one move"):
         jax_ttt.grade(player, num_games=2)
 
 
