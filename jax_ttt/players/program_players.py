@@ -87,9 +87,9 @@ def chosen_move(player: Player, game: Game, key: Key[Array, ""]) -> int:
 
 
 def make_program_player(
-    spec: PlayerSpec, env_id: EnvId, options: ProgramOptions
+    spec: PlayerSpec, env_id: EnvId, options: ProgramOptions, name: str | None = None
 ) -> Player:
-    """Return a program as a player.
+    """Return a program as a player, whose name is `spec.name` by default.
 
     With `options.in_advance` it is asked for all its moves, and the result is a player
     that needs the program no more. If its moves can't be known, or without the option,
@@ -99,7 +99,8 @@ def make_program_player(
         PlayerError: the program can't be started, or an answer is missing, late, no
             number or illegal.
     """
-    copies = ProgramCopies(spec.name, spec.command, env_id, options)
+    name = spec.name if name is None else name
+    copies = ProgramCopies(name, spec.command, env_id, options)
     note = ""
     if options.in_advance:
         try:
@@ -113,8 +114,8 @@ def make_program_player(
             copies.end()
     return ProgramPlayer(
         env_id=env_id,
-        name=spec.name,
-        choose=Partial(functools.partial(_refuse, spec.name, note)),
+        name=name,
+        choose=Partial(functools.partial(_refuse, name, note)),
         copies=copies,
         note=note,
     )
