@@ -102,7 +102,15 @@ def test_minimax_has_the_grade_and_the_certificate_of_minimax(write, run, tmp_pa
     path = tmp_path / "certificate.json"
     out, err = run(evaluate, written.name, "--json", "--certificate", path)
     expected, _ = run(evaluate, "minimax-first", "--json")
-    assert json.loads(out) == json.loads(expected) | {"agent": written.name}
+    result, expected = json.loads(out), json.loads(expected)
+    # Of each seat 50 positions and about a tenth of the others are asked for twice.
+    asked_twice = result["grade"].pop("asked_twice")
+    assert asked_twice == pytest.approx((100 + 0.1 * 4420) / 4520, abs=0.02)
+    verdict = expected["verdict"].replace(
+        "positions)",
+        f"positions; by its answers, {asked_twice:.0%} of which were asked for twice)",
+    )
+    assert result == expected | {"agent": written.name, "verdict": verdict}
     assert err.startswith(f"wrote {path}: ")
     certificate = json.loads(path.read_text())
     assert str(tmp_path) not in path.read_text(), "nothing but the moves"
@@ -288,7 +296,14 @@ def test_programs_in_python(write):
     player = jax_ttt.player(written.name)
     assert player.is_exact
     started = len(written.told())
-    assert jax_ttt.prove(player).unbeatable is True
+    proof = jax_ttt.prove(player)
+    assert proof.unbeatable is True
+    grade = jax_ttt.grade(player)
+    assert proof.grade.asked_twice == grade.asked_twice == player.asked_twice
+    assert proof.verdict == grade.verdict
+    assert re.search(
+        r"; by its answers, 1\d% of which were asked for twice\)", str(proof)
+    )
     match = jax_ttt.match(player, "minimax")
     assert (match.is_exact, match.first.draw_rate) == (True, 1)
     assert len(written.told()) == started, "its moves are known"
@@ -319,6 +334,28 @@ def test_a_game_in_python(write):
             : len(told) - 1
         ]
     )
+
+
+def test_a_player_of_a_program_ends_its_processes_when_it_is_closed(write):
+    written = write(CHANCE)
+    player = jax_ttt.player(written.name)
+    games = [jax_ttt.new_game(player, seat="second") for _ in range(2)]
+    player.close()
+    assert written.left_running() == []
+    assert len(games[0].play(games[0].legal_moves[0]).moves) > 1, "it starts again"
+    player.close()
+    jax_ttt.player("random").close()
+
+
+def test_errors_have_the_name_that_a_program_was_given(write):
+    """While it is asked in advance, and in a game."""
+    with pytest.raises(jax_ttt.Refused, match=r"^my bot: answered 0 after the moves"):
+        jax_ttt.player(write("say(0)").name, name="my bot")
+    written = write(CHANCE, file="chance.py")
+    player = jax_ttt.player(written.name, name="my bot")
+    written.path.write_text("input(), input(), print('?')")
+    with pytest.raises(jax_ttt.Refused, match=r"^my bot: answered '\?', not one move"):
+        jax_ttt.grade(player, num_games=2)
 
 
 @pytest.mark.fault

@@ -591,6 +591,13 @@ def page(
     installed = [row for row in rows if row.system.preset is None]
     proven = [row for row in installed if row.grade.unbeatable]
     counts = f"{len(proven)} of {len(installed)} are proven unbeatable."
+    shares = [row.grade.asked_twice for row in proven]
+    if asked_twice := [share for share in shares if share is not None]:
+        counts += (
+            "\nA proof is about the answers that the program gave, "
+            f"{min(asked_twice):.0%} of which were\n"
+            "[asked for twice](programs.md#one-move-in-each-position)."
+        )
     return PAGE_TEXT.format(
         installed=results_table(installed),
         counts=counts,

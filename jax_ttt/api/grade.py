@@ -34,6 +34,8 @@ class PlayerGrade(grades.Grade):
         sampled: A match against random with 95 % intervals; None if not played.
         details: Results against other opponents, exploitability and more; None if the
             game is too large to enumerate or the policy is unknown.
+        asked_twice: The share of a program's positions that it was asked for twice;
+            None for other players.
         exact: The grade itself if the rates of both seats are exact, else None.
 
     Example:
@@ -51,16 +53,12 @@ class PlayerGrade(grades.Grade):
     @classmethod
     def of(cls, grade: grades.Grade, player: str) -> "PlayerGrade":
         """Return the grade of the player of this name as one that notebooks show."""
-        return cls(
-            env_id=grade.env_id,
-            player=player,
-            seats=grade.seats,
-            first=grade.first,
-            second=grade.second,
-            sampled=grade.sampled,
-            details=grade.details,
-            exam=grade.exam,
-        )
+        values = {
+            field.name: getattr(grade, field.name)
+            for field in dataclasses.fields(grades.Grade)
+            if field.init
+        }
+        return cls(player=player, **values)
 
     @property
     def verdict(self) -> str:

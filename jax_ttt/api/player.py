@@ -15,7 +15,13 @@ from jax_ttt.config.errors import GameError, PlayerError, SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.ranges import SEED_RANGE, check_setting
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.players import player_names, registry, saved_agents, user_players
+from jax_ttt.players import (
+    player_names,
+    program_players,
+    registry,
+    saved_agents,
+    user_players,
+)
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
 
@@ -162,6 +168,10 @@ def _make_player(
         return registry.agent_player(player_name, player_like)
     if isinstance(player_like, str | os.PathLike):
         spec = player_names.read_name(os.fspath(player_like), env_id)
+        if spec.kind == "program":  # its errors have the given name, too
+            return program_players.make_program_player(
+                spec, env_id, programs, name=player_name
+            )
         player = registry.make_player(spec, env_id, key, programs)
         return dataclasses.replace(player, name=player_name)
     if isinstance(player_like, np.ndarray):

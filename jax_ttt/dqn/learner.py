@@ -503,6 +503,7 @@ def update_metrics(
     return Metrics(
         loss=jnp.mean(steps.loss),
         grad_norm=jnp.mean(steps.grad_norm),
+        # Not 0 moves: each update ends by replacing finished games (in lockstep, all).
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
         learning_rate=learning_rate,

@@ -119,7 +119,7 @@ class Game:
 
         `key` is consumed.
         """
-        return int(np.asarray(_choose_moves(player, key, self.state))[0])
+        return int(np.asarray(choose_moves(player, key, self.state))[0])
 
     def back_to(self, num_moves: int) -> "Game":
         """Return the game after its first `num_moves` moves."""
@@ -141,9 +141,14 @@ def _mover(env_state: pgx.State) -> int:
 
 
 @jax.jit
-def _choose_moves(
+def choose_moves(
     player: Partial, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
+    """Return a player's moves in many games; `key` is consumed.
+
+    The player's arrays are data here. `jax.jit(player)` would make them constants, so
+    each network would be compiled again.
+    """
     return player(key, env_state)
 
 

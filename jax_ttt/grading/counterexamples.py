@@ -133,20 +133,22 @@ def prove_within(
     stop: Callable[[], bool],
     show: OnBatch = lambda reach, level, num_done: None,
     mesh: Mesh | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> dict[Seat, SeatGrade]:
     """Return the agent's results by seat, within these seconds; None is no limit.
 
     Each seat gets an equal part of the time. `show` gets how far the search is. Once
-    `stop()` is true the search ends, and seats may be missing.
+    `stop()` is true the search ends, and seats may be missing. `clock` is read after
+    each batch.
     """
-    start, num_seats = time.monotonic(), len(config.seats)
+    start, num_seats = clock(), len(config.seats)
     places = {seat: place for place, seat in enumerate(config.seats, 1)}
 
     def on_batch(reach: Reach, level: int, num_done: int) -> None:
         if stop():
             raise KeyboardInterrupt
         share = places[reach.player.seat] / num_seats  # of the time, up to this seat
-        if seconds is not None and time.monotonic() - start > seconds * share:
+        if seconds is not None and clock() - start > seconds * share:
             raise search_grade.TimeOverError
         show(reach, level, num_done)
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
 import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Key
@@ -16,7 +15,7 @@ from jaxtyping import Array, Bool, Int, Key
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games
-from jax_ttt.games.played_game import replay
+from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.grading.grade import Exam, ExamScore, wilson_interval
 from jax_ttt.players.player import Player
 from jax_ttt.players.program_players import ProgramPlayer
@@ -110,7 +109,7 @@ def take_exam(
         legal = [np.flatnonzero(row).tolist() for row in mask]
         action = np.array(player.ask(questions.moves, legal))
     else:
-        action = np.asarray(jax.jit(player.choose)(key, states))
+        action = np.asarray(choose_moves(player.choose, key, states))
     keeps = questions.keeps[np.arange(len(action)), action]
     kinds, plies = np.array(questions.kinds), questions.plies
     return Exam(

@@ -298,6 +298,11 @@ class Grade:
     """What is known only over the tree of an enumerable game."""
     exam: Exam | None = None
     """Scores in an exam, if one was requested."""
+    asked_twice: float | None = None
+    """Share of a program's positions that it was asked for twice, 0 to 1.
+
+    Its answers were the same, and the grade is that of a player who always gives them.
+    """
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in the seats that it
     learned; None: not known."""

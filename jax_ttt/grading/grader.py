@@ -41,13 +41,14 @@ def follow_lines(
     env_id = player.env_id
     tree = trees.host_tree(env_id)
     if tree is not None and player.policy is not None:
-        return tree_grade.grade_policy(
+        grade = tree_grade.grade_policy(
             env_id=env_id,
             tree=tree,
             probs=player.policy,
             seats=player.seats,
             mean_abs_q_error=_q_error(player, tree),
         )
+        return dataclasses.replace(grade, asked_twice=player.asked_twice)
     seats: dict[Seat, SeatGrade] = {}
     if tree is None and not search_grade.reason_not_searchable(player):
         results = search_grade.search_by_seat(
@@ -62,6 +63,7 @@ def follow_lines(
         seats=player.seats,
         first=seats.get("first"),
         second=seats.get("second"),
+        asked_twice=player.asked_twice,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.games import pgx_games
+from jax_ttt.games.played_game import choose_moves
 from jax_ttt.grading.sampled_match import MatchCounts, SeatCounts
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
@@ -64,7 +65,9 @@ def play_pair(
             legal = np.asarray(states.legal_action_mask)
             actions = _asked_moves(player, lines, legal, is_over)
         else:
-            actions = np.asarray(jax.jit(player.choose)(move_key, states), np.int32)
+            actions = np.asarray(
+                choose_moves(player.choose, move_key, states), np.int32
+            )
         states = pgx_games.play_moves(env, states, jnp.asarray(actions))
         total += np.asarray(pgx_games.reward_to(states, first_id))
         num_moves += 1

@@ -33,7 +33,7 @@ def grade_policy(
         "minimax": minimax.policy(tree),
         "minimax-first": minimax.policy(tree, first_best=True),
         "best response": best_response.best_response(tree, probs),
-        "worst case": best_response.best_response(tree, probs, draw=-1.0),
+        "worst case": _worst_opponent(tree, probs),
     }
     matches = _exact_matches(tree, probs, opponents)
     worst = matches.pop("worst case")
@@ -76,7 +76,7 @@ def grade_seats(
     """
     opponents = {
         "random": policies.uniform_policy(tree),
-        "worst case": best_response.best_response(tree, probs, draw=-1.0),
+        "worst case": _worst_opponent(tree, probs),
     }
     matches = _exact_matches(tree, probs, opponents)
     first, second = _seat_grades(
@@ -87,6 +87,13 @@ def grade_seats(
         optimal_rate=minimax.optimal_moves(tree, probs),
     )
     return Grade(env_id=env_id, seats=seats, first=first, second=second)
+
+
+def _worst_opponent(
+    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]
+) -> Float[np.ndarray, "P A"]:
+    """Return the opponent that beats a policy most often."""
+    return best_response.best_response(tree, probs, draw=-1.0)
 
 
 def _exact_matches(

@@ -27,6 +27,8 @@ class Player:
         is_symmetric: Whether it plays mirrored moves on mirrored boards, by
             construction.
         note: Why its results are not exact, for reports; may be empty.
+        asked_twice: The share of a program's positions that it was asked for twice, 0
+            to 1; None for a player that is not a program with known moves.
 
     Example:
         >>> minimax = jax_ttt.player("minimax")
@@ -42,11 +44,19 @@ class Player:
     is_deterministic: bool = False
     is_symmetric: bool = False
     note: str = ""
+    asked_twice: float | None = None
 
     @property
     def is_exact(self) -> bool:
         """Whether the policy is known, so results can be exact."""
         return self.policy is not None
+
+    def close(self) -> None:
+        """End a program's processes; it starts again if it is asked.
+
+        They end with the player too, but Python may keep a player for some time. Other
+        players have nothing to end.
+        """
 
     def __repr__(self) -> str:
         how = "exact" if self.is_exact else "sampled"

@@ -1,8 +1,9 @@
 """Programs as players: asked in advance for all their moves, or during a game.
 
-A program that was asked in advance, and answers twice alike, is a policy in an
-enumerable game, and elsewhere a table of its moves in the positions that it reaches. So
-its results are exact. Another one is asked in each game, and its results are sampled.
+A program that was asked in advance is a policy in an enumerable game, and elsewhere a
+table of its moves in the positions that it reaches. So its results are exact. Some of
+the positions are asked for twice; if an answer differs, the program is asked in each
+game, and its results are sampled.
 
 Axes: `B` games, `N` positions of a table, `P` positions, `A` actions.
 """
@@ -52,6 +53,10 @@ class ProgramPlayer(Player):
 
     copies: ProgramCopies
 
+    def close(self) -> None:
+        """End the program's processes; it starts again if it is asked."""
+        self.copies.end()
+
     def ask(self, lines: Sequence[Line], legal: Sequence[Sequence[int]]) -> list[int]:
         """Return the program's moves after these lines, where these moves are legal.
 
@@ -82,9 +87,9 @@ def chosen_move(player: Player, game: Game, key: Key[Array, ""]) -> int:
 
 
 def make_program_player(
-    spec: PlayerSpec, env_id: EnvId, options: ProgramOptions
+    spec: PlayerSpec, env_id: EnvId, options: ProgramOptions, name: str | None = None
 ) -> Player:
-    """Return a program as a player.
+    """Return a program as a player, whose name is `spec.name` by default.
 
     With `options.in_advance` it is asked for all its moves, and the result is a player
     that needs the program no more. If its moves can't be known, or without the option,
@@ -94,7 +99,8 @@ def make_program_player(
         PlayerError: the program can't be started, or an answer is missing, late, no
             number or illegal.
     """
-    copies = ProgramCopies(spec.name, spec.command, env_id, options)
+    name = spec.name if name is None else name
+    copies = ProgramCopies(name, spec.command, env_id, options)
     note = ""
     if options.in_advance:
         try:
@@ -108,8 +114,8 @@ def make_program_player(
             copies.end()
     return ProgramPlayer(
         env_id=env_id,
-        name=spec.name,
-        choose=Partial(functools.partial(_refuse, spec.name, note)),
+        name=name,
+        choose=Partial(functools.partial(_refuse, name, note)),
         copies=copies,
         note=note,
     )
@@ -139,6 +145,7 @@ def _player_of_policy(
     lines = _lines_of_tree(tree, by_last_parent=False)
     other_lines = _lines_of_tree(tree, by_last_parent=True)
     action = np.zeros(tree.num_positions, np.int32)
+    num_again = 0
     for seat in SEATS:
         turns = tree.turns_of(seat) & ~tree.terminal
         positions = np.flatnonzero(turns).tolist()
@@ -146,7 +153,7 @@ def _player_of_policy(
         moves = _ask_seat(copies, seat, [lines[p] for p in positions], legal)
         action[positions] = moves
         second_lines = [other_lines[p] for p in positions]
-        _ask_again(copies, seat, second_lines, legal, moves=moves)
+        num_again += _ask_again(copies, seat, second_lines, legal, moves=moves)
     copies.check_silence()
     probs = policies.deterministic_policy(tree, action[tree.decisions])
     index = position_lookup.position_index(env_id)
@@ -156,6 +163,7 @@ def _player_of_policy(
         choose=random_players.policy_player(index, probs),
         policy=probs,
         is_deterministic=True,
+        asked_twice=num_again / len(tree.decisions),
     )
 
 
@@ -198,8 +206,8 @@ def _ask_again(
     lines: Sequence[Line],
     legal: Sequence[Sequence[int]],
     moves: Sequence[int],
-) -> None:
-    """Ask new copies for some of the moves again, in another order.
+) -> int:
+    """Ask new copies for some of the moves again, in another order; return how many.
 
     Raises:
         _NotInAdvanceError: an answer differs from `moves`.
@@ -222,6 +230,7 @@ def _ask_again(
                 )
     finally:
         new_copies.end()
+    return len(order)
 
 
 def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
@@ -236,8 +245,11 @@ def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
             f"positions of {env_id} can't be enumerated, so its games are sampled"
         )
     table: dict[int, int] = {}
+    num_again = 0
     for seat in SEATS:
-        table |= _moves_of_seat(copies, env_id, seat)
+        moves, num_again_in_seat = _moves_of_seat(copies, env_id, seat)
+        table |= moves
+        num_again += num_again_in_seat
     copies.check_silence()
     keys = np.array(sorted(table), np.uint64)
     actions = np.array([table[key] for key in keys.tolist()], np.int32)
@@ -247,14 +259,18 @@ def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
         name=copies.name,
         choose=Partial(_table_function(env_id), words, jnp.asarray(actions)),
         is_deterministic=True,
+        asked_twice=num_again / len(table),
     )
 
 
-def _moves_of_seat(copies: ProgramCopies, env_id: EnvId, seat: Seat) -> dict[int, int]:
+def _moves_of_seat(
+    copies: ProgramCopies, env_id: EnvId, seat: Seat
+) -> tuple[dict[int, int], int]:
     """Return the program's moves in a seat, by the keys of the positions it reaches.
 
-    The positions are found level by level: after the program's own moves and after all
-    moves of its opponent.
+    The second result is the number of them that were asked for twice. The positions are
+    found level by level: after the program's own moves and after all moves of its
+    opponent.
 
     Raises:
         _NotInAdvanceError: there are too many, or an answer differs the second time.
@@ -305,8 +321,8 @@ def _moves_of_seat(copies: ProgramCopies, env_id: EnvId, seat: Seat) -> dict[int
                     following.setdefault(after_move, (*line, action))
                     last_lines[after_move] = (*line, action)
         level = following
-    _ask_again(copies, seat, lines, legal, moves=[*moves.values()])
-    return moves
+    num_again = _ask_again(copies, seat, lines, legal, moves=[*moves.values()])
+    return moves, num_again
 
 
 def _all_moves(

@@ -16,6 +16,7 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, position_lookup
 from jax_ttt.games import tree as trees
+from jax_ttt.games.played_game import choose_moves
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import (
     lookahead,
@@ -164,6 +165,7 @@ def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
         choose=random_players.blended_player(spec.number, inner.choose),
         policy=probs,
         seats=inner.seats,
+        asked_twice=inner.asked_twice,
     )
 
 
@@ -183,7 +185,7 @@ def _lookahead(
     probs = None
     if tree is not None:
         boards = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
-        actions = jax.jit(choose)(key, boards)
+        actions = choose_moves(choose, key, boards)
         probs = np.asarray(policies.deterministic_policy(tree, actions), float)
     return Player(
         env_id=env_id,

@@ -9,6 +9,8 @@ level.
 import itertools
 from collections.abc import Callable
 
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Shaped
 
 from jax_ttt.games.symmetry import ArrayT
@@ -39,3 +41,14 @@ def backward(
         is_over = tree.terminal[here, None]
         values.append(xp.where(is_over, end_values[here], node_value(here, after)))
     return xp.concatenate(values[::-1])
+
+
+def exact_einsum(subscripts: str, *arrays: ArrayT) -> ArrayT:
+    """Return the sum of products, with all bits of the arrays' dtype on every device.
+
+    By default, a GPU or TPU may round the factors of float32 products to fewer bits
+    (TF32, bfloat16), and a rate such as 1/7 would be wrong from the fourth digit on.
+    """
+    if isinstance(arrays[0], np.ndarray):
+        return np.einsum(subscripts, *arrays)
+    return jnp.einsum(subscripts, *arrays, precision="highest")

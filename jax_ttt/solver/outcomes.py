@@ -20,7 +20,7 @@ from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree, array_module
 from jax_ttt.grading.grade import Lines
 from jax_ttt.solver import policies, proof
-from jax_ttt.solver.backward_pass import backward
+from jax_ttt.solver.backward_pass import backward, exact_einsum
 
 
 class Outcome(NamedTuple):
@@ -61,8 +61,8 @@ def pairwise_outcomes(
     def node_value(here: slice, after: ArrayT) -> ArrayT:
         after = after.reshape(*after.shape[:2], *pairs, 3)
         first_moves = tree.first_to_move[here, None, None, None]
-        by_first = xp.einsum("nwa,wanmc->wnmc", first[:, here], after)
-        by_second = xp.einsum("mwa,wanmc->wnmc", second[:, here], after)
+        by_first = exact_einsum("nwa,wanmc->wnmc", first[:, here], after)
+        by_second = exact_einsum("mwa,wanmc->wnmc", second[:, here], after)
         return xp.where(first_moves, by_first, by_second).reshape(len(after), -1)
 
     results = xp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
@@ -97,7 +97,7 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
 
     def node_value(here: slice, after: jax.Array) -> jax.Array:
         after = after.reshape(*after.shape[:2], 2, 4)
-        mean = jnp.einsum("was,wasc->wsc", chances[here], after)
+        mean = exact_einsum("was,wasc->wsc", chances[here], after)
         worst = jnp.where(legal[here, :, None], after[..., 3], 0.0).max(axis=1)
         worst = jnp.where(is_own[here], mean[..., 3], worst)
         return jnp.concatenate([mean[..., :3], worst[..., None]], axis=-1).reshape(

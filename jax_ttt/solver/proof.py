@@ -18,7 +18,7 @@ from jaxtyping import Bool, Float
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.games.symmetry import ArrayT
 from jax_ttt.games.tree import Tree, array_module
-from jax_ttt.solver.backward_pass import backward
+from jax_ttt.solver.backward_pass import backward, exact_einsum
 
 Line = tuple[int, ...]
 """The actions of a game from its first position."""
@@ -48,7 +48,7 @@ def can_be_beaten(
         # The number of losing moves by seat, `einsum("was,was->ws", moves, after)`. As
         # a matrix product, with the seats' numbers on its diagonal, XLA computes it
         # faster on a CPU. (`t` is the seat axis too.)
-        num_losing = xp.einsum("was,wat->wst", moves[here], after)
+        num_losing = exact_einsum("was,wat->wst", moves[here], after)
         # 1 at most, since the numbers of losing lines grow from level to level and
         # could overflow.
         return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)

@@ -97,7 +97,7 @@ def verdict(grade: Grade) -> str:
         seats = " or ".join(seat_phrase(seat) for seat in grade.seats)
         return (
             f"unbeatable: no line of play by any opponent wins against it, {seats} "
-            f"({_num_positions(grade)} positions)"
+            f"({_num_positions(grade)} positions{_asked_twice(grade)})"
         )
     if grade.unbeatable is False:
         return _beatable_verdict(grade)
@@ -135,6 +135,13 @@ def _num_positions(grade: Grade) -> str:
         sizes = [grade.searched[seat].num_positions for seat in grade.seats]
         return " and ".join(f"{size:,}" for size in sizes)
     return f"{trees.enumerated(grade.env_id).num_positions:,}"
+
+
+def _asked_twice(grade: Grade) -> str:
+    """Return what a proof about a program rests on; empty for other players."""
+    if grade.asked_twice is None:
+        return ""
+    return f"; by its answers, {grade.asked_twice:.0%} of which were asked for twice"
 
 
 def _beatable_verdict(grade: Grade) -> str:

@@ -118,6 +118,23 @@ def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
     assert scored(results, ended).tolist() == [*rewards, 0]
 
 
+@pytest.mark.parametrize(
+    ("seat", "actions", "stones"),
+    [("first", [4, 8], [{4, 8}, {0, 1}]), ("second", [8], [{8}, {1, 4}])],
+)
+def test_a_forced_first_move_is_the_first_move_of_a_game_alone(seat, actions, stones):
+    """The agent wants to play cell 8, and the opponent cell 0 and then cell 1."""
+    config = CONFIG.replace(seat=seat, first_move=4)
+    learner = Learner.of(config, learners.scripted(config, [0, 1]))
+    env_state = start(learner)
+    for action in actions:
+        env_state, row = play(learner, env_state, jnp.int32(8))
+        assert row.transition.action.tolist() == [action]
+    assert not env_state.terminated[0], "no move was illegal"
+    board = np.asarray(env_state.observation[0])
+    assert [{*np.flatnonzero(board[..., i])} for i in (0, 1)] == stones
+
+
 @jax.jit
 def random_moves(learner):
     """Return the games after each of three random moves of the agent."""

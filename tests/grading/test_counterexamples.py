@@ -1,6 +1,8 @@
 """Searches of an agent in training: counterexamples, the proof, their limits."""
 
+import collections
 import dataclasses
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -93,6 +95,20 @@ def test_a_limit_or_a_signal_leaves_seats_open(agent):
     assert list(stopped) == ["first"]
     for open_seats in (after_0_seconds, stopped):
         assert made.grade(open_seats).unbeatable is None
+
+
+def test_each_seat_has_an_equal_part_of_the_time(agent):
+    """A second a batch, so of 20 seconds each seat has ten."""
+    seconds = itertools.count()
+    shown = collections.Counter()
+
+    def show(reached, level, done):
+        shown[reached.player.seat] += 1
+
+    results = prove(agent, seconds=20.0, show=show, clock=lambda: float(next(seconds)))
+    assert shown["first"] == 10
+    assert shown["second"] == 9, "one second ended the first seat's search"
+    assert not any(x.complete for x in results.values())
 
 
 def test_a_signal_in_the_second_seat_leaves_it_open(agent, grades):

@@ -4,11 +4,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import quick
+import tiny
 from jax.tree_util import Partial
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import exam as exams
+from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
 
 ENV = "connect_four"
@@ -141,3 +145,21 @@ def test_the_first_legal_column_has_the_share_that_is_counted_here(exam, states)
     assert scores.by_kind["random"].share == keeps[~tactical].mean()
     assert scores.by_ply["9"].share == keeps[exam.plies == 9].mean()
     assert 0.2 < keeps.mean() < 0.6
+
+
+def test_two_agents_of_one_architecture_are_compiled_once(read):
+    """The weights are data, not constants of a program."""
+    questions = read(HEAD + ROW)
+    config = Config.of(env_id=ENV, hidden_size=8)
+    agent = tiny.untrained(config)
+    others = jax.tree.map(lambda leaf: -leaf, agent.params)
+    key = jax.random.key(0)
+    for params, is_compiled in ((agent.params, True), (others, False)):
+        player = Player(
+            env_id=ENV,
+            name="agent",
+            choose=network_player.greedy_player(agent.network, params),
+        )
+        with quick.compiled() as steps:
+            exams.take_exam(ENV, player, questions, key)
+        assert bool(steps) == is_compiled

@@ -36,7 +36,7 @@ def asked(tmp_path):
 
     yield new
     for player in players:
-        player.copies.end()
+        player.close()
     assert [number for each in programs for number in each.left_running()] == []
 
 
@@ -92,6 +92,15 @@ def test_the_first_player_is_the_first_one(asked):
     assert counts_of(program_match.play_pair(best, worst, key, GAMES)) == [GAMES, 0, 0]
     assert counts_of(program_match.play_pair(best, RANDOM, key, GAMES))[2] == 0
     assert counts_of(program_match.play_pair(RANDOM, best, key, GAMES))[0] == 0
+
+
+def test_a_program_that_never_loses_loses_in_neither_seat(asked):
+    best, _ = asked(player_programs.MINIMAX)
+    match = program_match.play_against_random(best, jax.random.key(3), 2 * GAMES)
+    for counts in match:
+        won, drawn, lost = counts_of(counts)
+        assert (won + drawn, lost) == (GAMES, 0)
+        assert won > 0.7 * GAMES
 
 
 def test_games_are_random_by_their_key(asked):

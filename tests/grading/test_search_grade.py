@@ -90,12 +90,15 @@ def test_a_player_that_never_loses_is_proven_in_its_learned_seat():
     assert grades["first"].unbeatable
     assert grades["first"].losing_ends == grades["first"].losing_choices == 0
     assert grades["first"].losing_line is None
+    assert grades["first"].worst_loss_rate == 0
 
 
 @pytest.mark.parametrize("most", [10, 100, 500])
 def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(most, grades):
     for seat, cut in grade_by_seat(most=most).items():
         assert not cut.complete
+        # Nothing is known of the worst case until a losing line is found.
+        assert (cut.beaten, cut.worst_loss_rate) == (False, None)
         for (value, low, high), exact in zip(
             cut.rates, grades[seat].rates, strict=True
         ):
@@ -127,6 +130,7 @@ def test_ctrl_c_leaves_the_levels_until_then(grades):
 def test_a_search_that_has_not_begun_proves_nothing():
     grade = interrupted(lambda reached, level: True)
     assert (grade.open_rate, grade.num_moves, grade.unbeatable) == (1, 0, None)
+    assert grade.worst_loss_rate is None
     assert grade.rates == ((0, 0, 1),) * 3
 
 

@@ -61,9 +61,16 @@ def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_ce
     assert grade.shortest_loss is not None
 
 
-def test_a_grade_of_the_seats_is_the_same_without_the_details(host_tree, first_cell):
+@pytest.mark.parametrize("player", ["first cell", "random"])
+def test_a_grade_of_the_seats_is_the_same_without_the_details(
+    player, host_tree, first_cell
+):
+    """The best response to a random player does not win most often; see below."""
+    policy = (
+        first_cell if player == "first cell" else policies.uniform_policy(host_tree)
+    )
     full, short = (
-        grade_of(ENV, host_tree, first_cell, ("second",))
+        grade_of(ENV, host_tree, policy, ("second",))
         for grade_of in (tree_grade.grade_policy, tree_grade.grade_seats)
     )
     assert short.details is None

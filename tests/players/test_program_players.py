@@ -129,7 +129,7 @@ def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, bo
         (move,) = np.flatnonzero(player.policy[position])
         assert [move] == rules.first_best(boards[position])
     undecided = [board for board in boards if rules.moves(board)]
-    total = 0
+    total = num_again = 0
     for seat, stone in STONES.items():
         expected = [board for board in undecided if rules.mover(board) == stone]
         lines, check = assert_asked_once(
@@ -137,7 +137,9 @@ def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, bo
         )
         assert len(set(check) - set(lines)) > 100, "by another order of moves"
         total += len(lines)
+        num_again += len(check)
     assert total == 4520
+    assert player.asked_twice == num_again / total
     assert len(written.told()) == 8, "two copies and two new ones, in each seat"
     assert all(lines[-1] == "quit" for lines in written.told())
 
@@ -159,6 +161,7 @@ def test_every_position_that_a_program_reaches_is_asked_once(write):
     written = write(player_programs.FIRST_COLUMN)
     player = make(written, "connect_4x4", copies=2)
     assert (player.note, player.is_deterministic, player.policy) == ("", True, None)
+    total = num_again = 0
     for seat, stone in STONES.items():
         expected = small_boards.reached(first_column, stone)
         lines, check = assert_asked_once(
@@ -169,13 +172,19 @@ def test_every_position_that_a_program_reaches_is_asked_once(write):
             game = Game.start("connect_4x4", [*map(int, line.split())])
             move = chosen_move(player, game, jax.random.key(0))
             assert move == first_column(four_of(line))
+        total += len(lines)
+        num_again += len(check)
+    assert player.asked_twice == num_again / total
 
 
-def test_a_limit_of_positions(write):
-    """As the first player it reaches 1 + 4 positions with at most two moves."""
+def test_a_limit_is_of_all_positions_of_a_seat(write):
+    """As the first player it reaches 1, 4 and 13 positions with 0, 2 and 4 moves."""
     written = write(player_programs.FIRST_COLUMN)
-    player = make(written, "connect_4x4", max_asked=5)
-    assert player.note.startswith("it reaches more than 5 positions as first player")
+    boards = small_boards.reached(first_column, "X")
+    sizes = [sum(b.count("-") == 16 - n for b in boards) for n in (0, 2, 4)]
+    assert sizes == [1, 4, 13]
+    player = make(written, "connect_4x4", max_asked=17)
+    assert player.note.startswith("it reaches more than 17 positions as first player")
     assert isinstance(player, ProgramPlayer)
     assert [len(asked) for asked in written.asked("first", "connect_4x4")] == [5]
     with pytest.raises(PlayerError, match="its moves must be known in advance"):
@@ -208,8 +217,14 @@ def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
             "say((min if n % 2 else max)({*range(9)} - {*moves}))",
             "ttt",
         ),
+        # The same, but only in the first position of a game.
+        (
+            "n = globals().setdefault('n', 0); n += 1;"
+            "say(8 if n > 1 and not moves else min({*range(9)} - {*moves}))",
+            "ttt",
+        ),
     ],
-    ids=["process", "chance", "order", "order-4x4", "history"],
+    ids=["process", "chance", "order", "order-4x4", "history", "opening"],
 )
 def test_a_program_that_answers_differently_is_noticed(answer, env_id, write):
     written = write(answer)
@@ -238,16 +253,16 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
     assert chosen_move(player, game, jax.random.key(0)) == 3
     assert written.asked("first") == [["", "0 1"]]
     assert written.asked("second") == [["0", "4", "0 1 2"]], "it goes on"
-    player.copies.end()
+    player.close()
     assert chosen_move(player, game, jax.random.key(0)) == 3, "it is started again"
-    player.copies.end()
+    player.close()
 
 
 def test_an_illegal_move_is_refused_with_the_position(write):
     player = make(write("say(4)"), in_advance=False)
     with pytest.raises(PlayerError) as error:
         player.ask([(0, 4)], [[1, 2, 3]])
-    player.copies.end()
+    player.close()
     message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3"
     assert str(error.value) == message
 
@@ -261,7 +276,7 @@ def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
         player.ask([(8,)], legal)
     player.copies.options = ProgramOptions(answer_seconds=30.0)
     assert player.ask([(0, 1, 2)], legal) == [3]
-    player.copies.end()
+    player.close()
 
 
 def test_the_number_of_answers_is_shown_meanwhile(write):

@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.tree_util import Partial
 from rule_player import RULE, reached
 
 from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games.played_game import Game
 from jax_ttt.solver import losing_lines
 
 ENV = "connect_4x4"
@@ -41,6 +43,26 @@ def test_the_losing_line_is_a_game_of_the_player_that_it_loses(search):
     # The loser would be next.
     assert state.rewards[0, state.current_player[0]] == -1
     assert search.player.moves_at(len(search.losing_line))
+
+
+def first_free_column(key, env_state):
+    """Play the first column that is not full."""
+    del key
+    return env_state.legal_action_mask.argmax(axis=1).astype(jnp.int32)
+
+
+def test_a_losing_line_may_lead_to_a_later_batch_of_its_level():
+    """The level has 53 positions, the 20th is the first that loses: in batches of 16
+    it is in the second one.
+    """
+    search = reached(ENV, Partial(first_free_column), "first", most=200, batch=256)
+    assert len(search.keys[9]) == 53
+    game = Game.start(ENV, search.losing_line or ())
+    assert len(game.moves) == 10
+    assert game.result("first") == "lost"
+    for number in range(0, 10, 2):
+        legal = game.back_to(number).legal_moves
+        assert game.moves[number] == legal[0]
 
 
 def test_choices_are_marked_positions_of_the_player_with_two_moves(search):

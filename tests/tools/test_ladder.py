@@ -103,6 +103,11 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     assert re.search(r"\| `first free` \| [+-]\d+ \| .* \| beatable \|", text)
     assert "ratings-light.svg" in {path.name for path in folder.iterdir()}
 
+    start, end = "unbeatable.\nA proof is about", "(programs.md#one-move"
+    sentence = text[text.index(start) : text.index(end)]
+    assert " 13% of which were\n[asked for twice]" in sentence
+    assert sentence in ladder.PAGE.read_text("utf-8"), "of the same 4,520 positions"
+
     certificate = folder / "minimax program.json"
     assert json.loads(certificate.read_text())["player"] == "minimax program"
     monkeypatch.setattr(sys, "argv", [str(CHECKER), str(certificate)])

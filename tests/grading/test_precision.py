@@ -1,0 +1,75 @@
+"""The products of exact grades: float32 with all its bits, on every device.
+
+By default a GPU or a TPU may round the factors of a product, which no test on a CPU
+would see. So the programs are lowered, and what they ask of the device is read.
+"""
+
+import functools
+import re
+
+import jax
+import jax.numpy as jnp
+import pytest
+import tiny
+
+from jax_ttt.config.settings import Config
+from jax_ttt.grading import training_evaluation
+from jax_ttt.players.network_player import greedy_player, network_from
+from jax_ttt.solver import outcomes, policies, successors
+
+HIGHEST = {"HIGHEST"}
+CONFIGS = {
+    "dense": {"hidden_size": 8},
+    "filters": {"hidden_size": 8, "filters": 2},
+    "table": {"network": "table", "canonical": False},
+}
+
+
+def precisions(program, *args):
+    """Return the precision of each product in a program, as XLA gets it."""
+    text = jax.jit(program).lower(*args).as_text()
+    products = re.findall(r"stablehlo\.(?:dot|convolution).*", text)
+    found = [re.search(r"precision = \[(\w+), (\w+)\]", line) for line in products]
+    return [match and {*match.groups()} for match in found]
+
+
+def test_a_product_of_default_precision_is_seen():
+    """Also inside a loop and a program."""
+
+    def loop(x):
+        return jax.lax.fori_loop(0, 2, lambda _, y: jax.jit(jnp.dot)(y, x), x)
+
+    assert precisions(loop, jnp.eye(2)) == [{"DEFAULT"}]
+    exact = functools.partial(jnp.dot, precision="highest")
+    assert precisions(exact, jnp.eye(2), jnp.eye(2)) == [HIGHEST]
+
+
+@pytest.mark.parametrize("fields", CONFIGS.values(), ids=CONFIGS)
+def test_the_grade_of_an_agent_in_training(fields, tree):
+    config = Config.of(**fields)
+    network = network_from(config.architecture)
+    params = tiny.untrained(config).params
+    found = precisions(training_evaluation.grade_exactly, network, params, tree)
+    assert len(found) >= 2 * (len(tree.level_start) - 2), "the rates and the proof"
+    assert all(precision == HIGHEST for precision in found)
+
+
+def test_the_results_of_two_policies(tree):
+    uniform = policies.uniform_policy(tree)
+    found = precisions(outcomes.outcome, tree, uniform, uniform)
+    assert found == [HIGHEST] * 2 * (len(tree.level_start) - 2)
+
+
+def test_a_search_of_the_positions_that_an_agent_reaches():
+    env_id, words = "connect_4x4", jnp.zeros((16, 2), jnp.uint32)
+    config = Config.of(env_id=env_id, hidden_size=8)
+    network = network_from(config.architecture)
+    player = greedy_player(network, tiny.untrained(config).params)
+    own = functools.partial(
+        successors.after_player_move, env_id, merge_symmetric=True, is_checked=True
+    )
+    found = precisions(lambda words: own(player=player, words=words), words)
+    assert found
+    assert all(precision == HIGHEST for precision in found)
+    other = functools.partial(successors.after_all_moves, env_id, merge_symmetric=True)
+    assert all(precision == HIGHEST for precision in precisions(other, words))
