@@ -6,6 +6,7 @@ import numpy as np
 
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
+from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.grading.round_robin import RoundRobinTable
 from jax_ttt.pictures import group_charts
 
@@ -124,7 +125,7 @@ def test_one_setting_has_the_wins_of_each_seat_and_the_proofs_over_its_values(dr
     assert all(axes.get_ylim()[1] <= 103 for axes in figure.axes), "no rate above 100 %"
     places, shares, ends = points_of(proven)
     assert (places, shares) == ([0, 1, 2], [50, 50, 0])
-    assert ends[0] == [round(100 * end, 4) for end in groups[0].interval]
+    assert ends[0] == [round(100 * end, 4) for end in wilson_interval(1, 2)]
 
 
 def test_one_setting_without_proofs_has_no_panel_of_proofs(drawn):
