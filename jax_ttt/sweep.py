@@ -89,8 +89,9 @@ class Args(cli.TrainingFlags):
     """Continue a sweep from its file, with its settings. Agents that are finished are
     not trained again."""
     svg: Path | None = None
-    """File for the picture, SVG, PNG or PDF by its ending: the wins of each agent, or
-    with a grid the share that is proven; needs the extra `plots`."""
+    """File for the picture, SVG, PNG or PDF by its ending: the wins of each agent, over
+    the values of one setting, or the share that is proven over two; needs the extra
+    `plots`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -347,7 +348,9 @@ def write_results(
 
         first = groups[0]
         if args.grid:
-            picture = group_charts.grid_chart(summaries, args.preset)
+            picture = group_charts.grid_chart(
+                summaries, args.config.env_id, args.preset
+            )
         else:
             picture = group_charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)

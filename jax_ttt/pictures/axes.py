@@ -109,6 +109,23 @@ def draw_band(
     axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0)
 
 
+def set_name_ticks(axes: "Axes", names: Sequence[str]) -> None:
+    """Put names at 0, 1, 2 and so on of the x-axis; long ones are turned."""
+    lines = [break_name(name) for name in names]
+    if max(map(len, lines)) > 8:
+        axes.set_xticks(
+            range(len(lines)),
+            lines,
+            rotation=45,
+            rotation_mode="anchor",
+            ha="right",
+            va="top",
+            ma="right",
+        )
+    else:
+        axes.set_xticks(range(len(lines)), lines)
+
+
 def draw_heat_map(
     figure: "Figure",
     share: Float[np.ndarray, "R C"],
@@ -127,19 +144,7 @@ def draw_heat_map(
         for column, text in enumerate(line):
             colour = "white" if share[row, column] < 0.5 else "black"
             axes.text(column, row, text, ha="center", va="center", color=colour)
-    names = [break_name(name) for name in columns]
-    if max(map(len, names)) > 8:
-        axes.set_xticks(
-            range(len(names)),
-            names,
-            rotation=45,
-            rotation_mode="anchor",
-            ha="right",
-            va="top",
-            ma="right",
-        )
-    else:
-        axes.set_xticks(range(len(names)), names)
+    set_name_ticks(axes, columns)
     axes.set_yticks(range(len(rows)), [break_name(name) for name in rows])
     figure.colorbar(image, label=scale)
     return axes

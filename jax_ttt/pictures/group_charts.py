@@ -1,13 +1,14 @@
 """Charts of many agents and players; they need the extra `plots` (matplotlib)."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from jax_ttt.config.game_facts import LETTERS, SEATS, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
-from jax_ttt.grading.agent_groups import GroupResult
+from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.round_robin import RoundRobinTable
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
@@ -15,10 +16,14 @@ from jax_ttt.pictures.axes import (
     break_name,
     draw_heat_map,
     new_figure,
+    set_name_ticks,
     set_whole_ticks,
 )
 from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import count_phrase
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def cross_table_chart(table: RoundRobinTable, theme: Theme = "light") -> Picture:
@@ -95,21 +100,119 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
         return pictures.figure_picture(figure, "light")
 
 
-def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
-    """Draw the share of proven agents over one or two settings, as a heat map.
+def grid_chart(groups: Sequence[GroupResult], env_id: EnvId, title: str) -> Picture:
+    """Draw the results of a grid of one or two settings.
 
-    If agents of a group can't be proven, it shows the mean win rate instead.
+    With one setting, they are points over its values: for each learned seat the wins,
+    mean and range of the agents, and the share that is proven with its interval. With
+    two settings, they are a heat map of that share, or of the mean wins if some agents
+    can't be proven.
     """
+    grades = [a.grade for group in groups for a in group.agents if a.grade]
+    seats: list[Seat] = [
+        seat for seat in SEATS if any(seat in group.win_rates for group in groups)
+    ]
+    source = source_of_rates(grades, seats)
+    with pictures.theme_style("light"):
+        if len(groups[0].settings) > 1:
+            return pictures.figure_picture(_grid_map(groups, title, source), "light")
+        colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
+        panels = [
+            _Panel(
+                label=f"% wins as {seat_name(env_id, seat)}, {source}",
+                note="mean and range",
+                colour=colours[seat],
+                points=[group.win_rates.get(seat) for group in groups],
+            )
+            for seat in seats
+        ]
+        if all(group.proven is not None for group in groups):
+            panels.append(
+                _Panel(
+                    label="% proven unbeatable",
+                    note="share and 95% interval",
+                    colour=pictures.colours("light")[1],
+                    points=[_proven_share(group) for group in groups],
+                )
+            )
+        figure = _points_over_values(groups, panels, title)
+        return pictures.figure_picture(figure, "light")
+
+
+class _Panel(NamedTuple):
+    """One measure of each group: None for a group whose agents all diverged."""
+
+    label: str
+    note: str
+    colour: str
+    points: list[MeanAndRange | None]
+
+
+def _proven_share(group: GroupResult) -> MeanAndRange | None:
+    """Return the share of proven agents and the ends of its interval."""
+    if group.proven is None or group.interval is None:
+        return None
+    low, high = group.interval
+    return MeanAndRange(mean=group.proven / group.num_agents, min=low, max=high)
+
+
+def _points_over_values(
+    groups: Sequence[GroupResult], panels: Sequence[_Panel], title: str
+) -> "Figure":
+    """Draw the panels side by side, over the values of the only setting."""
+    (setting,) = groups[0].settings
+    values = [str(group.settings[setting]) for group in groups]
+    figure = new_figure(max(len(panels), 1) * (2.2 + 0.5 * len(values)), 4.2)
+    if not panels:  # all agents diverged
+        figure.subplots()
+    for number, panel in enumerate(panels, start=1):
+        axes = figure.add_subplot(1, len(panels), number)
+        points = {
+            place: point
+            for place, point in enumerate(panel.points)
+            if point is not None
+        }
+        means, lows, highs = (
+            np.array([100 * getattr(point, name) for point in points.values()])
+            for name in ("mean", "min", "max")
+        )
+        axes.errorbar(
+            [*points],
+            means,
+            # Not below 0, as a mean of equal rates may be rounded.
+            yerr=np.maximum([means - lows, highs - means], 0),
+            fmt="o",
+            capsize=4,
+            color=panel.colour,
+        )
+        axes.set_title(panel.note, fontsize="small")
+        axes.set_ylabel(panel.label)
+        axes.set_xlabel(setting)
+        axes.set_xlim(-0.5, len(values) - 0.5)
+        margin = max(0.08 * (highs.max() - lows.min()), 0.5)
+        axes.set_ylim(max(lows.min() - margin, -3), min(highs.max() + margin, 103))
+        axes.ticklabel_format(axis="y", useOffset=False)
+        set_name_ticks(axes, values)
+        axes.grid(alpha=0.3)
+    agents = {group.num_agents for group in groups}
+    count = " to ".join(map(str, sorted({min(agents), max(agents)})))
+    text = f"{title}: against random, {count} agents for each {setting}"
+    figure.suptitle(break_name(text, 60))
+    return figure
+
+
+def _grid_map(groups: Sequence[GroupResult], title: str, source: str) -> "Figure":
+    """Draw a heat map whose rows and columns are the values of two settings."""
     points = [group.settings for group in groups]
-    across, *down = list(points[0])[::-1]
-    columns = list(dict.fromkeys(point[across] for point in points))
-    rows = list(dict.fromkeys(tuple(point[name] for name in down) for point in points))
+    down, across = points[0]
+    rows, columns = (
+        list(dict.fromkeys(point[name] for point in points)) for name in (down, across)
+    )
     share = np.full((len(rows), len(columns)), np.nan)
     texts = [[""] * len(columns) for _ in rows]
     provable = all(group.proven is not None for group in groups)
     for point, group in zip(points, groups, strict=True):
-        row = rows.index(tuple(point[name] for name in down))
-        column = columns.index(point[across])
+        row, column = rows.index(point[down]), columns.index(point[across])
         if provable:
             share[row, column] = (group.proven or 0) / group.num_agents
             texts[row][column] = f"{group.proven} of {group.num_agents}"
@@ -117,16 +220,17 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
             wins = [rates.mean for rates in group.win_rates.values()]
             share[row, column] = np.mean(wins)
             texts[row][column] = f"{100 * share[row, column]:.0f}%"
-    with pictures.theme_style("light"):
-        figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
-        downwards, sideways = [str(*row) for row in rows], [str(c) for c in columns]
-        grades = [a.grade for group in groups for a in group.agents if a.grade]
-        learned: set[Seat] = {seat for group in groups for seat in group.win_rates}
-        source = source_of_rates(grades, [*learned])
-        scale = "share of the agents" if provable else source
-        axes = draw_heat_map(figure, share, texts, downwards, sideways, scale)
-        axes.set_xlabel(across)
-        axes.set_ylabel("".join(down))
-        measure = "proven unbeatable" if provable else "mean wins against random"
-        figure.suptitle(break_name(f"{title}: {measure}", 40))
-        return pictures.figure_picture(figure, "light")
+    figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))
+    axes = draw_heat_map(
+        figure,
+        share,
+        texts,
+        rows=[str(value) for value in rows],
+        columns=[str(value) for value in columns],
+        scale="share of the agents" if provable else source,
+    )
+    axes.set_xlabel(across)
+    axes.set_ylabel(down)
+    measure = "proven unbeatable" if provable else "mean wins against random"
+    figure.suptitle(break_name(f"{title}: {measure}", 40))
+    return figure

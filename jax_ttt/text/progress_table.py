@@ -92,14 +92,14 @@ class RoundTable:
         names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
         return (
             "all that the agent reaches against every opponent\n"
-            f"{'':17}{seats}".rstrip()
-            + f"\n{'round':>5}{'update':>12}{names}{'proof':>12}"
+            f"{'':15}{seats}".rstrip()
+            + f"\n{'round':>5}{'update':>10}{names}{'proof':>12}"
         )
 
     def row(self, update: int, grade: Grade) -> str:
         """Return the row of an evaluation."""
         number = update // self._config.evaluation.eval_every
-        line = f"{number:>5}{update:>12,}"
+        line = f"{number:>5}{update:>10,}"
         for seat in SEATS:
             if seat not in grade.searched:  # not learned, or Ctrl-C ended the search
                 line += f"  {'-':>11}{'-':>13}"

@@ -142,7 +142,8 @@ def training_time_text(
     new = f", {num_new:,} of them trained now" if num_new < num_agents else ""
     time = f" in {seconds:.1f} s, {seconds / num_new:.2f} s each" if num_new else ""
     end = "the seconds above are of training one, in the median"
-    return f"{count_phrase(num_agents, 'agent')}{new}{time}; {end}"
+    text = f"{count_phrase(num_agents, 'agent')}{new}{time}; {end}"
+    return "\n".join(wrapped_lines(text))
 
 
 def runs_table(summaries: Sequence[RunSummary]) -> str:

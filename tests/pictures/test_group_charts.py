@@ -6,6 +6,7 @@ import numpy as np
 
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
+from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.grading.round_robin import RoundRobinTable
 from jax_ttt.pictures import group_charts
 
@@ -61,7 +62,7 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
         group(point, num_proven)
         for point, num_proven in zip(points, (0, 1, 2, 4), strict=True)
     ]
-    axes, _ = drawn(group_charts.grid_chart, groups, "mine").axes
+    axes, _ = drawn(group_charts.grid_chart, groups, "tic_tac_toe", "mine").axes
     assert axes.images[0].get_array().tolist() == [[0, 0.25], [0.5, 1]]
     labels = [
         [text.get_text() for text in side]
@@ -71,8 +72,6 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("gamma", "tau")
     texts = {text.get_position(): text.get_text() for text in axes.texts}
     assert texts[(1, 0)] == "1 of 4"
-    axes, _ = drawn(group_charts.grid_chart, [group({"tau": 0.1}, 1)], PATH).axes
-    assert axes.images[0].get_array().tolist() == [[0.25]]
 
 
 def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
@@ -82,10 +81,57 @@ def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
         agent_groups.group_summary(
             [made.agent(1, made.grade(searches, sample))],
             config.replace(start_share=share),
-            {"start_share": share},
+            {"tau": 0.1, "start_share": share},
         )
         for share, searches in ((0.0, None), (0.5, made.searched()))
     ]
-    axes, bar = drawn(group_charts.grid_chart, groups, "mine").axes
+    axes, bar = drawn(group_charts.grid_chart, groups, "connect_4x4", "mine").axes
     assert axes.images[0].get_array().tolist() == [[0.375, 0.75]]
     assert bar.get_ylabel() == "partly sampled"
+
+
+def points_of(axes):
+    """Return the middles of the points, and their low and high ends, rounded."""
+    (bars,) = axes.containers
+    middles, _, (lines,) = bars.lines
+    ends = [segment[:, 1].round(4).tolist() for segment in lines.get_segments()]
+    return middles.get_xdata().tolist(), middles.get_ydata().tolist(), ends
+
+
+def test_one_setting_has_the_wins_of_each_seat_and_the_proofs_over_its_values(drawn):
+    wins = {0.25: (0.5, 0.7), 0.5: (0.75, 0.85)}
+    groups = [
+        agent_groups.group_summary(
+            [
+                made.agent(n, made.exact((1,), (rate,), unbeatable=n == 0))
+                for n, rate in enumerate(rates)
+            ],
+            Config(),
+            {"tremble": value},
+        )
+        for value, rates in wins.items()
+    ]
+    groups.append(
+        agent_groups.group_summary([made.agent(9)], Config(), {"tremble": 0.9})
+    )
+    figure = drawn(group_charts.grid_chart, groups, "tic_tac_toe", "mine")
+    layout.assert_readable(figure)
+    first, second, proven = figure.axes
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels == ["% wins as X, exact", "% wins as O, exact", "% proven unbeatable"]
+    assert all(ticks(axes.xaxis) == ["0.25", "0.5", "0.9"] for axes in figure.axes)
+    assert points_of(first) == ([0, 1], [100, 100], [[100, 100], [100, 100]])
+    assert points_of(second) == ([0, 1], [60, 80], [[50, 70], [75, 85]])
+    assert all(axes.get_ylim()[1] <= 103 for axes in figure.axes), "no rate above 100 %"
+    places, shares, ends = points_of(proven)
+    assert (places, shares) == ([0, 1, 2], [50, 50, 0])
+    assert ends[0] == [round(100 * end, 4) for end in wilson_interval(1, 2)]
+
+
+def test_one_setting_without_proofs_has_no_panel_of_proofs(drawn):
+    config = Config.of(env_id="connect_four", opponent="random", seat="second")
+    agents = [made.agent(1, made.grade(sampled=made.sampled((0.5,), (0.25,))))]
+    groups = [agent_groups.group_summary(agents, config, {"network": PATH})]
+    (axes,) = drawn(group_charts.grid_chart, groups, "connect_four", PATH).axes
+    assert axes.get_ylabel() == "% wins as second, sampled"
+    assert points_of(axes) == ([0], [25], [[25, 25]])

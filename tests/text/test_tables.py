@@ -18,13 +18,14 @@ def test_the_width_is_that_of_the_terminal_and_80_in_a_file(monkeypatch):
         monkeypatch.setenv("COLUMNS", columns)
         assert tables.terminal_width() == width
     monkeypatch.delenv("COLUMNS")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "get_terminal_size", no_terminal)
-        assert tables.terminal_width() == 80
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((99, 9)))
+    assert tables.terminal_width() == 99
 
+    def no_terminal(descriptor):
+        raise OSError
 
-def no_terminal(descriptor):
-    raise OSError
+    monkeypatch.setattr(os, "get_terminal_size", no_terminal)
+    assert tables.terminal_width() == 80
 
 
 @pytest.mark.parametrize("columns", range(40, 100, 3))
