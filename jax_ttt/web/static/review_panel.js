@@ -61,16 +61,16 @@ export function ReviewPanel({ app }) {
   }
   const judgements = app.judgements();
   const isSearched = judgements.some((judged) => judged?.isKnown && !judged.isExact);
-  const method = isSearched
-    ? "Compared with exact play where a position can be solved; else with the agent's own search, " +
-      "which can be wrong."
-    : "Compared with exact play.";
+  const isUnknown = judgements.some((judged) => judged?.isKnown === false);
+  let method = "Compared with exact play";
+  if (isSearched || isUnknown) method += " where a position can be solved";
+  if (isSearched) method += "; else with the agent's own search, which can be wrong";
   const rows = game.moves.map(
     (_, ply) => html`<${Row} key=${ply} app=${app} ply=${ply} judged=${judgements[ply]} />`,
   );
   return html`
     <h3>${heading(app, judgements)}</h3>
-    <p class="note">${method} Click a move to see it on the board.</p>
+    <p class="note">${method}. Click a move to see it on the board.</p>
     <ol class="moves">
       ${rows}
     </ol>

@@ -63,7 +63,7 @@ def test_values_hints_and_perfect_play_are_there(page):
     page.show("Exact values", "Network's values", "Table's values")
     page.place_says(0, "exact draw, network .*, table ")
     page.button("Hint").click()
-    page.says("keeps the draw")
+    page.says("with best play, each move draws")
     page.choose("Expert")
     page.play_to_the_end(max)
     assert page.status() in ("You lost.", "A draw.")

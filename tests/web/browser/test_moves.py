@@ -148,13 +148,14 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
         assert page.board() == "-" * 9, fields
         page.hear("The link's position is not a position of this game.")
         # An unknown level or agent does not matter.
+    page.tab("Proof")
     for number, level in enumerate(("nobody", "constructor", "__proto__"), 2):
         fields = {"level": level, "agent": "run/nobody", "update": "77", "tab": level}
         line = [4, 0, 8, 2][:number]
         page.goto(link(served_url, "tic_tac_toe", line, **fields))
         page.has_moves(number + number % 2)
         page.says("Unbeatable (learned agent)")
-        expect(page.get_by_role("tab", name="Game")).to_have_attribute(*SELECTED)
+        expect(page.get_by_role("tab", name="Proof")).to_have_attribute(*SELECTED)
     assert page.board() == "O-O-X---X"
     page.goto(link(served_url, "connect_5x4", [2, 2, 2], side="o"))
     expect(page.squares()).to_have_count(5)
