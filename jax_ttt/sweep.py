@@ -348,9 +348,7 @@ def write_results(
 
         first = groups[0]
         if args.grid:
-            picture = group_charts.grid_chart(
-                summaries, args.config.env_id, args.preset
-            )
+            picture = group_charts.grid_chart(summaries, args.preset)
         else:
             picture = group_charts.agents_chart(first.config, first.rows, args.preset)
         picture.save(args.svg)

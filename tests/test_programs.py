@@ -282,7 +282,7 @@ def test_a_limit_of_positions_gives_a_sampled_grade(write, run):
     flags = ["--env-id", "connect_4x4", "--max-asked", "10", "--games", "20"]
     out, err = run(evaluate, written.name, *flags)
     assert err == ""
-    reason = "reaches more than 10 positions as first player, so its games are sampled"
+    reason = "reaches more than 10 positions as X, so its games are sampled"
     assert f"\nnote: it {reason}\n" in out
     assert "nothing is proven" in out
     result = json.loads(run(evaluate, written.name, *flags, "--json").out)

@@ -100,7 +100,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
         return pictures.figure_picture(figure, "light")
 
 
-def grid_chart(groups: Sequence[GroupResult], env_id: EnvId, title: str) -> Picture:
+def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
     """Draw the results of a grid of one or two settings.
 
     With one setting, they are points over its values: for each learned seat the wins,
@@ -119,7 +119,7 @@ def grid_chart(groups: Sequence[GroupResult], env_id: EnvId, title: str) -> Pict
         colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
         panels = [
             _Panel(
-                label=f"% wins as {seat_name(env_id, seat)}, {source}",
+                label=f"% wins as {seat_name(seat)}, {source}",
                 note="mean and range",
                 colour=colours[seat],
                 points=[group.win_rates.get(seat) for group in groups],

@@ -21,7 +21,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key, UInt32
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import pgx_games, position_keys, position_lookup
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
@@ -188,7 +188,7 @@ def _ask_seat(
     """Return the program's moves after these lines; show how many it has answered."""
 
     def show(number: int) -> None:
-        text = f"asking {copies.name} as {seat} player: {number:,} positions"
+        text = f"asking {copies.name} as {seat_name(seat)}: {number:,} positions"
         copies.options.say(text)
 
     show(so_far)
@@ -301,8 +301,8 @@ def _moves_of_seat(
         if searched.moves_at(depth):
             if len(moves) + len(level) > most:
                 raise _NotInAdvanceError(
-                    f"it reaches more than {most:,} positions as {seat} player, so its "
-                    "games are sampled"
+                    f"it reaches more than {most:,} positions as {seat_name(seat)}, "
+                    "so its games are sampled"
                 )
             own_lines = [*level.values()]
             own = _ask_seat(copies, seat, own_lines, level_legal, so_far=len(moves))

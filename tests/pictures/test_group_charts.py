@@ -62,7 +62,7 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
         group(point, num_proven)
         for point, num_proven in zip(points, (0, 1, 2, 4), strict=True)
     ]
-    axes, _ = drawn(group_charts.grid_chart, groups, "tic_tac_toe", "mine").axes
+    axes, _ = drawn(group_charts.grid_chart, groups, "mine").axes
     assert axes.images[0].get_array().tolist() == [[0, 0.25], [0.5, 1]]
     labels = [
         [text.get_text() for text in side]
@@ -85,7 +85,7 @@ def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
         )
         for share, searches in ((0.0, None), (0.5, made.searched()))
     ]
-    axes, bar = drawn(group_charts.grid_chart, groups, "connect_4x4", "mine").axes
+    axes, bar = drawn(group_charts.grid_chart, groups, "mine").axes
     assert axes.images[0].get_array().tolist() == [[0.375, 0.75]]
     assert bar.get_ylabel() == "partly sampled"
 
@@ -114,7 +114,7 @@ def test_one_setting_has_the_wins_of_each_seat_and_the_proofs_over_its_values(dr
     groups.append(
         agent_groups.group_summary([made.agent(9)], Config(), {"tremble": 0.9})
     )
-    figure = drawn(group_charts.grid_chart, groups, "tic_tac_toe", "mine")
+    figure = drawn(group_charts.grid_chart, groups, "mine")
     layout.assert_readable(figure)
     first, second, proven = figure.axes
     labels = [axes.get_ylabel() for axes in figure.axes]
@@ -132,6 +132,6 @@ def test_one_setting_without_proofs_has_no_panel_of_proofs(drawn):
     config = Config.of(env_id="connect_four", opponent="random", seat="second")
     agents = [made.agent(1, made.grade(sampled=made.sampled((0.5,), (0.25,))))]
     groups = [agent_groups.group_summary(agents, config, {"network": PATH})]
-    (axes,) = drawn(group_charts.grid_chart, groups, "connect_four", PATH).axes
+    (axes,) = drawn(group_charts.grid_chart, groups, PATH).axes
     assert axes.get_ylabel() == "% wins as second, sampled"
     assert points_of(axes) == ([0], [25], [[25, 25]])

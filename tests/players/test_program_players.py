@@ -184,7 +184,7 @@ def test_a_limit_is_of_all_positions_of_a_seat(write):
     sizes = [sum(b.count("-") == 16 - n for b in boards) for n in (0, 2, 4)]
     assert sizes == [1, 4, 13]
     player = make(written, "connect_4x4", max_asked=17)
-    assert player.note.startswith("it reaches more than 17 positions as first player")
+    assert player.note.startswith("it reaches more than 17 positions as X")
     assert isinstance(player, ProgramPlayer)
     assert [len(asked) for asked in written.asked("first", "connect_4x4")] == [5]
     with pytest.raises(PlayerError, match="its moves must be known in advance"):
@@ -288,9 +288,9 @@ def test_the_number_of_answers_is_shown_meanwhile(write):
 
     make(written, say=say)
     texts = [text for text, _ in shown]
-    assert texts[0] == f"asking {written.name} as first player: 0 positions"
-    assert f"asking {written.name} as first player: 2,400 positions" in texts
-    assert f"asking {written.name} as second player: 2,000 positions" in texts
+    assert texts[0] == f"asking {written.name} as X: 0 positions"
+    assert f"asking {written.name} as X: 2,400 positions" in texts
+    assert f"asking {written.name} as O: 2,000 positions" in texts
     for text, num_asked in shown[:24]:
         number = int(re.findall(r"([\d,]+) positions", text)[0].replace(",", ""))
         assert number - 5 <= num_asked <= number + 5
