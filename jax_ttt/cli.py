@@ -7,6 +7,7 @@ field.
 Imports no JAX, so that bad flags are refused immediately.
 """
 
+import contextlib
 import dataclasses
 import importlib.util
 import inspect
@@ -22,9 +23,10 @@ import tyro
 
 from jax_ttt.config import presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
-from jax_ttt.config.errors import ConflictError, UsageError
+from jax_ttt.config.errors import ConflictError, SettingError, UsageError
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config
+from jax_ttt.config.ranges import Setting, parse_setting
+from jax_ttt.config.settings import END_OF_START, Config, setting_type
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
@@ -87,6 +89,20 @@ class PresetFlags:
     grid: tuple[str, ...] = ()
     config: str | None = None
     resume: str | None = None
+    learning_rate: str | None = None
+    epsilon_start: str | None = None
+
+    def with_starts(self, config: Config) -> Config:
+        """Return the settings with the given starts of schedules, and their ends.
+
+        A start that is not allowed is left out: tyro refuses its flag.
+        """
+        starts: dict[str, Setting] = {}
+        for name in END_OF_START:
+            if (text := getattr(self, name)) is not None:
+                with contextlib.suppress(SettingError):
+                    starts[name] = parse_setting(name, setting_type(name), text)
+        return config.replace(**starts)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -131,13 +147,17 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     """
     prog = f"python -m {command.module}"
     given_fields = _fields_of_flags(words)
-    defaults = None
+    unchanged, defaults = None, None
     if issubclass(command.args_type, TrainingFlags):
         preset_flags, _ = tyro.cli(
             PresetFlags, args=words, prog=prog, add_help=False, return_unknown_args=True
         )
-        defaults = command.args_type.with_defaults(preset_flags)
-        defaults = dataclasses.replace(defaults, given_fields=tuple(given_fields))
+        unchanged = command.args_type.with_defaults(preset_flags)
+        defaults = dataclasses.replace(
+            unchanged,
+            config=preset_flags.with_starts(unchanged.config),
+            given_fields=tuple(given_fields),
+        )
     try:
         args = tyro.cli(
             command.args_type,
@@ -151,12 +171,12 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         if defaults is not None and _is_from_conflict(stop):
             standard_streams.print_stderr(defaults_note(defaults.source))
         raise
-    if isinstance(args, TrainingFlags) and defaults is not None:
+    if isinstance(args, TrainingFlags) and unchanged is not None:
         try:
-            args.config.check_changes(defaults.config)
+            args.config.check_changes(unchanged.config)
         except ConflictError as error:
             raise UsageError(
-                f"{error.args[0]} {defaults_note(defaults.source)}"
+                f"{error.args[0]} {defaults_note(unchanged.source)}"
             ) from None
     return args
 

@@ -116,6 +116,41 @@ def test_the_preset_is_named_or_implied_and_flags_change_it(flags, preset, chang
     assert args.config == PRESETS[preset].replace(**changes)
 
 
+@pytest.mark.parametrize(
+    ("flags", "changes"),
+    [
+        ("--learning-rate 0.001", {"learning_rate": 0.001}),
+        ("--learning-rate=0.01", {"learning_rate": 0.01}),
+        ("--epsilon-start 0.05", {"epsilon_start": 0.05}),
+        (
+            "--learning-rate 0.003 --learning-rate-end 0.002",
+            {"learning_rate": 0.003, "learning_rate_end": 0.002},
+        ),
+        (
+            "--preset table --network mlp --learning-rate 0.01",
+            {"network": "mlp", "learning_rate": 0.01},
+        ),
+    ],
+)
+def test_the_start_of_a_schedule_is_enough(flags, changes):
+    """Its end keeps its ratio to the start."""
+    args = parse_train(flags)
+    assert args.config == PRESETS[args.preset].replace(**changes)
+
+
+def test_the_start_of_a_schedule_is_enough_with_the_settings_of_a_run(tmp_path):
+    path, config = tmp_path / "config.json", PRESETS["default"]
+    path.write_text(json.dumps(SAVED | {"config": config.as_dict()}))
+    args = parse_train(f"--config {path} --learning-rate 0.001")
+    assert args.config == config.replace(learning_rate=0.001)
+
+
+def test_help_shows_the_end_that_follows(capsys):
+    assert commands.run(train, ["--epsilon-start", "0.5", "--help"]) == 0
+    texts = flag_helps(capsys.readouterr().out)
+    assert "(default: 0.05)" in texts["--epsilon-end"]
+
+
 SAVED = {"format_version": json_records.FORMAT_VERSION, "preset": "plain", "seed": 5}
 
 
