@@ -405,8 +405,8 @@ def test_a_run_can_be_proven_by_the_tree_or_by_counterexamples(
 def test_a_match_has_the_given_number_of_games_or_a_default_without_exact_results():
     for is_exact, default in ((False, 1024), (True, 0)):
         assert Config().evaluation.num_games(is_exact) == default
-        for given in (8, 0):  # 0 is no default: it means no match
-            assert Config.of(eval_games=given).evaluation.num_games(is_exact) == given
+        for games in (8, 0):  # 0 is no default: it means no match
+            assert Config.of(eval_games=games).evaluation.num_games(is_exact) == games
 
 
 TRAINING_ONLY = {
