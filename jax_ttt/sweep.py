@@ -379,6 +379,20 @@ COMMAND = cli.Command(
         "--preset table --grid tremble=0.5,0.7 tau=0.05,0.1": "Compare four settings.",
         "--resume runs/SWEEP.jsonl": "Continue a sweep that was interrupted.",
     },
+    first=(
+        "preset",
+        "env_id",
+        "opponent",
+        "num_seeds",
+        "first_seed",
+        "grid",
+        "num_updates",
+        "resume",
+        "csv",
+        "svg",
+        "device",
+        "json",
+    ),
 )
 
 if __name__ == "__main__":
