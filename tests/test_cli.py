@@ -17,8 +17,9 @@ import pytest
 from jax_ttt import __version__, arena, cli, evaluate, play, plot, runs
 from jax_ttt.__main__ import COMMANDS, run_command
 from jax_ttt.config.errors import UsageError, flag_name
+from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
 from jax_ttt.files import json_records
 
 train = commands.module_of("train")
@@ -406,6 +407,13 @@ def test_the_help_has_all_flags_in_filled_lines(command, width, helps):
         indents = {len(each) - len(each.lstrip()) for each in (line, following)}
         if len(indents) == 1 and indents != {0}:  # of one text
             assert len(line) + 1 + len(following.split()[0]) > room, line
+
+
+def test_the_help_has_the_texts_of_the_settings(helps):
+    text = unframed(helps["train"]["80"])
+    for part in PART_TYPES.values():
+        for field, words in field_texts(part).items():
+            assert words in text, field
 
 
 @pytest.mark.parametrize("command", ["train", "sweep"])
