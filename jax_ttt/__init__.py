@@ -20,6 +20,11 @@ Example:
 import importlib
 from typing import TYPE_CHECKING
 
+from jax_ttt.runtime import early_interrupts
+
+# The imports of a command take about a second, in which Ctrl-C may come.
+early_interrupts.hold_ctrl_c(package=__name__, script="jax-ttt")
+
 if TYPE_CHECKING:
     from jax_ttt.api.agent import load, save
     from jax_ttt.api.cross_table import cross_table

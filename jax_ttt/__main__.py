@@ -19,7 +19,7 @@ import tyro
 from jax_ttt import __version__
 from jax_ttt.cli import ArgsT, Command, TrainingFlags, defaults_note, parse
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
-from jax_ttt.runtime import process_info, standard_streams
+from jax_ttt.runtime import early_interrupts, process_info, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
@@ -88,6 +88,7 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
 
 def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
     try:
+        early_interrupts.raise_held()
         code = _parse_and_run(command, words)
         sys.stdout.flush()  # an error at exit would be a traceback
         return code

@@ -7,24 +7,34 @@ field.
 Imports no JAX, so that bad flags are refused immediately.
 """
 
+import contextlib
 import dataclasses
 import importlib.util
 import inspect
 import itertools
+import shutil
+import textwrap
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
 import tyro
 
+from jax_ttt import flags
 from jax_ttt.config import presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
-from jax_ttt.config.errors import ConflictError, UsageError
+from jax_ttt.config.errors import (
+    ConflictError,
+    SettingError,
+    UsageError,
+    flag_name,
+)
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config
+from jax_ttt.config.ranges import Setting, parse_setting
+from jax_ttt.config.settings import END_OF_START, Config, setting_type
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
@@ -32,6 +42,20 @@ if TYPE_CHECKING:
 
 DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
+_OTHER_NAMES = {
+    "lr": ("learning_rate",),
+    "alpha": ("learning_rate",),
+    "lr_end": ("learning_rate_end",),
+    "epsilon": ("epsilon_start", "epsilon_end"),
+    "epochs": ("num_updates",),
+    "steps": ("num_updates",),
+    "iterations": ("num_updates",),
+    "episodes": ("num_updates", "games"),
+    "batch_size": ("num_envs", "replay_batch"),
+    "game": ("env_id", "games"),
+    "env": ("env_id",),
+}
+"""The names of our flags by the names that other programs give them."""
 _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 """Unicode categories that a line can't show: control characters, bytes that are not
 UTF-8, and line ends."""
@@ -52,17 +76,43 @@ class Command(Generic[ArgsT]):
     examples: Mapping[str, str] = field(default_factory=dict)
     """The words of example command lines, each with a description."""
 
+    first: tuple[str, ...] = ()
+    """The fields whose flags people use most, which begin the help; by default those of
+    the command's own dataclass, and its device."""
+
     @property
     def description(self) -> str:
-        """The text before the flags in the help."""
-        texts = [inspect.getdoc(self.args_type), self.notes]
+        """The text before the flags in the help, wrapped for the terminal."""
+        paragraphs = (inspect.getdoc(self.args_type) or "").split("\n\n")
+        texts = [" ".join(text.split()) for text in paragraphs] + [self.notes]
         lines = [
             f"  {f'python -m {self.module} {words}'.rstrip()}\n      {text}"
             for words, text in self.examples.items()
         ]
         if lines:
             texts.append("\n".join(["Examples:", *lines]))
-        return "\n\n".join(text for text in texts if text)
+        paragraphs = "\n\n".join(text for text in texts if text).split("\n\n")
+        return "\n\n".join(map(_wrapped, paragraphs))
+
+
+def _wrapped(text: str) -> str:
+    """Return a paragraph whose lines fit in the terminal.
+
+    All lines but the first are indented: tyro joins a line that begins with a letter
+    with the line before it.
+    """
+    wrapped: list[str] = []
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()))
+        wrapped += textwrap.wrap(
+            line.strip(),
+            width=shutil.get_terminal_size().columns,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}    " if indent else "  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(wrapped)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -87,6 +137,20 @@ class PresetFlags:
     grid: tuple[str, ...] = ()
     config: str | None = None
     resume: str | None = None
+    learning_rate: str | None = None
+    epsilon_start: str | None = None
+
+    def with_starts(self, config: Config) -> Config:
+        """Return the settings with the given starts of schedules, and their ends.
+
+        A start that is not allowed is left out: tyro refuses its flag.
+        """
+        starts: dict[str, Setting] = {}
+        for name in END_OF_START:
+            if (text := getattr(self, name)) is not None:
+                with contextlib.suppress(SettingError):
+                    starts[name] = parse_setting(name, setting_type(name), text)
+        return config.replace(**starts)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -131,33 +195,40 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     """
     prog = f"python -m {command.module}"
     given_fields = _fields_of_flags(words)
-    defaults = None
+    unchanged, defaults = None, None
     if issubclass(command.args_type, TrainingFlags):
         preset_flags, _ = tyro.cli(
             PresetFlags, args=words, prog=prog, add_help=False, return_unknown_args=True
         )
-        defaults = command.args_type.with_defaults(preset_flags)
-        defaults = dataclasses.replace(defaults, given_fields=tuple(given_fields))
+        # Words that are choices may be in capitals, see `flags`.
+        preset_flags = dataclasses.replace(
+            preset_flags,
+            preset=preset_flags.preset and preset_flags.preset.lower(),
+            env_id=preset_flags.env_id and preset_flags.env_id.lower(),
+        )
+        unchanged = command.args_type.with_defaults(preset_flags)
+        defaults = dataclasses.replace(
+            unchanged,
+            config=preset_flags.with_starts(unchanged.config),
+            given_fields=tuple(given_fields),
+        )
+    defaults = command.args_type() if defaults is None else defaults
+    _check_other_names(given_fields, {flag.name for flag in flags.flags_of(defaults)})
     try:
-        args = tyro.cli(
-            command.args_type,
-            args=words,
-            default=defaults,
+        args = flags.read(
+            defaults,
+            words=words,
+            first=command.first,
             prog=prog,
             description=command.description,
-            config=(tyro.conf.OmitArgPrefixes,),
         )
-    except SystemExit as stop:
-        if defaults is not None and _is_from_conflict(stop):
-            standard_streams.print_stderr(defaults_note(defaults.source))
-        raise
-    if isinstance(args, TrainingFlags) and defaults is not None:
-        try:
-            args.config.check_changes(defaults.config)
-        except ConflictError as error:
-            raise UsageError(
-                f"{error.args[0]} {defaults_note(defaults.source)}"
-            ) from None
+        if isinstance(args, TrainingFlags) and unchanged is not None:
+            args.config.check_changes(unchanged.config)
+    except ConflictError as error:
+        if unchanged is None:
+            raise
+        note = defaults_note(unchanged.source)
+        raise UsageError(f"{error.args[0]} {note}") from None
     return args
 
 
@@ -168,10 +239,10 @@ def _fields_of_flags(words: Sequence[str]) -> list[str]:
         UsageError: a flag is given twice, and tyro would use the last one; a word is
             empty, and as a path would be the current folder; or a line can't show it.
     """
-    flags = [word.partition("=")[0] for word in words if word.startswith("--")]
-    fields = [flag[2:].replace("-", "_") for flag in flags]
+    names = [word.partition("=")[0] for word in words if word.startswith("--")]
+    fields = [name[2:].replace("-", "_") for name in names]
     counts = Counter(name.removeprefix("no_") for name in fields)
-    for flag, name in zip(flags, fields, strict=True):
+    for flag, name in zip(names, fields, strict=True):
         if counts[name.removeprefix("no_")] > 1:
             raise UsageError(f"{flag} must be given once, and without its opposite")
     for previous, word in zip(("", *words), words, strict=False):
@@ -185,12 +256,15 @@ def _fields_of_flags(words: Sequence[str]) -> list[str]:
     return fields
 
 
-def _is_from_conflict(stop: SystemExit) -> bool:
-    """Return whether tyro stopped because settings contradict each other."""
-    error: BaseException | None = stop
-    while error is not None and not isinstance(error, ConflictError):
-        error = error.__context__
-    return error is not None
+def _check_other_names(given_fields: Iterable[str], names: Collection[str]) -> None:
+    """Raise `UsageError` for a flag that other programs have and that we name else."""
+    for name in given_fields:
+        ours = [other for other in _OTHER_NAMES.get(name, ()) if other in names]
+        if ours and name not in names:
+            hint = " or ".join(map(flag_name, ours))
+            raise UsageError(
+                f"there is no flag {flag_name(name)}; did you mean {hint}?"
+            )
 
 
 def defaults_note(source: str) -> str:

@@ -146,12 +146,16 @@ def main(args: Args) -> int:
         standard_streams.status_line(f"grading {name}") as status,
     ):
         stamp = player_names.file_stamp(spec) if args.certificate else ()
-        # An exam asks for other positions than those that the player reaches.
-        in_advance = args.exam is None or GAMES[env_id].enumerable
         options = dataclasses.replace(
-            args.programs, in_advance=in_advance, say=status.set_description_str
+            args.programs,
+            in_advance=not is_exam_only(args, env_id),
+            say=status.set_description_str,
         )
-        player = registry.make_player(spec, env_id, player_key, options)
+        player = examinee = registry.make_player(spec, env_id, player_key, options)
+        if args.exam is not None and spec.program and not GAMES[env_id].enumerable:
+            # An exam asks for other positions than those that the program reaches.
+            live = dataclasses.replace(options, in_advance=False)
+            examinee = registry.make_player(spec, env_id, player_key, live)
         status.set_description_str(f"grading {name}")
         tree = trees.host_tree(env_id)
         certificate, reason = None, ""
@@ -164,6 +168,7 @@ def main(args: Args) -> int:
             args=args,
             env_id=env_id,
             player=player,
+            examinee=examinee,
             key=match_key,
             say=status.set_description_str,
             mesh=hardware.mesh,
@@ -208,11 +213,15 @@ def grade_player(
     args: Args,
     env_id: EnvId,
     player: "Player",
+    examinee: "Player",
     key: "jax.Array",
     say: Callable[[str], None],
     mesh: "Mesh | None",
 ) -> Grade:
-    """Return the grade that the flags ask for; `say` shows the progress."""
+    """Return the grade that the flags ask for; `say` shows the progress.
+
+    `examinee` is the same player, which can play in the positions of an exam.
+    """
     import jax
 
     from jax_ttt.grading import exam, grader, search_grade
@@ -238,7 +247,7 @@ def grade_player(
     if args.exam is not None:
         file = None if args.exam == Path() else args.exam
         questions = exam.read_exam(env_id, file)
-        result = exam.take_exam(env_id, player, questions, exam_key)
+        result = exam.take_exam(env_id, examinee, questions, exam_key)
         grade = dataclasses.replace(grade, exam=result)
     if exam_only and args.games is None:
         return grade

@@ -62,7 +62,8 @@ def main(args: Args) -> int:
         args = dataclasses.replace(args, runs=(Path(cli.player_or_newest_run(None)),))
     for run in args.runs:
         if not run.is_dir():
-            raise UsageError(f"{run}: no such folder")
+            reason = "a file, not a run's folder" if run.exists() else "no such folder"
+            raise UsageError(f"{run}: {reason}")
     path = args.svg or default_path(args)
     pictures.check_picture_file("--svg", path)
     cli.check_output_path("--svg", path)

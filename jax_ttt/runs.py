@@ -42,7 +42,8 @@ class RunsResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
-        raise UsageError(f"{args.folder}: no such folder")
+        reason = "a file, not a folder" if args.folder.exists() else "no such folder"
+        raise UsageError(f"{args.folder}: {reason}")
     summaries = run_folder.run_summaries(args.folder)
     if args.json:
         print(json_records.to_json(RunsResult(runs=tuple(summaries))))

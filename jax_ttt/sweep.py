@@ -21,7 +21,7 @@ from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.files import json_records, sweep_file
 from jax_ttt.files.metrics_rows import AgentResult
@@ -117,6 +117,8 @@ def main(args: Args) -> int:
     if args.resume is not None:
         sweep = sweep_to_continue(args.resume, args.given_fields)
         args = with_settings(args, sweep)
+    else:
+        args = with_given_ends(args)
     points = points_to_train(args)
     with interrupts.stop_request() as request:
         hardware = cli.set_up_device(args.machine, args.spread)
@@ -165,6 +167,20 @@ def with_settings(args: Args, sweep: Sweep) -> Args:
         num_seeds=sweep.num_seeds,
         **fields,
     )
+
+
+def with_given_ends(args: Args) -> Args:
+    """Return the arguments with a grid that keeps the given ends of schedules.
+
+    Otherwise the end of a schedule would follow its start, which the grid varies.
+    """
+    varied = settings_grid.read_grid(args.grid)
+    ends = [
+        f"{end}={args.config.value(end)}"
+        for start, end in END_OF_START.items()
+        if start in varied and end in args.given_fields and end not in varied
+    ]
+    return dataclasses.replace(args, grid=(*args.grid, *ends))
 
 
 def open_file(args: Args) -> SweepFile:
@@ -364,6 +380,20 @@ COMMAND = cli.Command(
         "--preset table --grid tremble=0.5,0.7 tau=0.05,0.1": "Compare four settings.",
         "--resume runs/SWEEP.jsonl": "Continue a sweep that was interrupted.",
     },
+    first=(
+        "preset",
+        "env_id",
+        "opponent",
+        "num_seeds",
+        "first_seed",
+        "grid",
+        "num_updates",
+        "resume",
+        "csv",
+        "svg",
+        "device",
+        "json",
+    ),
 )
 
 if __name__ == "__main__":

@@ -506,6 +506,20 @@ COMMAND = cli.Command(
         "--config runs/RUN/config.json --seed 3": "Train again, with another seed.",
         "--resume runs/RUN": "Continue a run that was interrupted.",
     },
+    first=(
+        "preset",
+        "env_id",
+        "opponent",
+        "seed",
+        "num_updates",
+        "learning_rate",
+        "until_proven",
+        "run_dir",
+        "resume",
+        "device",
+        "quiet",
+        "json",
+    ),
 )
 
 if __name__ == "__main__":

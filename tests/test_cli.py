@@ -1,6 +1,7 @@
 """The parts that commands share: help, defaults, errors. See also `test_refused.py`."""
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -13,11 +14,12 @@ import commands
 import jax
 import pytest
 
-from jax_ttt import __version__, arena, cli, evaluate, play, plot
+from jax_ttt import __version__, arena, cli, evaluate, play, plot, runs
 from jax_ttt.__main__ import COMMANDS, run_command
 from jax_ttt.config.errors import UsageError, flag_name
+from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
 from jax_ttt.files import json_records
 
 train = commands.module_of("train")
@@ -114,6 +116,109 @@ def test_the_preset_is_named_or_implied_and_flags_change_it(flags, preset, chang
     args = parse_train(flags)
     assert args.preset == preset
     assert args.config == PRESETS[preset].replace(**changes)
+
+
+@pytest.mark.parametrize(
+    ("flags", "changes"),
+    [
+        ("--learning-rate 0.001", {"learning_rate": 0.001}),
+        ("--learning-rate=0.01", {"learning_rate": 0.01}),
+        ("--epsilon-start 0.05", {"epsilon_start": 0.05}),
+        (
+            "--learning-rate 0.003 --learning-rate-end 0.002",
+            {"learning_rate": 0.003, "learning_rate_end": 0.002},
+        ),
+        (
+            "--preset table --network mlp --learning-rate 0.01",
+            {"network": "mlp", "learning_rate": 0.01},
+        ),
+    ],
+)
+def test_the_start_of_a_schedule_is_enough(flags, changes):
+    """Its end keeps its ratio to the start."""
+    args = parse_train(flags)
+    assert args.config == PRESETS[args.preset].replace(**changes)
+
+
+def test_the_start_of_a_schedule_is_enough_with_the_settings_of_a_run(tmp_path):
+    path, config = tmp_path / "config.json", PRESETS["default"]
+    path.write_text(json.dumps(SAVED | {"config": config.as_dict()}))
+    args = parse_train(f"--config {path} --learning-rate 0.001")
+    assert args.config == config.replace(learning_rate=0.001)
+
+
+def test_help_shows_the_end_that_follows(capsys):
+    assert commands.run(train, ["--epsilon-start", "0.5", "--help"]) == 0
+    texts = flag_helps(capsys.readouterr().out)
+    assert "(default: 0.05)" in texts["--epsilon-end"]
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "suggestion"),
+    [
+        ("train", "--lr 0.1", "--learning-rate"),
+        ("train", "--lr=0.1", "--learning-rate"),
+        ("train", "--lr-end 0.1", "--learning-rate-end"),
+        ("train", "--epochs 10", "--num-updates"),
+        ("sweep", "--steps 10", "--num-updates"),
+        ("train", "--batch-size 8", "--num-envs or --replay-batch"),
+        ("train", "--epsilon 0.1", "--epsilon-start or --epsilon-end"),
+        ("play", "--game hex", "--env-id"),
+        ("arena", "--game 3", "--env-id or --games"),
+        ("evaluate", "--episodes 9", "--games"),
+    ],
+)
+def test_a_name_that_other_programs_use_is_answered_with_ours(
+    command, words, suggestion, capsys
+):
+    assert commands.run(commands.module_of(command), words.split()) == 2
+    flag = re.split("[ =]", words)[0]
+    message = f"error: there is no flag {flag}; did you mean {suggestion}?\n"
+    assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        ("--env-id connect4", "connect_four"),
+        ("--env-id tictactoe", "tic_tac_toe"),
+        ("--env-id go", "go_9x9"),
+        ("--env-id chess", "gardner_chess"),
+        ("--preset tabel", "table"),
+    ],
+)
+def test_a_word_that_is_no_choice_is_answered_with_the_nearest_first(
+    words, suggestion, capsys
+):
+    assert commands.run(train, words.split()) == 2
+    message, word = unframed(capsys.readouterr().err), words.split()[1]
+    assert f"got '{word}'; did you mean {suggestion}? It must be one of " in message
+
+
+def test_choices_may_be_in_capitals():
+    args = parse_train("--preset TABLE --env-id Tic_Tac_Toe")
+    assert (args.preset, args.config) == ("table", PRESETS["table"])
+    assert parse_train("--env-id TIC_TAC_TOE").config == PRESETS["default"]
+    for side in ("X", "O", "x", "o", "First", "second", "random"):
+        assert commands.parse(play, ["--side", side]).side == side.lower()
+
+
+def test_a_file_in_place_of_a_folder_is_named_as_one(tmp_path, capsys):
+    path = tmp_path / "README.md"
+    path.write_text("")
+    for module, kind in ((plot, "run's folder"), (runs, "folder")):
+        assert commands.run(module, [str(path)]) == 2
+        assert capsys.readouterr().err == f"error: {path}: a file, not a {kind}\n"
+
+
+def test_a_contradiction_is_one_line_that_names_the_source(capsys):
+    words = ["--preset", "table", "--opponent", "minimax"]
+    assert commands.run(train, words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: --backup must be one-ply against an opponent")
+    assert err.endswith("(the others are those of preset table)\n")
+    assert err.count("\n") == 1
 
 
 SAVED = {"format_version": json_records.FORMAT_VERSION, "preset": "plain", "seed": 5}
@@ -228,16 +333,21 @@ def flag_helps(text):
 
 @pytest.fixture(scope="module")
 def helps():
-    """Return the helps of all commands, printed by one process that loads no JAX."""
+    """Return the help of each command at two widths, by one process without JAX."""
     code = """
-import contextlib, io, json, sys
+import contextlib, io, json, os, sys
 import commands
 from jax_ttt.__main__ import COMMANDS
 texts = {}
 for command in COMMANDS:
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert commands.run(commands.module_of(command), ["--help"]) == 0
-    texts[command] = out.getvalue()
+    texts[command] = {}
+    for width in (80, 120):
+        os.environ["COLUMNS"] = str(width)
+        out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+        with contextlib.redirect_stdout(out):
+            assert commands.run(commands.module_of(command), ["--help"]) == 0
+        out.flush()
+        texts[command][width] = out.buffer.getvalue().decode()
 assert not {"jax", "pgx"} & sys.modules.keys()
 print(json.dumps(texts))
 """
@@ -248,8 +358,7 @@ print(json.dumps(texts))
         text=True,
         env=as_users.environment(
             PYTHONPATH=f"{as_users.ROOT}{os.pathsep}{tests}",
-            COLUMNS=100,
-            PYTHONIOENCODING="ascii",
+            PYTHONIOENCODING="utf-8",
         ),
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -258,7 +367,7 @@ print(json.dumps(texts))
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_examples_of_the_help_are_accepted(command, helps):
-    text, module = unframed(helps[command]), commands.module_of(command)
+    text, module = unframed(helps[command]["80"]), commands.module_of(command)
     assert "\x1b" not in text  # colours are for terminals
     for words in module.COMMAND.examples:
         assert f"python -m jax_ttt.{command} {words}".strip() in text
@@ -266,12 +375,65 @@ def test_the_examples_of_the_help_are_accepted(command, helps):
             commands.parse(module, words.split())
 
 
+HIDDEN = {"given_fields", "source", "latest", "in_advance", "say"}
+"""Fields of commands' arguments that no flag sets."""
+
+
+def visible_fields(record):
+    """Return the names of the fields that flags set, in a dataclass and within it."""
+    names = set()
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        names |= (
+            visible_fields(value) if dataclasses.is_dataclass(value) else {field.name}
+        )
+    return names - HIDDEN
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_has_all_flags_in_filled_lines(command, width, helps):
+    text, args = helps[command][width], commands.module_of(command).Args()
+    for name in visible_fields(args):
+        flag = flag_name("config" if name == "saved" else name)
+        assert re.search(rf"{flag}\b(?!-)|\[{name.upper()}\b", text), flag
+    for word in ("{None}", "(default: None)", "(default: )", "config.run"):
+        assert word not in text
+    _, *lines = text.splitlines()  # after the usage
+    assert max(map(len, lines)) <= int(width)
+    inner = [line[2:-2] for line in lines if line.startswith("\u2502")]
+    room = max(map(len, inner))
+    for line, following in itertools.pairwise(map(str.rstrip, inner)):
+        indents = {len(each) - len(each.lstrip()) for each in (line, following)}
+        if len(indents) == 1 and indents != {0}:  # of one text
+            assert len(line) + 1 + len(following.split()[0]) > room, line
+
+
+def test_the_help_has_the_texts_of_the_settings(helps):
+    text = unframed(helps["train"]["80"])
+    for part in PART_TYPES.values():
+        for field, words in field_texts(part).items():
+            assert words in text, field
+
+
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_the_flags_that_people_use_most_come_first(command, helps):
+    first, _, others = helps[command]["80"].partition("\u2570")  # a frame's corner
+    assert len(first.splitlines()) < 80
+    for name in ("--preset", "--env-id", "--num-updates", "--device", "--json"):
+        assert f"\u2502 {name} " in first
+        assert f"\u2502 {name} " not in others
+
+
 def test_help_shows_the_values_of_a_preset(capsys):
     assert commands.run(train, ["--preset", "article", "--help"]) == 0
     texts = flag_helps(capsys.readouterr().out)
     for field in PART_OF_FIELD:
         value = PRESETS["article"].value(field)
-        assert f"(default: {value})" in texts[flag_name(field)]
+        if value is None:
+            assert "default:" not in texts[flag_name(field)]
+        else:
+            assert f"(default: {value})" in texts[flag_name(field)]
 
 
 @pytest.mark.fault

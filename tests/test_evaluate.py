@@ -252,6 +252,25 @@ def test_a_certificate_replaces_files_alone(one_seat, tmp_path, refuse):
 
 
 @pytest.mark.fault
+@pytest.mark.parametrize("flag", ["--certificate", "--policy-csv", "--policy-json"])
+def test_the_agent_itself_is_never_overwritten(flag, one_seat, tmp_path, refuse):
+    """By any of its names: a link to it, or another spelling of its path."""
+    path = tmp_path / "run" / "agent.safetensors"
+    path.parent.mkdir()
+    shutil.copy(one_seat, path)
+    link, hard_link = tmp_path / "link", tmp_path / "hard_link"
+    link.symlink_to(path)
+    hard_link.hardlink_to(path)
+    detour = path.parent / ".." / "run" / path.name
+    for output in (path, link, hard_link, detour):
+        message = refuse(path, flag, output)
+        assert message == f"error: {flag} {output}: the agent's own file\n"
+    for name in (link, path.parent):  # the agent may be named by a link or a folder
+        assert "the agent's own file" in refuse(name, flag, path)
+    assert path.read_bytes() == one_seat.read_bytes()
+
+
+@pytest.mark.fault
 def test_a_certificate_is_of_the_file_that_was_read(
     one_seat, tmp_path, run, refuse, monkeypatch
 ):

@@ -257,6 +257,41 @@ def test_an_exam_asks_for_its_questions_alone(write, run, tmp_path):
     assert asked == [[["3 3", "0 1"]], [["3"]]]
 
 
+SMALL_EXAM = "moves,s1,s2,s3,s4,kind\n14,0,1,0,0,random\n44,0,0,1,0,random\n"
+"""Two positions of `connect_4x4`; a program of the second column knows the first."""
+
+
+def exam_beside_a_search(write, run, tmp_path, *flags):
+    """Return the result of an exam of a program and of a search, and the program."""
+    path = tmp_path / "exam.csv"
+    path.write_text(SMALL_EXAM)
+    written = write(player_programs.FIRST_COLUMN)
+    words = [written.name, "--env-id", "connect_4x4", "--exam", path, *flags]
+    result = json.loads(run(evaluate, *words, "--json").out)
+    exam = result["grade"].pop("exam")["all"]
+    assert (exam["num_positions"], exam["share"]) == (2, 0.5)
+    return result, written
+
+
+def test_an_exam_beside_a_search_asks_a_program_in_advance(write, run, tmp_path):
+    flags = ["--max-positions", 9, "--max-asked", 5, "--games", 1]
+    result, _ = exam_beside_a_search(write, run, tmp_path, *flags)
+    note = "it reaches more than 5 positions as first player, so its games are sampled"
+    assert result["note"] == note
+
+
+@pytest.mark.slow
+def test_an_exam_beside_a_search_leaves_the_grade_exact(write, run, tmp_path):
+    flags = ["--max-positions", 10_000]
+    result, written = exam_beside_a_search(write, run, tmp_path, *flags)
+    words = [written.name, "--env-id", "connect_4x4", *flags, "--json"]
+    expected = run(evaluate, *words)
+    assert expected.err == ""
+    assert result == json.loads(expected.out)
+    assert result["grade"]["unbeatable"] is False
+    assert "sampled" not in result["grade"]
+
+
 def first_column(key, env_state):
     order = jnp.array([1, 2, 0, 3])
     return order[env_state.legal_action_mask[:, order].argmax(axis=1)]

@@ -86,6 +86,21 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
         assert f">{text}</text>" in drawn
 
 
+@pytest.mark.parametrize(
+    ("flags", "ends"),
+    [
+        ("", (0.001, 0.02)),  # the ratio of the preset, from 0.006 to 0.002
+        ("--learning-rate-end 0.0005", (0.0005, 0.0005)),
+    ],
+)
+def test_a_grid_of_learning_rates_needs_no_end_and_keeps_a_given_one(flags, ends):
+    words = [*flags.split(), "--grid", "learning_rate=0.003,0.06"]
+    args = sweep.with_given_ends(commands.parse(sweep, words))
+    configs = [config for _, config in sweep.points_to_train(args)]
+    actual = [config.optimizer.learning_rate_end for config in configs]
+    assert actual == pytest.approx(ends)
+
+
 def test_ctrl_c_keeps_the_finished_agents(capsys, monkeypatch, tmp_path):
     real, calls = loop.training_steps, []
 
@@ -195,7 +210,11 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
         ("--grid eval_every=1,2", "--eval-every must be left out: a sweep"),
         ("--grid eval_games=1,2", "--grid can't vary eval_games: a sweep is of"),
         ("--grid network=mlp,table hidden_size=9", "--hidden-size must be left out"),
-        ("--grid learning_rate=0.001", "(the others are those of preset default)"),
+        (
+            "--learning-rate-end 0.002 --grid learning_rate=0.001",
+            "--learning-rate-end must be at most 0.001",
+        ),
+        ("--grid reward_loss=-0.5", "(the others are those of preset default)"),
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         ("--svg x.svg --grid tau=1 gamma=1 tremble=1", "--svg must be used with"),
     ],

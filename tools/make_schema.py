@@ -3,10 +3,8 @@
 python -m tools.make_schema
 """
 
-import ast
 import dataclasses
 import inspect
-import itertools
 import json
 import textwrap
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import msgspec
 
 from jax_ttt.arena import ArenaResult, Pair
+from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import Setting
 from jax_ttt.evaluate import EvaluateResult
@@ -209,23 +208,6 @@ def _as_written(field: dataclasses.Field, kind: dict[str, Any]) -> dict[str, Any
         kinds = [part for part in kind["anyOf"] if part != {"type": "null"}]
         kind = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     return kind
-
-
-def field_texts(record: type) -> dict[str, str]:
-    """Return the docstring of each field of a dataclass, by the field's name."""
-    texts: dict[str, str] = {}
-    for parent in record.__mro__[:-1]:
-        source = textwrap.dedent(inspect.getsource(parent))
-        body = ast.parse(source).body[0]
-        assert isinstance(body, ast.ClassDef)
-        for field, text in itertools.pairwise(body.body):
-            match field, text:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=name)),
-                    ast.Expr(value=ast.Constant(value=str(docstring))),
-                ):
-                    texts.setdefault(name, " ".join(docstring.split()))
-    return texts
 
 
 def page() -> str:

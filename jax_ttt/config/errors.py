@@ -54,6 +54,33 @@ def flag_name(field: str) -> str:
 
 
 def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
-    """Return `; did you mean ...?` with the most similar word, or nothing."""
-    similar = difflib.get_close_matches(word, valid_words, n=1)
+    """Return `; did you mean ...?` with the most similar word, or nothing.
+
+    A word that differs in its spelling only comes first (connect4, connect_four), then
+    one that contains this one (chess, gardner_chess).
+    """
+    words = [*valid_words]
+    same = [other for other in words if _spelled(other) == _spelled(word)]
+    longer = [other for other in words if len(word) > 1 and word in other]
+    similar = [*same, *longer, *difflib.get_close_matches(word, words, n=1)]
     return f"; did you mean {similar[0]}?" if similar else ""
+
+
+_DIGITS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+)
+
+
+def _spelled(word: str) -> str:
+    """Return a word's letters, with its digits in words."""
+    letters = [_DIGITS[int(x)] if x in "0123456789" else x for x in word.lower()]
+    return "".join(x for x in letters if x not in "-_ ")

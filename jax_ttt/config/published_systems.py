@@ -344,6 +344,7 @@ PUBLISHED = {
             learning_rate=0.3,
             learning_rate_end=0.3,
             epsilon_start=0.5,
+            epsilon_end=0.5,
             eval_every=60,
         ),
         (

@@ -41,7 +41,7 @@ class Range(PrimitiveConstructorSpec[int | float | None]):
         ends = ends.replace("..", "<..") if above_low else ends
         super().__init__(
             nargs=1,
-            metavar=f"{{None}}|{ends}" if optional else ends,
+            metavar=ends,
             instance_from_str=lambda words: self.parse(words[0]),
             is_instance=lambda value: self._broken_rule(value) is None,
             str_from_instance=lambda value: [str(value)],

@@ -11,7 +11,7 @@ refused immediately.
 import dataclasses
 import functools
 from dataclasses import field
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import ConflictError, SettingError, did_you_mean
@@ -23,6 +23,7 @@ from jax_ttt.config.ranges import (
     Reward,
     Setting,
     SettingsPart,
+    check_setting,
     field_types,
 )
 
@@ -234,8 +235,8 @@ class ExplorationSettings(SettingsPart):
     epsilon_start: Fraction = 1.0
     """Share of random moves at the first update."""
     epsilon_end: Fraction = 0.5
-    """Lowest share of random moves; linear reaches it at the last update. At
-    most epsilon_start."""
+    """Lowest share of random moves; linear reaches it at the last update. At most
+    epsilon_start. Where only epsilon_start is given, the ratio of the two stays."""
     epsilon_schedule: EpsilonSchedule = "linear"
     """Epsilon's schedule: linear; steps (minus epsilon_decay after each tenth of the
     updates); exponential (times epsilon_decay after each finished game)."""
@@ -280,7 +281,8 @@ class OptimizerSettings(SettingsPart):
     """Step size at the first update. With a table: the share of the error
     that a visit removes, often called alpha."""
     learning_rate_end: Annotated[float, Range(float, 0, 1e38)] = 0.0
-    """Step size at the last update, linear in between. At most learning_rate."""
+    """Step size at the last update, linear in between. At most learning_rate. Where
+    only learning_rate is given, the ratio of the two stays."""
     learning_rate_decay: Fraction = 1.0
     """Factor by which the step size falls after each eval_every updates, on top of the
     line from learning_rate to learning_rate_end. 1: no decay."""
@@ -453,6 +455,13 @@ PART_OF_FIELD = {
     name: part for part, type_ in PART_TYPES.items() for name in field_types(type_)
 }
 """The part that has a field, by the field's name; field names are unique."""
+END_OF_START = {"learning_rate": "learning_rate_end", "epsilon_start": "epsilon_end"}
+"""The fields that end a schedule, by the fields that start it."""
+
+
+def setting_type(name: str) -> object:
+    """Return the type of a field, with its range."""
+    return field_types(PART_TYPES[PART_OF_FIELD[name]])[name]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -493,24 +502,42 @@ class Config:
     def replace(self, **fields: object) -> "Config":
         """Return the settings with these fields changed.
 
+        A schedule whose start is given alone keeps the ratio of its end to its start.
+
         Raises:
             SettingError: a field is unknown, outside its range, or contradicts others.
         """
-        changes: dict[str, dict[str, object]] = {}
+        values: dict[str, Any] = {}
         for name, value in fields.items():
             if name not in PART_OF_FIELD:
                 hint = did_you_mean(name, PART_OF_FIELD)
                 raise SettingError(name, f"the name of a setting{hint}", value)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
-            python_value = value if item is None else item()
-            part_changes = changes.setdefault(PART_OF_FIELD[name], {})
-            part_changes[name] = python_value
+            values[name] = value if item is None else item()
+        changes: dict[str, dict[str, object]] = {}
+        for name, value in (self._ends_that_follow(values) | values).items():
+            changes.setdefault(PART_OF_FIELD[name], {})[name] = value
         parts = {
             part: dataclasses.replace(getattr(self, part), **part_changes)
             for part, part_changes in changes.items()
         }
         return dataclasses.replace(self, **parts)
+
+    def _ends_that_follow(self, values: dict[str, Any]) -> dict[str, float]:
+        """Return the new ends of the schedules whose start these values change.
+
+        Raises:
+            SettingError: a start is outside its range.
+        """
+        ends: dict[str, float] = {}
+        for start, end in END_OF_START.items():
+            old_start, old_end = getattr(self.hyper, start), getattr(self.hyper, end)
+            if start in values and values[start] != old_start:
+                check_setting(start, setting_type(start), values[start])
+                ratio = old_end / old_start if old_start else 0.0
+                ends[end] = values[start] * ratio
+        return ends
 
     def as_dict(self) -> dict[str, Setting]:
         """Return the values of all fields, by name."""

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from jax_ttt.config.errors import UsageError, did_you_mean
-from jax_ttt.config.ranges import Setting, field_types, parse_setting
-from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
+from jax_ttt.config.ranges import Setting, parse_setting
+from jax_ttt.config.settings import PART_OF_FIELD, Config, setting_type
 
 Point = dict[str, Setting]
 """The settings of one combination."""
@@ -36,7 +36,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         if name not in PART_OF_FIELD:
             hint = did_you_mean(name, PART_OF_FIELD)
             raise UsageError(f"--grid: there is no setting {name!r}{hint}")
-        hint = field_types(PART_TYPES[PART_OF_FIELD[name]])[name]
+        hint = setting_type(name)
         texts = [text.strip() for text in values.split(",")]
         grid[name] = tuple(
             dict.fromkeys(parse_setting(name, hint, text) for text in texts)

@@ -111,10 +111,12 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     finally:
         # After a second signal, uvicorn does not call the application's end.
         has_ended = training.close()
-    code = cli.report_interrupt(signals[0]) if signals else 0
     if not has_ended:
-        _end_at_once(signals[0] if signals else signal.SIGTERM)
-    return code
+        number = signals[0] if signals else signal.SIGTERM
+        cli.report_interrupt(number)
+        _end_at_once(number)
+    # A signal is how a server is ended, so it is no error.
+    return 128 + signals[0] if signals else 0
 
 
 def _end_at_once(number: int) -> None:

@@ -1,5 +1,6 @@
 """Published settings and figures, from the programs and articles of the systems."""
 
+from pathlib import Path
 from statistics import mean
 from typing import get_args
 
@@ -114,6 +115,18 @@ def test_a_preset_has_the_published_settings(name):
     assert changed <= expected.keys() | {"eval_every"}
 
 
+def test_the_settings_of_each_preset_are_written_down(snapshot):
+    """All those of `plain`, which are the defaults, and the others' differences."""
+    default = Config().as_dict()
+    lines = [
+        f"{preset}: {field} = {value!r}"
+        for preset, config in PRESETS.items()
+        for field, value in config.as_dict().items()
+        if preset == "plain" or value != default[field]
+    ]
+    assert "\n".join(lines) == snapshot
+
+
 def test_every_preset_belongs_to_a_system_or_a_board():
     boards = {f"connect-{size}" for size in ("4x4", "5x4", "5x5", "6x5", "6x6", "7x6")}
     assert {*PRESETS} == {*get_args(Preset)} == {*SYSTEMS} | boards | {"plain"}
@@ -177,6 +190,39 @@ PRINTED = {
 def test_figures_are_the_means_of_what_a_program_printed(name, source):
     figures = {each.source: each for each in SYSTEMS[name].results}[source]
     assert (figures.first, figures.second) == PRINTED[name, source]
+
+
+HEADINGS = ("as X", "as O", "unbeatable", "seconds")
+"""The headings of the table of `docs/published.md`, at the ends of its columns."""
+
+
+def page_figures():
+    """Return what the page prints in each column, by the preset and the source."""
+    text = (Path(__file__).parents[2] / "docs" / "published.md").read_text("utf-8")
+    table = text.partition("$ make published\n")[2].partition("```")[0].splitlines()
+    header = next(line for line in table if HEADINGS[0] in line)
+    ends = [header.index(heading) + len(heading) for heading in HEADINGS]
+    figures, preset = {}, ""
+    for line in table:
+        name, colon, _ = line.partition(": ")
+        if colon and name in SYSTEMS:
+            preset = name
+        for source in (
+            {each.source for each in SYSTEMS[preset].results} if preset else ()
+        ):
+            if line.startswith(f"  {source}  "):
+                starts = [2 + len(source), *ends[:-1]]
+                cells = [line[a:b].strip() for a, b in zip(starts, ends, strict=True)]
+                figures[preset, source] = tuple(cell or None for cell in cells)
+    return figures
+
+
+def test_the_page_prints_the_published_figures():
+    assert page_figures() == {
+        (preset, each.source): (each.first, each.second, each.unbeatable, each.seconds)
+        for preset, system in SYSTEMS.items()
+        for each in system.results
+    }
 
 
 def test_figures_are_rates_that_sum_to_100():

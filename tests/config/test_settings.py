@@ -188,9 +188,41 @@ def test_a_changed_preset_changes_nothing_else_and_survives_json(preset, case):
     config = PRESETS[preset]
     with contextlib.suppress(SettingError):
         changed = config.replace(**{field: value})
-        assert changed.as_dict() == config.as_dict() | {field: value}
+        expected = config.as_dict() | {field: value}
+        if (end := settings.END_OF_START.get(field)) is not None:
+            expected[end] = changed.value(end)  # see the next test
+        assert changed.as_dict() == expected
         config = changed
     assert Config.of(**json.loads(json.dumps(config.as_dict()))) == config
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes", "ends"),
+    [
+        ("default", "learning_rate=0.003", (0.001, 0.1)),  # from 0.006 to 0.002
+        ("default", "learning_rate=0.06", (0.02, 0.1)),
+        ("default", "learning_rate=0.006", (0.002, 0.1)),
+        ("default", "learning_rate=0.003 learning_rate_end=0.002", (0.002, 0.1)),
+        ("default", "epsilon_start=0.5", (0.002, 0.05)),  # from 1 to 0.1
+        ("default", "epsilon_start=0.05", (0.002, 0.005)),
+        ("default", "epsilon_start=0", (0.002, 0)),
+        ("default", "epsilon_start=0.5 epsilon_end=0.1", (0.002, 0.1)),
+        ("table", "learning_rate=0.1", (0.1, 0.5)),  # constant
+        ("plain", "learning_rate=0.1", (0, 0.5)),  # to 0
+    ],
+)
+def test_the_end_of_a_schedule_follows_its_start_unless_it_is_given(
+    preset, changes, ends
+):
+    config = PRESETS[preset].replace(**fields_of(changes))
+    actual = config.optimizer.learning_rate_end, config.exploration.epsilon_end
+    assert actual == pytest.approx(ends, rel=1e-12)
+
+
+def test_a_constant_schedule_stays_constant_exactly():
+    for rate in (0.1, 0.3, 1 / 3, 0.7):
+        changed = PRESETS["tictac-q"].replace(learning_rate=rate)
+        assert changed.optimizer.learning_rate_end == rate
 
 
 def test_a_field_that_a_file_lacks_has_its_default():
@@ -271,7 +303,7 @@ NO_EFFECT = [
     ("target_update_every=5", "tau=0.5", "target_update_every 5"),
     ("", "epsilon_decay=0.5", "epsilon_schedule linear"),
     (
-        "epsilon_start=0.5",
+        "epsilon_start=0.5 epsilon_end=0.5",
         "epsilon_schedule=steps",
         "epsilon_end equal to epsilon_start",
     ),
@@ -311,7 +343,6 @@ def test_every_setting_of_a_preset_has_an_effect(preset):
 @pytest.mark.parametrize(
     ("preset", "change", "field", "other_field"),
     [
-        ("default", "learning_rate=1e-3", "learning_rate_end", "learning_rate"),
         ("default", "opponent=random", "backup", "opponent"),
         ("default", "double=true", "double", "backup"),
         ("tictac-q", "reward_win=0.5", "reward_draw", "reward_win"),
@@ -329,9 +360,7 @@ def test_a_preset_that_contradicts_a_change_is_refused_and_not_repaired(
 
 
 def test_a_table_becomes_an_mlp_with_a_new_learning_rate():
-    changed = PRESETS["matlab"].replace(
-        network="mlp", learning_rate=1e-2, learning_rate_end=0.0
-    )
+    changed = PRESETS["matlab"].replace(network="mlp", learning_rate=1e-2)
     changed.check_changes(PRESETS["matlab"])
 
 
@@ -376,7 +405,8 @@ def test_a_run_can_be_proven_by_the_tree_or_by_counterexamples(
 def test_a_match_has_the_given_number_of_games_or_a_default_without_exact_results():
     for is_exact, default in ((False, 1024), (True, 0)):
         assert Config().evaluation.num_games(is_exact) == default
-        assert Config.of(eval_games=8).evaluation.num_games(is_exact) == 8
+        for games in (8, 0):  # 0 is no default: it means no match
+            assert Config.of(eval_games=games).evaluation.num_games(is_exact) == games
 
 
 TRAINING_ONLY = {

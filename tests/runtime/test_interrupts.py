@@ -3,17 +3,19 @@
 import contextlib
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import as_users
 import pytest
 
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime import interrupts
+from jax_ttt.runtime import early_interrupts, interrupts
 
 ENDLESS = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
 SLOW_TO_COMPILE = "--num-envs 16384 --hidden-size 512 --eval-games 8 --no-compile-cache"
@@ -153,19 +155,38 @@ def test_a_second_signal_raises_and_the_first_is_remembered(second, set_time):
     assert [signal.getsignal(number) for number in NUMBERS] == handlers
 
 
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
+"""Python runs this at its start: Ctrl-C comes when the module of this name is found."""
+
+
 @pytest.mark.fault
-@pytest.mark.parametrize("module", ["jax_ttt.evaluate random", "jax_ttt arena"])
-def test_ctrl_c_while_jax_is_imported_is_one_line(module, tmp_path):
-    """A stub in place of JAX sends the signal."""
-    stub = tmp_path / "stubs" / "jax"
-    stub.mkdir(parents=True)
-    code = (
-        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)"
-    )
-    (stub / "__init__.py").write_text(code)
-    paths = os.pathsep.join([str(stub.parent), str(as_users.ROOT)])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("jax_ttt.train", "dataclasses"),
+        ("jax_ttt train", "tyro"),
+        ("jax_ttt.evaluate random", "jax_ttt.config.settings"),
+        ("jax_ttt arena", "jax_ttt.players.program"),
+        ("jax_ttt.evaluate random", "jax"),
+        ("jax_ttt arena", "jax"),
+    ],
+)
+def test_ctrl_c_while_modules_are_imported_is_one_line(command, name, tmp_path):
+    code = INTERRUPTED_IMPORT.format(name=name)
+    (tmp_path / "sitecustomize.py").write_text(code)
+    paths = os.pathsep.join([str(tmp_path), str(as_users.ROOT)])
     done = subprocess.run(
-        [sys.executable, "-m", *module.split()],
+        [sys.executable, "-m", *command.split()],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -174,3 +195,62 @@ def test_ctrl_c_while_jax_is_imported_is_one_line(module, tmp_path):
     )
     message = "error: interrupted\n"
     assert (done.returncode, done.stdout, done.stderr) == (130, "", message)
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+@pytest.mark.parametrize("command", ["jax_ttt.train", "jax_ttt train", "jax_ttt.web"])
+def test_ctrl_c_at_any_time_shows_no_traceback_of_ours(command, tmp_path):
+    """After the first delay Python, or the package itself, may still be starting."""
+    package = Path(interrupts.__file__).parents[1]
+    first = ("__init__.py", "runtime/__init__.py", "runtime/early_interrupts.py")
+    for delay in (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2):
+        with subprocess.Popen(
+            [sys.executable, "-m", *command.split()],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env=as_users.environment(),
+        ) as process:
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        files = {Path(name) for name in re.findall('File "(.+?)"', err)}
+        ours = {file for file in files if file.is_relative_to(package)}
+        assert ours <= {package / name for name in first}
+    assert process.returncode == 130  # after the last delay
+
+
+@pytest.mark.parametrize(
+    ("argv", "orig_argv", "is_held"),
+    [
+        (["-m", "--seed", "1"], ["python", "-m", "jax_ttt.train", "--seed", "1"], True),
+        (["-m", "train"], ["python", "-X", "dev", "-m", "jax_ttt", "train"], True),
+        (["/usr/bin/jax-ttt", "train"], ["python", "/usr/bin/jax-ttt", "train"], True),
+        (["-m"], ["python", "-m", "another.module"], False),
+        (["mine.py"], ["python", "mine.py"], False),
+        (["/home/jax-ttt/mine.py"], ["python", "/home/jax-ttt/mine.py"], False),
+        (["-c"], ["python", "-c", "import jax_ttt"], False),
+        ([""], ["python"], False),
+    ],
+)
+def test_only_a_command_holds_ctrl_c(argv, orig_argv, is_held, monkeypatch):
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", orig_argv)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        for handler in (signal.SIG_IGN, signal.default_int_handler):
+            signal.signal(signal.SIGINT, handler)
+            early_interrupts.hold_ctrl_c("jax_ttt", script="jax-ttt")
+            is_default = handler is signal.default_int_handler
+            changed = signal.getsignal(signal.SIGINT) is not handler
+            assert changed == (is_held and is_default)
+        if is_held:
+            signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt):
+                early_interrupts.raise_held()
+        early_interrupts.raise_held()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -113,7 +113,7 @@ def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_pat
             (first, signal.SIGTERM, 143),
         ):
             assert listeners(process) == {"0100007F"}
-            assert ended(process, number)[:2] == (code, "error: interrupted\n")
+            assert ended(process, number)[:2] == (code, "")
 
 
 @pytest.mark.slow
@@ -204,7 +204,7 @@ def test_a_signal_ends_it_in_5_seconds_and_keeps_the_agent_in_training(
         assert found in ((code, -number) if phase == "compiling" else (code,))
         assert seconds < 5
         assert "Traceback" not in err
-        assert err.splitlines()[-1] == "error: interrupted"
+        assert ("error" in err) == (found == -number)
     with served.command("--port", "0", folder=tmp_path) as (process, port):
         listed = served.get_json(port, "/api/agents")
         kept = [agent for agent in listed["agents"] if agent["source"] == "kept"]
