@@ -118,6 +118,7 @@ def test_a_run_leaves_its_settings_machine_and_times(tiny):
     assert (config["preset"], config["seed"]) == ("default", 1)
     assert config["command"] == sys.orig_argv
     assert config["device"]["platform"] == jax.default_backend()
+    assert config["device"]["platform_version"]
     versions = {"jax_ttt": __version__, "jax": jax.__version__}
     assert versions.items() < config["versions"].items()
     times = json.loads((path / "times.json").read_text())

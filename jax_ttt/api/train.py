@@ -37,8 +37,9 @@ def train(
 ) -> Run:
     """Train an agent by self-play or against an opponent.
 
-    The same seed and settings give the same agent on the same machine and versions.
-    No files are written; see `save`.
+    On a CPU, the same seed and settings give the same agent on the same machine, with
+    the same versions and number of threads. On a GPU they may not. No files are
+    written; see `save`.
 
     Args:
         seed: The seed of all random numbers, 0 to 4,294,967,295.
