@@ -2,8 +2,8 @@
 
 Importing the package loads no JAX, so that commands start quickly and bad flags are
 refused immediately: each public name is loaded when it is first used. `docs/api.md`
-describes the public names. `jax_ttt.train` is a function; the module of this name is a
-command, which is run and never imported.
+describes the public names. `jax_ttt.train` is a function, also after an import of the
+module `jax_ttt.train`, which is a command.
 
 Example:
     >>> jax_ttt.PRESETS["table"].run.num_updates
@@ -18,6 +18,8 @@ Example:
 """
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING
 
 from jax_ttt.runtime import early_interrupts
@@ -93,3 +95,18 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(types.ModuleType):
+    """The class of this package, whose public names no submodule replaces."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python sets a submodule as an attribute of its package when it is imported.
+        # The module `jax_ttt.train` would replace the function.
+        if name in _MODULES and isinstance(value, types.ModuleType):
+            return
+        super().__setattr__(name, value)
+
+
+# Python documents this way in "Customizing module attribute access".
+sys.modules[__name__].__class__ = _Package

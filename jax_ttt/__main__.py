@@ -56,7 +56,6 @@ def main() -> int:
         )
         return run_command(command)
     del sys.argv[1]
-    # Run, not imported: the module `jax_ttt.train` would replace the function.
     runpy.run_module(f"jax_ttt.{name}", run_name="__main__", alter_sys=True)
     return 0
 

@@ -45,7 +45,8 @@ class Args:
     env_id: EnvId | None = None
     """The game; by default the game of the saved agents, else tic_tac_toe."""
     games: Annotated[int, NUM_GAMES_RANGE] = 200
-    """Games of each pair whose result is not exact."""
+    """Games in each seat: of each pair of a first and a second player whose result is
+    not exact."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
@@ -71,7 +72,7 @@ class Pair:
     second: str
     """The other player."""
     num_games: int
-    """Games that were played."""
+    """Games that were played in these seats."""
     win_rate: float
     """Games won by the player who moves first."""
     win_rate_interval: Interval

@@ -69,8 +69,8 @@ class Args:
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else tic_tac_toe."""
     games: Annotated[int | None, _NUM_GAMES] = None
-    """Games of a sampled match against random; by default 0 where the rates of both
-    seats are exact, else 1,024."""
+    """Games in each seat of a sampled match against random; by default 0 where the
+    rates of both seats are exact, else 512."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers."""
     max_positions: Annotated[int | None, _MAX_POSITIONS] = None

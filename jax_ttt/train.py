@@ -51,7 +51,8 @@ class Args(cli.TrainingFlags):
     # The flag --config; the field `config` has the settings.
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
-    folder; other flags change them. The same device gives the same agent again."""
+    folder; other flags change them. The same CPU, with the same versions and number of
+    threads, gives the same agent again; a GPU may not."""
     resume: Path | None = None
     """Continue the run in this folder from its latest checkpoint, as if it had not been
     interrupted. Of its settings only --num-updates may change, to a larger number."""

@@ -1,20 +1,17 @@
-"""The modules of the commands, which the package itself runs and never imports."""
+"""The modules of the commands, and how tests run them in their own process."""
 
 import importlib
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 
 
 def module_of(command: str) -> ModuleType:
-    """Return the module of a command; `jax_ttt.train` stays the function."""
+    """Return the module of a command."""
     module = importlib.import_module(f"jax_ttt.{command}")
-    if command in jax_ttt.__all__ and vars(jax_ttt).get(command) is module:
-        delattr(jax_ttt, command)
     if hasattr(module, "__path__"):  # the command has a folder of its own
         return importlib.import_module(f"jax_ttt.{command}.__main__")
     return module

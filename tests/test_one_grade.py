@@ -61,10 +61,10 @@ def agent_answers(path, run_json):
     evaluated = run_json(evaluate, path)
     proof, grade = jax_ttt.prove(agent), jax_ttt.grade(agent)
     verdicts = {evaluated["verdict"], proof.verdict, grade.verdict}
-    assert verdicts == {grade_text.verdict(agent.score)}
+    assert verdicts == {grade_text.verdict(agent.grade)}
     assert proof.unbeatable is grade.unbeatable
     return {
-        "file": answer(saved_agents.load_agent(path).score),
+        "file": answer(saved_agents.load_agent(path).grade),
         "evaluate": answer(evaluated["grade"]),
         "prove": answer(proof.grade),
         "grade": answer(grade),

@@ -118,6 +118,7 @@ def test_a_run_leaves_its_settings_machine_and_times(tiny):
     assert (config["preset"], config["seed"]) == ("default", 1)
     assert config["command"] == sys.orig_argv
     assert config["device"]["platform"] == jax.default_backend()
+    assert config["device"]["platform_version"]
     versions = {"jax_ttt": __version__, "jax": jax.__version__}
     assert versions.items() < config["versions"].items()
     times = json.loads((path / "times.json").read_text())
@@ -141,7 +142,7 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
     seconds = [row["seconds"] for row in metrics]
     assert seconds == sorted(seconds)
     agent = saved_agents.load_agent(path)
-    assert agent.score == json_records.from_dict(Grade, metrics[-1]["grade"])
+    assert agent.grade == json_records.from_dict(Grade, metrics[-1]["grade"])
     assert (agent.seed, agent.num_updates) == (1, 4)
 
 
@@ -508,9 +509,9 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     assert (code, err) == (0, "")
     assert "as X: positions" in out
     assert "beatable: a shortest line" in out
-    score = saved_agents.load_agent(path).score
-    assert json_records.to_dict(score) == rows(path)[-1]["grade"]
-    assert [seat.complete for seat in score.searched.values()] == [True, True]
+    grade = saved_agents.load_agent(path).grade
+    assert json_records.to_dict(grade) == rows(path)[-1]["grade"]
+    assert [seat.complete for seat in grade.searched.values()] == [True, True]
 
     real = counterexamples.prove_within
 

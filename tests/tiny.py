@@ -48,7 +48,7 @@ def ungraded(config, params, seed=0):
         params=params,
         seed=seed,
         num_updates=0,
-        score=Grade(env_id=config.env_id, seats=config.seats),
+        grade=Grade(env_id=config.env_id, seats=config.seats),
     )
 
 

@@ -210,7 +210,7 @@ def lost_line(seed: int) -> tuple[Game, Game]:
         for seat, result in row.grade.searched.items()
         if result.losing_line is not None
     ]
-    if not (lines and agent.score.unbeatable):
+    if not (lines and agent.grade.unbeatable):
         message = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
         raise UsageError(message)
     env_id = agent.config.env_id

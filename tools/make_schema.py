@@ -52,6 +52,8 @@ class Device:
     """`cpu`, `gpu` or `tpu`."""
     kind: str
     """Its name in JAX."""
+    platform_version: str
+    """The version of what JAX computes with: on a GPU that of CUDA."""
     count: int
     """Devices that JAX saw."""
     cpu_count: int

@@ -25,7 +25,7 @@ class Agent(saved_agents.SavedAgent):
         network: The network without its weights, for `jax_ttt.networks.q_network`.
         seed: The seed of its training.
         num_updates: The number of updates that it learned from.
-        score: The grades of its last evaluation.
+        grade: The grade of its last evaluation.
 
     Example:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -73,7 +73,7 @@ class Agent(saved_agents.SavedAgent):
     def _repr_html_(self) -> str:
         env_id = self.config.env_id
         text = html.html_table("Agent", list(self._summary().items()))
-        text += html.preformatted(grade_text.rates_table(self.score))
+        text += html.preformatted(grade_text.rates_table(self.grade))
         if not GAMES[env_id].enumerable:
             return text
         return html.with_picture(text, self.picture)

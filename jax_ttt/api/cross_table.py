@@ -80,7 +80,8 @@ def cross_table(
     Args:
         players: Two players or more; see `player`.
         env_id: The game; by default the players', else tic-tac-toe.
-        num_games: Games of each sampled pair, 1 to 1,048,576.
+        num_games: Games in each seat, 1 to 1,048,576: those of a sampled pair of a
+            first and a second player.
         seed: The seed of all random numbers.
 
     Raises:

@@ -139,8 +139,8 @@ def grade(
     Args:
         player: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
-        num_games: Games of a sampled match against random, up to 1,048,576; by default
-            0 if the rates of both seats are exact, else 1,024.
+        num_games: Games in each seat of a sampled match against random, up to
+            1,048,576; by default 0 if the rates of both seats are exact, else 512.
         seed: The seed of all random numbers.
         max_positions: Most positions that a search visits in a seat; by default as
             many as memory holds. A search that reaches this limit proves nothing.

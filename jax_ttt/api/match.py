@@ -8,13 +8,10 @@ from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.game_facts import SEATS, EnvId
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
-from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grade, program_match, tree_grade
-from jax_ttt.grading import sampled_match as matches
-from jax_ttt.grading.grade import SeatGrade, sampled_seat
+from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import outcomes
 from jax_ttt.text import grade_text
@@ -60,7 +57,8 @@ class MatchResult(grade.Match):
         return rows
 
     def _title(self) -> str:
-        sampled = f"{count_phrase(self.num_games, 'game')}, with 95% intervals"
+        games = count_phrase(self.first.num_games, "game")
+        sampled = f"{games} in each seat, with 95% intervals"
         method = "exact" if self.is_exact else sampled
         return f"{self.player} against {self.opponent}: {method}"
 
@@ -127,8 +125,4 @@ def _result(
         return tree_grade.exact_rates(
             outcomes.outcome(tree, first.policy, second.policy)
         )
-    if isinstance(first, ProgramPlayer) or isinstance(second, ProgramPlayer):
-        return sampled_seat(program_match.play_pair(first, second, key, num_games))
-    env = pgx_games.make_env(env_id)
-    counts, _ = matches.play_seats(env, key, first.choose, second.choose, num_games)
-    return sampled_seat(counts)
+    return program_match.sample_pair(first, second, key, num_games)

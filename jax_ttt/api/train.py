@@ -37,8 +37,9 @@ def train(
 ) -> Run:
     """Train an agent by self-play or against an opponent.
 
-    The same seed and settings give the same agent on the same machine and versions.
-    No files are written; see `save`.
+    On a CPU, the same seed and settings give the same agent on the same machine, with
+    the same versions and number of threads. On a GPU they may not. No files are
+    written; see `save`.
 
     Args:
         seed: The seed of all random numbers, 0 to 4,294,967,295.
@@ -166,33 +167,33 @@ def _train_one(
     """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []
     agents: list[Agent] = []
-    score = run_state.initial_grade(config)
+    grade = run_state.initial_grade(config)
 
     def stop() -> bool:
-        return until_proven and score.unbeatable is True
+        return until_proven and grade.unbeatable is True
 
     steps = loop.training_steps(
         loop.make_learner(config, seed), run_key(seed), stop=stop
     )
-    graded = run_state.with_grades(config, steps, score)
-    latest, score = start = next(graded)  # a run has at least its first evaluation
-    for latest, score in itertools.chain([start], graded):
-        rows.append(run_state.metrics_row(latest, score))
+    graded = run_state.with_grades(config, steps, grade)
+    latest, grade = start = next(graded)  # a run has at least its first evaluation
+    for latest, grade in itertools.chain([start], graded):
+        rows.append(run_state.metrics_row(latest, grade))
         if keep_agents and latest.evaluation is not None:
             agents.append(
-                _copy_agent(config, latest.params, seed, latest.update, score)
+                _copy_agent(config, latest.params, seed, latest.update, grade)
             )
         if bar is not None:
             bar.update(latest.update - bar.n)
-    agent = _copy_agent(config, latest.params, seed, latest.update, score)
+    agent = _copy_agent(config, latest.params, seed, latest.update, grade)
     return Run(agent, tuple(rows), (*agents[:-1], agent))
 
 
 def _copy_agent(
-    config: Config, params: nnx.State, seed: int, update: int, score: Grade
+    config: Config, params: nnx.State, seed: int, update: int, grade: Grade
 ) -> Agent:
     """Return an agent with a copy of these parameters."""
-    return Agent(config, jax.tree.map(jnp.array, params), seed, update, score)
+    return Agent(config, jax.tree.map(jnp.array, params), seed, update, grade)
 
 
 def _train_unless_diverged(config: Config, seed: int) -> Run | None:
@@ -218,7 +219,7 @@ def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | Non
     for i, (seed, record) in enumerate(zip(seeds, records, strict=True)):
         if not record.diverged:
             params = jax.tree.map(lambda leaf, i=i: leaf[i], latest.params)
-            agent = _copy_agent(config, params, seed, latest.update, record.score)
+            agent = _copy_agent(config, params, seed, latest.update, record.grade)
             runs[seed] = Run(agent, tuple(record.rows), (agent,))
     return runs
 
@@ -227,7 +228,7 @@ def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | Non
 class AgentRecord:
     """The rows of one of several agents that train at once, until it diverges."""
 
-    score: Grade
+    grade: Grade
     rows: list[Row] = dataclasses.field(default_factory=list)
     diverged: bool = False
 
@@ -238,13 +239,13 @@ class AgentRecord:
             return
         try:
             if step.evaluation is not None:
-                self.score = training_evaluation.grade_evaluation(
+                self.grade = training_evaluation.grade_evaluation(
                     config, step.evaluation
                 )
         except FloatingPointError:
             self.diverged = True
         else:
-            self.rows.append(run_state.metrics_row(step, self.score))
+            self.rows.append(run_state.metrics_row(step, self.grade))
 
 
 def split_step(step: RunStep, num_agents: int) -> Iterator[RunStep]:

@@ -53,7 +53,7 @@ class Run:
     @property
     def is_proven(self) -> bool:
         """Whether the agent is proven unbeatable in the seats that it learned."""
-        return self.agent.score.unbeatable is True
+        return self.agent.grade.unbeatable is True
 
     @property
     def proven_from(self) -> int | None:
@@ -71,7 +71,7 @@ class Run:
         return curves.draw_run(self.rows, title, self.config, theme)
 
     def __repr__(self) -> str:
-        return grade_text.summary_line(self.agent.num_updates, self.agent.score)
+        return grade_text.summary_line(self.agent.num_updates, self.agent.grade)
 
     def _repr_html_(self) -> str:
         return html.with_picture(html.preformatted(repr(self)), self.picture)

@@ -181,8 +181,8 @@ def check_seeds(first_seed: int, num_seeds: int) -> None:
 
 
 NUM_GAMES_RANGE = Range(int, 1, 2**20)
-"""The number of games of a match."""
+"""The number of games in each seat of a match."""
 NUM_GAMES_OR_NONE_RANGE = Range(int, 0, 2**20)
-"""The number of games of a match that can be left out, by 0."""
+"""The number of games in each seat of a match that can be left out, by 0."""
 MAX_POSITIONS_RANGE = Range(int, 1, 2**32 - 1)
 """The number of positions of a search, whose rows have 32-bit numbers."""

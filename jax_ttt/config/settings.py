@@ -345,8 +345,9 @@ class EvaluationSettings(SettingsPart):
     """Updates between evaluations. The training depends on it with
     start_share, and with learning_rate_decay below 1."""
     eval_games: Annotated[int | None, Range(int, 0, 2**20, optional=True)] = None
-    """Games of the sampled match against random in each evaluation; by
-    default 0 in enumerable games, whose results are exact, else 1,024."""
+    """Games of the sampled match against random in each evaluation: all games,
+    each with a random seat. By default 0 in enumerable games, whose results are
+    exact, else 1,024."""
     max_positions: Annotated[int, MAX_POSITIONS_RANGE] = 2_000_000
     """Maximum number of positions that an evaluation with start_share enumerates in
     each seat; beyond it counterexamples come from a sample."""

@@ -58,7 +58,7 @@ class AgentFile:
     config: Config
     seed: int
     num_updates: int  # learned from; fewer than in the settings if stopped early
-    score: Grade  # of the last evaluation
+    grade: Grade  # of the last evaluation
     tensors: dict[str, np.ndarray]  # the network's weights by name
 
 
@@ -76,7 +76,7 @@ def encode_agent(agent: AgentFile) -> bytes:
         config=agent.config.as_dict(),
         seed=agent.seed,
         num_updates=agent.num_updates,
-        score=agent.score,
+        score=agent.grade,
     )
     return tensor_file.encode_tensors(description, agent.tensors)
 
@@ -103,7 +103,7 @@ def read_agent(path: Path) -> AgentFile:
         config=config,
         seed=description.seed,
         num_updates=description.num_updates,
-        score=description.score,
+        grade=description.score,
         tensors=tensors,
     )
 

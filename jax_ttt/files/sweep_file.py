@@ -74,29 +74,22 @@ class SweepLine:
 class SweepFile:
     """The file of a running sweep: each finished agent is written at once.
 
-    If several processes train one sweep, only one of them writes; for the others
-    `writes` is False.
+    If several processes train one sweep, only one of them locks the file and writes.
     """
 
     def __init__(
-        self, path: Path, sweep: Sweep, agents: Agents, *, writes: bool = True
+        self, path: Path, sweep: Sweep, agents: Agents, lock: Lock | None
     ) -> None:
-        """Lock the file.
-
-        Raises:
-            InUseError: another process is writing to it.
-            OSError: it can't be locked.
-        """
+        """Take over the lock of the file; None in a process that does not write."""
         self.path, self.sweep, self.agents = path, sweep, agents
-        self._writes = writes
-        self._lock = Lock(path.with_name(f".{path.name}.lock")) if writes else None
+        self._lock = lock
 
     def add(self, group: int, agent: AgentResult) -> None:
         """Add a finished agent; `group` is the index of its combination of settings.
 
         It is on the disk when the method returns.
         """
-        if self._writes:
+        if self._lock is not None:
             _append_line(self.path, SweepLine(group=group, agent=agent))
         self.agents[group, agent.seed] = agent
 
@@ -131,7 +124,7 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     """
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-sweep-{sweep.preset}"
     if not writes:
-        return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, writes=False)
+        return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, lock=None)
     RUNS.mkdir(parents=True, exist_ok=True)
     head = SweepHead(
         format_version=FORMAT_VERSION,
@@ -142,13 +135,23 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
         num_seeds=sweep.num_seeds,
     )
     path = _make_empty_file(name)
-    file = SweepFile(path, sweep, {})
+    file = SweepFile(path, sweep, {}, _lock(path))
     try:
         _append_line(path, head)
     except OSError:
         file.close()
         raise
     return file
+
+
+def _lock(path: Path) -> Lock:
+    """Lock a sweep's file by a file beside it.
+
+    Raises:
+        InUseError: another process is writing to it.
+        OSError: it can't be locked.
+    """
+    return Lock(path.with_name(f".{path.name}.lock"))
 
 
 def _make_empty_file(name: str) -> Path:
@@ -177,20 +180,21 @@ def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
         UsageError: there is no such file, it is damaged or not a sweep's, or another
             process is writing to it.
     """
-    sweep, _, _ = _read_contents(path)  # first, since locking makes a file beside it
+    if not writes:
+        sweep, agents, _ = _read_contents(path)
+        return SweepFile(path, sweep, agents, lock=None)
     try:
-        file = SweepFile(path, sweep, {}, writes=writes)
+        lock = _lock(path)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     try:
-        # Once more: another process may have added agents before the lock.
-        _, file.agents, size = _read_contents(path)
-        if writes:
-            os.truncate(path, size)
-    except UsageError:
-        file.close()
+        # Read under the lock: until then another process may add agents.
+        sweep, agents, num_bytes = _read_contents(path)
+        os.truncate(path, num_bytes)
+    except BaseException:
+        lock.close()
         raise
-    return file
+    return SweepFile(path, sweep, agents, lock)
 
 
 def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:

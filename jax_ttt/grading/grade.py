@@ -74,7 +74,7 @@ class SeatGrade:
     loss_rate_interval: Interval | None = None
     """Bounds of the losses, in the same way."""
     num_games: int = 0
-    """Sampled games; 0 where none were."""
+    """Sampled games in this seat; 0 where none were."""
     worst_loss_rate: float | None = None
     """Games lost against the opponent that beats the player most often."""
     complete: bool | None = None
@@ -211,7 +211,7 @@ class Match:
 
     @property
     def num_games(self) -> int:
-        """Sampled games in both seats; 0 where none were."""
+        """Sampled games of the whole match, in both seats; 0 where none were."""
         return self.both.num_games
 
     def seat(self, seat: Seat) -> SeatGrade:

@@ -8,19 +8,17 @@ from jaxtyping import Array, Key
 
 from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import program_match, sampled_match, search_grade, tree_grade
-from jax_ttt.grading.grade import Grade, SeatGrade
+from jax_ttt.grading import program_match, search_grade, tree_grade
+from jax_ttt.grading.grade import Grade, Match, SeatGrade
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.solver.reached_positions import OnBatch
 
-DEFAULT_NUM_GAMES = 1024
-"""Games of a match against random where the rates are not exact."""
+DEFAULT_NUM_GAMES = 512
+"""Games in each seat of a match against random where the rates are not exact."""
 
 
 def follow_lines(
@@ -70,7 +68,7 @@ def follow_lines(
 def with_match(
     grade: Grade, player: Player, key: Key[Array, ""], num_games: int | None = None
 ) -> Grade:
-    """Return the grade with a match of `num_games` against random.
+    """Return the grade with a match of `num_games` in each seat against random.
 
     None means no game if the rates of both seats are exact, else `DEFAULT_NUM_GAMES`.
     `key` is consumed.
@@ -85,17 +83,17 @@ def with_match(
             rule = "nothing is exact, so a grade needs at least one game against random"
             raise GameError(f"{player.name} in {grade.env_id}: {rule}")
         return grade
-    if isinstance(player, ProgramPlayer):
-        counts = program_match.play_against_random(player, key, num_games)
-    else:
-        counts = sampled_match.play_match(
-            env=pgx_games.make_env(grade.env_id),
-            key=key,
-            player=player.choose,
-            opponent=random_players.random_player,
-            num_games=num_games,
-        )
-    return dataclasses.replace(grade, sampled=sampled_match.match_of_counts(counts))
+    random = Player(
+        env_id=grade.env_id, name="random", choose=random_players.random_player
+    )
+    first_key, second_key = jax.random.split(key)
+    match = Match(
+        first=program_match.sample_pair(player, random, first_key, num_games),
+        second=program_match.sample_pair(
+            random, player, second_key, num_games
+        ).reversed(),
+    )
+    return dataclasses.replace(grade, sampled=match)
 
 
 def _q_error(player: Player, tree: Tree[np.ndarray]) -> float | None:

@@ -1,4 +1,4 @@
-"""Matches with a program that is asked in each game: games on the host, by seat.
+"""Matches in one seating: on the device, or on the host if a program is asked.
 
 Axes: `B` games.
 """
@@ -10,47 +10,45 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import choose_moves
-from jax_ttt.grading.sampled_match import MatchCounts, SeatCounts
-from jax_ttt.players import random_players
+from jax_ttt.grading import sampled_match
+from jax_ttt.grading.grade import SeatGrade, sampled_seat
+from jax_ttt.grading.sampled_match import SeatCounts
 from jax_ttt.players.player import Player
 from jax_ttt.players.program_players import ProgramPlayer
 
 
-def play_against_random(
-    player: Player, key: Key[Array, ""], num_games: int
-) -> MatchCounts:
-    """Play against random, half of the games in each seat; `key` is consumed.
+def sample_pair(
+    first: Player, second: Player, key: Key[Array, ""], num_games: int
+) -> SeatGrade:
+    """Return the results of `first` in games against `second`, which moves second.
+
+    `key` is consumed.
 
     Raises:
         PlayerError: a program gives no answer, or an illegal one.
     """
-    random = Player(
-        env_id=player.env_id, name="random", choose=random_players.random_player
+    if isinstance(first, ProgramPlayer) or isinstance(second, ProgramPlayer):
+        return sampled_seat(play_pair(first, second, key, num_games))
+    counts, _ = sampled_match.play_seats(
+        env=pgx_games.make_env(first.env_id),
+        key=key,
+        first=first.choose,
+        second=second.choose,
+        num_games=num_games,
     )
-    first_key, second_key = jax.random.split(key)
-    num_second = num_games // 2
-    first = play_pair(player, random, first_key, num_games - num_second)
-    second = play_pair(random, player, second_key, num_second)
-    # The player's results are those of `random`, turned round.
-    return MatchCounts(
-        first=first,
-        second=SeatCounts(won=second.lost, drawn=second.drawn, lost=second.won),
-    )
+    return sampled_seat(counts)
 
 
 def play_pair(
     first: Player, second: Player, key: Key[Array, ""], num_games: int
 ) -> SeatCounts:
-    """Play games of two players, `first` moving first; `key` is consumed.
+    """Play games on the host, `first` moving first; `key` is consumed.
 
     Returns the results of `first`.
 
     Raises:
         PlayerError: a program gives no answer, or an illegal one.
     """
-    if not num_games:
-        nothing = jnp.int32(0)
-        return SeatCounts(won=nothing, drawn=nothing, lost=nothing)
     env = pgx_games.make_env(first.env_id)
     start_key, key = jax.random.split(key)
     states = pgx_games.init(env, start_key, num_games)

@@ -11,14 +11,13 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games, position_lookup
+from jax_ttt.games import position_lookup
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import program_match, sampled_match
-from jax_ttt.grading.grade import Ranked, SeatGrade, sampled_seat
+from jax_ttt.grading import program_match
+from jax_ttt.grading.grade import Ranked, SeatGrade
 from jax_ttt.grading.tree_grade import exact_rates
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import ProgramPlayer
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
 
@@ -113,8 +112,8 @@ def play_round_robin(
 ) -> RoundRobinTable:
     """Return the results of all pairs of players.
 
-    A pair is exact if both policies are known, else sampled with `num_games` games.
-    `key` is consumed.
+    A pair of a first and a second player is one seating. It is exact if both policies
+    are known, else sampled with `num_games` games. `key` is consumed.
     """
     size = len(players)
     policy_of = {
@@ -131,29 +130,26 @@ def play_round_robin(
                 outcome = Outcome(*(rates[row, column] for rates in table))
                 pairs[first, second] = exact_rates(outcome)
     # As policies, all players with a known policy share one compiled match.
-    choose_fns = [
-        player.choose
+    sampled_players = [
+        player
         if player.policy is None
-        else random_players.policy_player(
-            position_lookup.position_index(env_id), player.policy
+        else dataclasses.replace(
+            player,
+            choose=random_players.policy_player(
+                position_lookup.position_index(env_id), player.policy
+            ),
         )
         for player in players
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
     for row, column in watch(to_sample):
         pair_key = jax.random.fold_in(key, row * size + column)
-        first, second = players[row], players[column]
-        if isinstance(first, ProgramPlayer) or isinstance(second, ProgramPlayer):
-            counts = program_match.play_pair(first, second, pair_key, num_games)
-        else:
-            counts, _ = sampled_match.play_seats(
-                env=pgx_games.make_env(env_id),
-                key=pair_key,
-                first=choose_fns[row],
-                second=choose_fns[column],
-                num_games=num_games,
-            )
-        pairs[row, column] = sampled_seat(counts)
+        pairs[row, column] = program_match.sample_pair(
+            first=sampled_players[row],
+            second=sampled_players[column],
+            key=pair_key,
+            num_games=num_games,
+        )
     names = tuple(player.name for player in players)
     rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
     return RoundRobinTable(names, rows)

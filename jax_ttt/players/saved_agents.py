@@ -27,7 +27,7 @@ class SavedAgent:
     params: nnx.State
     seed: int
     num_updates: int  # learned from; fewer than in the settings if stopped early
-    score: Grade  # of the last evaluation
+    grade: Grade  # of the last evaluation
 
     @property
     def network(self) -> Network:
@@ -50,7 +50,7 @@ def make_agent_file(agent: SavedAgent) -> AgentFile:
         config=agent.config,
         seed=agent.seed,
         num_updates=agent.num_updates,
-        score=agent.score,
+        grade=agent.grade,
         tensors=params_as_tensors(agent.params),
     )
 
@@ -92,7 +92,7 @@ def load_agent(path: Path, env_id: str | None = None) -> SavedAgent:
         params=_params(path, saved),
         seed=saved.seed,
         num_updates=saved.num_updates,
-        score=saved.score,
+        grade=saved.grade,
     )
 
 

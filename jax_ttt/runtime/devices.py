@@ -16,11 +16,18 @@ _FILE_CACHE_ROWS = re.compile(r"(?m)^(?:in)?active_file (\d+)$")
 
 
 @runtime_checkable
+class Client(Protocol):
+    """The part of a device's client that we use."""
+
+    platform_version: str
+
+
 class Device(Protocol):
     """The part of `jax.Device` that we use; type checkers don't know the class."""
 
     platform: str
     device_kind: str
+    client: Client
 
     def memory_stats(self) -> dict[str, int] | None:
         """Return sizes in bytes by name; None if the device does not report them."""
@@ -161,6 +168,8 @@ def device_description() -> dict[str, str | int | None]:
     return {
         "platform": device.platform,
         "kind": device.device_kind,
+        # On a GPU the version of CUDA. JAX does not know the driver's.
+        "platform_version": " ".join(device.client.platform_version.split()),
         "count": jax.device_count(),
         # The number of threads decides how a CPU splits sums, which rounds them.
         "cpu_count": len(os.sched_getaffinity(0))

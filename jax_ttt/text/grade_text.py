@@ -110,10 +110,12 @@ def verdict(grade: Grade) -> str:
         return f"not decided: searched {depths}; no losing line so far"
     if grade.sampled is not None:
         games, loss = grade.sampled.num_games, grade.sampled.both.loss
+        first, second = grade.sampled.first.num_games, grade.sampled.second.num_games
+        each = f" ({first:,} in each seat)" if first == second else ""
         return (
             f"nothing is proven: it lost {round(loss.value * games):,} of "
-            f"{count_phrase(games, 'sampled game')} against random, a loss rate of "
-            f"{loss.low:.2%} to {loss.high:.2%} (95% interval)"
+            f"{count_phrase(games, 'sampled game')}{each} against random, "
+            f"a loss rate of {loss.low:.2%} to {loss.high:.2%} (95% interval)"
         )
     if grade.exam is not None:
         return "nothing is proven: an exam only"

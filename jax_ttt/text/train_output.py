@@ -252,7 +252,7 @@ def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
 
     The evaluations of a run do not search for these lines.
     """
-    grade, env_id = agent.score, agent.config.env_id
+    grade, env_id = agent.grade, agent.config.env_id
     if not GAMES[env_id].enumerable or grade.unbeatable is not False:
         return grade
     tree = trees.enumerated(env_id)
@@ -298,7 +298,7 @@ def end_report(
     more = f"{run.how_to_continue()}\n" if stopped == "interrupted" else ""
     return (
         f"{reason}"
-        f"\n{_results(agent.score)}\n\n{verdict}\n\n"
+        f"\n{_results(agent.grade)}\n\n{verdict}\n\n"
         f"{updates} and {count_phrase(games, 'game')} in {progress.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
         f"saved in {run.path}: {files}\n{more}"

@@ -110,11 +110,13 @@ def training_steps(
 ) -> Iterator[RunStep]:
     """Train one agent or many, yielding after each chunk and each evaluation.
 
-    `key` is the data of the run's key, `(S, 2)` uint32; with the same key, machine and
-    versions the results are the same bits. Without a `state` the run starts from
-    scratch. With a state, restored or of a step, it continues: the steps are bit for
-    bit those of the uninterrupted run. The next chunk reuses the memory of a state's
-    arrays (JAX calls them donated), so don't use a state after the next step.
+    `key` is the data of the run's key, `(S, 2)` uint32. Without a `state` the run
+    starts from scratch. With a state, restored or of a step, it continues as if it had
+    not been interrupted. The next chunk reuses the memory of a state's arrays (JAX
+    calls them donated), so don't use a state after the next step.
+
+    On a CPU, with the same key, machine, versions and number of threads, the results
+    are the same bits, also of a run that continues. On a GPU they may differ.
 
     The agents are evaluated before the first update, every `eval_every` updates and
     after the last, exactly if the game is enumerable. Evaluations draw random numbers

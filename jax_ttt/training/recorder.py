@@ -100,7 +100,7 @@ class Recorder:
             params=self.last_step.params,
             seed=self._plan.seed,
             num_updates=self.last_step.update,
-            score=self.grade,
+            grade=self.grade,
         )
 
     @property

@@ -1,7 +1,7 @@
 """The environment of a run: what decides its bits besides its settings and its seed.
 
 These are the versions, the device, the number of threads, XLA's flags, and the
-generator of random numbers.
+generator of random numbers. On a GPU they don't decide all bits.
 """
 
 import os

@@ -151,7 +151,7 @@ class LiveRun:
             config=self._config,
             seed=self._seed,
             num_updates=step.update,
-            score=self._shown_grade,
+            grade=self._shown_grade,
             # Copies, because the next chunk donates these arrays.
             tensors={name: np.array(tensor) for name, tensor in tensors.items()},
         )

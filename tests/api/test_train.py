@@ -34,7 +34,7 @@ def test_it_is_the_agent_of_the_loop(tiny):
     assert [row.event for row in tiny.rows] == [
         *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
     ]
-    assert tiny.rows[-1].grade == tiny.agent.score
+    assert tiny.rows[-1].grade == tiny.agent.grade
     assert tiny.agents == (tiny.agent,)
 
 
@@ -70,7 +70,7 @@ def test_wrong_settings_are_refused(call, message):
 def test_it_stops_at_the_first_proof(run):
     stopped = jax_ttt.train(seed=1, preset="table", until_proven=True)
     assert stopped.is_proven
-    first = next(agent for agent in run.agents if agent.score.unbeatable)
+    first = next(agent for agent in run.agents if agent.grade.unbeatable)
     assert stopped.agent.num_updates == first.num_updates < 400
     assert same(stopped.agent.params, first.params)
 

@@ -19,12 +19,12 @@ def test_a_run_has_its_agents_and_its_proof(run):
     assert updates == list(range(0, 401, 40))
     assert run.agents[-1] is run.agent
     assert run.is_proven
-    proven = [agent.score.unbeatable for agent in run.agents]
+    proven = [agent.grade.unbeatable for agent in run.agents]
     assert run.proven_from == 40 * (len(proven) - proven[::-1].index(False))
     assert (run.seed, run.config.env_id) == (1, "tic_tac_toe")
     # No player that never loses wins more often against random.
-    assert run.agent.score.first.win_rate == pytest.approx(0.994792, abs=1e-6)
-    assert run.agent.score.second.win_rate == pytest.approx(0.916402, abs=1e-6)
+    assert run.agent.grade.first.win_rate == pytest.approx(0.994792, abs=1e-6)
+    assert run.agent.grade.second.win_rate == pytest.approx(0.916402, abs=1e-6)
 
 
 def test_runs_are_a_sequence_that_counts_proofs(runs, run):
@@ -54,7 +54,7 @@ def test_runs_of_connect_four_count_their_proofs(beaten):
     config = beaten.config.replace(start_share=0.5)
     grades = [made.grade(made.searched(first=first)) for first in (True, False)]
     agents = [
-        dataclasses.replace(beaten, config=config, score=grade) for grade in grades
+        dataclasses.replace(beaten, config=config, grade=grade) for grade in grades
     ]
     runs = Runs(config, tuple(Run(agent, (), (agent,)) for agent in agents))
     assert repr(runs).startswith("1 of 2 agents are proven unbeatable")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from jax_ttt.config import ranges, settings
 from jax_ttt.config.errors import ConflictError, SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.config.settings import PART_OF_FIELD, Config, Hyper
 
 TYPES = {
     field: type_
@@ -407,6 +407,37 @@ def test_a_match_has_the_given_number_of_games_or_a_default_without_exact_result
         assert Config().evaluation.num_games(is_exact) == default
         for games in (8, 0):  # 0 is no default: it means no match
             assert Config.of(eval_games=games).evaluation.num_games(is_exact) == games
+
+
+def other_values(field):
+    """Return values of a field among which any configuration has another one."""
+    if field in RANGES:
+        allowed = RANGES[field]
+        values = [allowed.low, (allowed.low + allowed.high) / 2, allowed.high, 0.125]
+        return [allowed.kind(value) for value in [*values, 1, 2, 4096]]
+    words = CHOICES.get(field, ("random", "minimax"))
+    return [*words, True, False, 0, 1]
+
+
+def changes_of(field):
+    """Yield pairs of configurations that differ in one field only."""
+    start_share = {"env_id": "connect_4x4", "start_share": 0.5}
+    bases = [Config(), Config.of(opponent="random"), Config.of(**start_share)]
+    for config in [*bases, *PRESETS.values()]:
+        for value in other_values(field):
+            with contextlib.suppress(SettingError):
+                changed = config.replace(**{field: value})
+                if changed != config:
+                    yield config, changed
+
+
+@pytest.mark.parametrize("field", PART_OF_FIELD)
+def test_each_setting_but_numbers_that_are_data_needs_a_program_of_its_own(field):
+    """Else a sweep would train an agent with the program of other settings."""
+    config, changed = next(changes_of(field))
+    is_shared = changed.compiled_for == config.compiled_for
+    assert is_shared == (field in Hyper._fields)
+    assert is_shared == (changed.hyper != config.hyper)
 
 
 TRAINING_ONLY = {

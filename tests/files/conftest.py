@@ -45,5 +45,5 @@ def agent():
         name: np.array(x) for name, x in saved_agents.params_as_tensors(params).items()
     }
     return AgentFile(
-        config=tiny.CONFIG, seed=3, num_updates=2, score=GRADE, tensors=tensors
+        config=tiny.CONFIG, seed=3, num_updates=2, grade=GRADE, tensors=tensors
     )

@@ -10,6 +10,7 @@ import pytest
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
 from jax_ttt.files import sweep_file
+from jax_ttt.files.run_folder import Lock
 from jax_ttt.files.sweep_file import Sweep
 from jax_ttt.runtime.atomic_files import WriteError
 
@@ -91,6 +92,27 @@ def test_one_process_at_a_time_writes_to_a_file(path):
         sweep_file.open_sweep_file(path)
     file.close()
     sweep_file.open_sweep_file(path).close()
+
+
+@pytest.mark.fault
+def test_agents_that_another_process_adds_just_before_the_lock_stay(path, monkeypatch):
+    """Else they would be trained again, or cut off as an incomplete line."""
+    other = sweep_file.open_sweep_file(path)
+
+    class LateLock(Lock):
+        def __init__(self, lock_path):
+            other.add(1, made.agent(7, EXACT))
+            other.close()
+            super().__init__(lock_path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep_file, "Lock", LateLock)
+        file = sweep_file.open_sweep_file(path)
+    assert file.missing(num_groups=2) == JOBS[4:]
+    file.add(1, made.agent(8, EXACT))
+    file.close()
+    with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
+        assert list(file.agents) == JOBS[:5]
 
 
 @pytest.mark.fault

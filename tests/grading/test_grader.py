@@ -3,19 +3,26 @@
 import dataclasses
 
 import jax
+import numpy as np
+import player_programs
 import pytest
+from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import GameError
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import grader
-from jax_ttt.players import random_players
+from jax_ttt.grading.grade import Grade
+from jax_ttt.players import player_names, program_players, random_players
 from jax_ttt.players.player import Player
+from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players.program_players import ProgramPlayer
 
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
 
 @pytest.mark.parametrize(
     ("has_policy", "num_games", "num_sampled"),
-    [(True, None, 0), (True, 64, 64), (False, None, 1024)],
+    [(True, None, 0), (True, 64, 64), (False, None, 512)],
 )
 def test_a_sample_is_taken_where_nothing_is_exact(
     row_by_row, has_policy, num_games, num_sampled
@@ -26,7 +33,10 @@ def test_a_sample_is_taken_where_nothing_is_exact(
     assert (followed.details is not None) == has_policy
     grade = grader.with_match(followed, player, jax.random.key(0), num_games)
     assert grade.followed == followed.followed
-    assert (0 if grade.sampled is None else grade.sampled.num_games) == num_sampled
+    assert (grade.sampled is None) == (num_sampled == 0)
+    if grade.sampled is not None:
+        both_seats = (grade.sampled.first.num_games, grade.sampled.second.num_games)
+        assert both_seats == (num_sampled, num_sampled)
 
 
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
@@ -36,3 +46,26 @@ def test_a_grade_of_nothing_is_refused(env_id):
     assert grade.followed == {}
     with pytest.raises(GameError, match=f"x in {env_id}: nothing is exact"):
         grader.with_match(grade, player, jax.random.key(0), 0)
+
+
+@pytest.mark.parametrize("kind", ["player", "program"])
+def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_path):
+    player: Player = row_by_row
+    if kind == "program":
+        written = PlayerProgram(tmp_path, player_programs.FIRST_FREE)
+        spec = player_names.read_name(written.name, "tic_tac_toe")
+        options = ProgramOptions(in_advance=False, copies=2)
+        player = program_players.make_program_player(spec, "tic_tac_toe", options)
+    grade = Grade(env_id="tic_tac_toe")
+    sampled = grader.with_match(grade, player, jax.random.key(1), 256).sampled
+    if isinstance(player, ProgramPlayer):
+        player.copies.end()
+    assert sampled is not None
+    exact = grader.follow_lines(row_by_row)
+    for seat in SEATS:
+        rates, expected = sampled.seat(seat), exact.seat(seat)
+        assert expected is not None
+        assert rates.num_games == 256
+        for rate, exact_rate in zip(rates.rates, expected.rates, strict=True):
+            margin = 3.29 * np.sqrt(exact_rate.value * (1 - exact_rate.value) / 256)
+            assert abs(rate.value - exact_rate.value) <= margin

@@ -9,7 +9,9 @@ import pytest
 import rules
 from player_programs import PlayerProgram
 
-from jax_ttt.grading import program_match
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.grading import grader, program_match
+from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names, program_players, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
@@ -71,9 +73,14 @@ def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
         "first": rules.outcome(lambda board: rules.moves(board)[:1], rules.moves),
         "second": rules.outcome(rules.moves, lambda b: rules.moves(b)[:1])[::-1],
     }
-    match = program_match.play_against_random(player, jax.random.key(1), 2 * GAMES)
-    for seat in ("first", "second"):
-        counts = counts_of(getattr(match, seat))
+    first_key, second_key = jax.random.split(jax.random.key(1))
+    counts_in = {
+        "first": counts_of(program_match.play_pair(player, RANDOM, first_key, GAMES)),
+        "second": counts_of(program_match.play_pair(RANDOM, player, second_key, GAMES))[
+            ::-1
+        ],
+    }
+    for seat, counts in counts_in.items():
         assert sum(counts) == GAMES
         assert within(counts, exact[seat])
         for line in (line for lines in written.asked(seat) for line in lines):
@@ -96,11 +103,13 @@ def test_the_first_player_is_the_first_one(asked):
 
 def test_a_program_that_never_loses_loses_in_neither_seat(asked):
     best, _ = asked(player_programs.MINIMAX)
-    match = program_match.play_against_random(best, jax.random.key(3), 2 * GAMES)
-    for counts in match:
-        won, drawn, lost = counts_of(counts)
-        assert (won + drawn, lost) == (GAMES, 0)
-        assert won > 0.7 * GAMES
+    nothing = Grade(env_id="tic_tac_toe", seats=SEATS)
+    match = grader.with_match(nothing, best, jax.random.key(3), GAMES).sampled
+    assert match is not None
+    for seat in SEATS:
+        assert match.seat(seat).num_games == GAMES
+        assert match.seat(seat).loss_rate == 0
+        assert match.seat(seat).win_rate > 0.7
 
 
 def test_games_are_random_by_their_key(asked):
@@ -110,13 +119,6 @@ def test_games_are_random_by_their_key(asked):
         for seed in (0, 1, 0)
     ]
     assert results[0] == results[2] != results[1]
-
-
-def test_no_game_asks_nobody(asked):
-    player, written = asked()
-    result = program_match.play_pair(player, player, jax.random.key(0), 0)
-    assert counts_of(result) == [0, 0, 0]
-    assert written.told() == []
 
 
 @pytest.mark.slow

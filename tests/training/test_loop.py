@@ -1,5 +1,7 @@
 """A run's evaluations, its opponent, and the lengths of its chunks."""
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -45,6 +47,31 @@ def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
     )
 
 
+def test_the_games_of_an_evaluation_have_random_numbers_of_their_own():
+    """Training draws from another stream of the run's key."""
+    network = network_from(tiny.CONFIG.architecture)
+    play = jax.jit(
+        functools.partial(
+            training_evaluation.play_random,
+            network,
+            num_games=tiny.CONFIG.evaluation.num_games(is_exact=True),
+        )
+    )
+
+    def counts(params, key, update):
+        won_drawn_lost = play(params, jax.random.fold_in(key, update))
+        return [int(count) for count in jax.tree.leaves(won_drawn_lost)]
+
+    streams = stream_keys(run_key(3))
+    sampled, of_grading, of_training = [], [], []
+    for step in run_of(tiny.CONFIG, 3):
+        if step.evaluation is not None:
+            sampled.append(list(map(int, jax.tree.leaves(step.evaluation.sampled))))
+            of_grading.append(counts(step.params, streams.grading, step.update))
+            of_training.append(counts(step.params, streams.training, step.update))
+    assert sampled == of_grading != of_training
+
+
 def leaves(player):
     return [np.asarray(leaf) for leaf in jax.tree.leaves(player)]
 
@@ -77,20 +104,35 @@ def test_a_first_move_has_to_be_legal():
         loop.check_first_move(config)
 
 
-@pytest.mark.slow
-def test_the_seed_and_the_update_decide_the_sample_of_a_search(monkeypatch):
-    """So a run that continues draws the same one."""
-    numbers = []
+def test_each_round_but_the_first_adds_counterexamples_of_its_own_sample(monkeypatch):
+    """The seed and the update decide it, so a run that continues draws the same one.
 
-    def find(config, params, rng, mesh, stop):
-        del config, params, mesh, stop
-        numbers.append(int(rng.integers(2**60)))
-        return {}, np.zeros(0, np.uint64)
+    In small games a search finds all counterexamples; here, as in a large one, it
+    returns a sample of them. The agent does not change, so without new random numbers
+    the samples would be equal.
+    """
+    search = counterexamples.find_counterexamples
 
-    monkeypatch.setattr(counterexamples, "find_counterexamples", find)
-    fields = {"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1}
-    config = Config.of(env_id="connect_4x4", start_share=0.5, eval_games=2, **fields)
-    for seed in (0, 1, 0):
-        list(run_of(config, seed))
-    assert len(set(numbers[:6])) == 6
-    assert numbers[6:] == numbers[:3]
+    def sample(config, params, rng, mesh, stop):
+        grades, keys = search(config, params, rng, mesh, stop)
+        return grades, rng.choice(keys, 4, replace=False)
+
+    monkeypatch.setattr(counterexamples, "find_counterexamples", sample)
+    config = Config.of(
+        **{"env_id": "connect_4x4", "start_share": 0.5, "eval_games": 0},
+        **{"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1},
+        **{"learning_rate": 1e-30, "learning_rate_end": 0.0},
+    )
+
+    def pools():
+        """Return a run's positions where games start, after each evaluation."""
+        return [
+            np.asarray(pool.keys)[: int(pool.size)].tolist()
+            for step in run_of(config, 0)
+            if step.evaluation is not None
+            and (pool := step.state.train_state.pool) is not None
+        ]
+
+    of_run = pools()
+    assert [len(pool) for pool in of_run] == [0, 4, 8]
+    assert pools() == of_run

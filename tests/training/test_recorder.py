@@ -189,7 +189,7 @@ def test_the_steps_are_rows_and_the_last_agent_is_saved(begin):
     ]
     agent = saved_agents.load_agent(run.path)
     assert (agent.num_updates, agent.seed) == (4, 3)
-    assert agent.score == recorder.grade == run.rows()[-1].grade
+    assert agent.grade == recorder.grade == run.rows()[-1].grade
     assert list(snapshots_in(run.snapshots)) == [0, 2, 4]
     assert run.snapshot(4).read_bytes() == run.agent.read_bytes()
     assert not run.best.exists()
@@ -241,7 +241,7 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(grades, best, b
         assert not run.best.exists()
         return
     agent = saved_agents.load_agent(run.best)
-    assert (agent.num_updates, agent.score) == (best, grades[best // 2])
+    assert (agent.num_updates, agent.grade) == (best, grades[best // 2])
     saved = checkpoint.newest_checkpoint(run).checkpoint.best
     assert saved is not None
     assert saved[1] == -grades[best // 2].first.losing_ends

@@ -20,6 +20,7 @@ def with_device(**changes):
     [
         ("kind", "abacus", "device.kind: abacus -> "),
         ("platform", "abacus", "device.platform: abacus -> cpu"),
+        ("platform_version", "abacus 2", "device.platform_version: abacus 2 -> cpu"),
         ("NPROC", "99", "threads: 99 -> "),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch)
     run.step(ROUNDS)
     assert stops == [False]
     assert run.row is not None
-    assert not run.agent.score.followed, "it was cut short"
+    assert not run.agent.grade.followed, "it was cut short"
 
 
 @pytest.mark.slow

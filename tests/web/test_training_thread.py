@@ -66,8 +66,8 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert first.num_updates == 0
     assert any((first.tensors[n] != final.tensors[n]).any() for n in final.tensors)
     assert all((last.tensors[n] == final.tensors[n]).all() for n in final.tensors)
-    assert final.score.first is not None
-    assert final.score.first.win_rate == rates(training)[20]
+    assert final.grade.first is not None
+    assert final.grade.first.win_rate == rates(training)[20]
     assert status["evaluations"] == 3
     assert status["from_people"] == LEARNING[learner].from_people
     with pytest.raises(KeyError):

@@ -52,10 +52,10 @@ def test_the_numbers_of_tic_tac_toe_are_those_of_python(page, host_tree):
 
 
 def test_connect_four_5x4_is_proven_again_in_the_browser_and_7x6_is_not(page):
-    score = saved_agents.load_agent(ALL["connect-5x4"]).score
+    grade = saved_agents.load_agent(ALL["connect-5x4"]).grade
     page.game("connect_5x4")
     panel = page.tab("Proof")
-    for seat, letter in ((score.first, "X"), (score.second, "O")):
+    for seat, letter in ((grade.first, "X"), (grade.second, "O")):
         assert seat is not None
         expect(card(page, letter)).to_contain_text("Unbeatable")
         expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
