@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.players import difficulty
-from jax_ttt.players.difficulty import LEVELS
+from jax_ttt.players.difficulty import LEVELS, PlayLevel
 from jax_ttt.solver import policies, proof
 
 
@@ -17,7 +17,8 @@ def test_each_level_plays_fewer_random_moves_and_an_expert_never_loses(
     }
     own, chance = player_of(agent_path).policy, policies.uniform_policy(host_tree)
     np.testing.assert_array_equal(policy["full"], own)
-    for level, share in (("beginner", 0.7), ("casual", 0.35), ("strong", 0.1)):
+    shares: dict[PlayLevel, float] = {"beginner": 0.7, "casual": 0.35, "strong": 0.1}
+    for level, share in shares.items():
         mixed = share * chance + (1 - share) * own
         np.testing.assert_allclose(policy[level], mixed, atol=1e-12)
         assert proof.can_be_beaten(host_tree, policy[level]).all()
