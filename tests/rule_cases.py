@@ -19,7 +19,7 @@ import numpy as np
 import pgx
 import tiny
 
-from jax_ttt.config.game_facts import GAMES, SEATS, Seat
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.files import tensor_file
 from jax_ttt.files.metrics_rows import source_of_rates
@@ -101,8 +101,6 @@ BROKEN_SCORES = (
 )
 """Fields of scores that no grade has."""
 
-LEARNED: tuple[tuple[Seat, ...], ...] = (SEATS, ("first",))
-"""The seats that an agent learned."""
 HINTED = ("none", "network", "table", "network 1", "table 8")
 """Agents whose values decide between equal moves in hints, and no agent."""
 BEATEN = made.exact((0.9, 0.1, 0), (0.5, 0.3, 0.2))
@@ -114,7 +112,10 @@ HISTORIES = (
     *((), (NOTHING,), (BEATEN, NOTHING, PROVEN, NOTHING, PROVEN)),
     *((PROVEN, BEATEN), (PROVEN, SAMPLED), (PROVEN, SAMPLED, PROVEN), (SAMPLED,)),
     # One seat is proven; that is all that the agent learned, or not.
-    tuple(made.grade({"first": made.reached()}, seats=seats) for seats in LEARNED),
+    (
+        made.grade({"first": made.reached()}),
+        made.grade({"first": made.reached()}, seats=("first",)),
+    ),
     # A search that is not complete has no rates of its own.
     (made.grade(made.searched(**OPEN)),),
     (made.grade(made.searched(**OPEN), SAMPLED.sampled), NOTHING),
