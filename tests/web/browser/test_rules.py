@@ -43,7 +43,7 @@ def page(browser, cases):
 
 CHECKS = (
     *("games", "impossible", "agents", "grades", "exact", "reviews", "levels"),
-    *("refused", "engine"),
+    *("digests", "refused", "engine"),
 )
 
 
