@@ -240,8 +240,8 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
 def save_nearly_unbeatable(path: Path) -> Path:
     """Write an agent that loses in 1 of 96,000 games against random, as second player.
 
-    It is the unbeatable one of 5 x 4 with another bias of one action. The file says that
-    it is unbeatable, with a right SHA-256.
+    It is the unbeatable one of 5 x 4 with another bias of one action. The file says
+    that it is unbeatable, with a right SHA-256.
     """
 
     def change(description: dict, tensors: dict) -> None:
@@ -328,7 +328,9 @@ def grade_case(name: str, path: Path) -> dict:
         assert player.policy is not None  # the game is enumerable
         grade = tree_grade.grade_seats(env_id, tree, player.policy, agent.config.seats)
     if name == NEARLY:
-        lines = {seat: vars(followed.lines) for seat, followed in grade.followed.items()}
+        lines = {
+            seat: vars(followed.lines) for seat, followed in grade.followed.items()
+        }
         assert [one["lost"] for one in lines.values()] == [0, 2]
     seats = {
         seat: {
@@ -454,7 +456,7 @@ def as_base64(content: bytes) -> str:
 
 
 def signed_again(content: bytes, change: Callable[[dict, dict], None]) -> bytes:
-    """Return an agent's file with a changed description or tensors, and a right SHA-256.
+    """Return an agent's file with other contents and a right SHA-256.
 
     `change` gets the description and the tensors. The SHA-256 is the one of
     docs/files.md.

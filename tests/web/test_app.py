@@ -305,8 +305,10 @@ async def read_slowly(app, training):
     def finish_run(number):
         training.command("start", "table")
         served.wait_until(
-            lambda: [training.status()[x] for x in ("status", "run")]
-            == ["finished", number]
+            lambda: (
+                [training.status()[x] for x in ("status", "run")]
+                == ["finished", number]
+            )
         )
 
     async def send(message):

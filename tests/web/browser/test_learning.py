@@ -129,7 +129,7 @@ def table_values(page):
 
 
 def values_of(file):
-    """Return an agent's values of the first move by Python, as the board rounds them."""
+    """Return an agent's values of the first move by Python, rounded as on the board."""
     agent = saved_agents.load_agent(file)
     start = replay("tic_tac_toe", [()])
     values = network_player.board_values(agent.network, agent.params, start.observation)

@@ -98,7 +98,7 @@ def test_moves_that_win_or_lose_at_once_are_exact_where_the_rest_is_not(
     box = page.get_by_role("checkbox", name="Exact values")
     expect(box).to_have_accessible_name("Exact values (partly known)")
     page.says("Only the moves that win or lose at once are exact here")
-    wins, losses = {0: (1, 1)}, {column: (-1, 2) for column in range(1, 6)}
+    wins, losses = {0: (1, 1)}, dict.fromkeys(range(1, 6), (-1, 2))
     assert exact_values(page) == wins | losses
     page.place_says(6, "exact result not known")
 
