@@ -313,10 +313,12 @@ async def read_slowly(app, training):
 
     async def send(message):
         _, is_data, text = message.get("body", b"").partition(b"data: ")
-        status = json.loads(text) if is_data else {"run": None}
-        if status["run"] in (0, 1):
+        if not is_data:
+            return
+        status = json.loads(text)
+        if status["run"] < 2:
             await asyncio.to_thread(finish_run, status["run"] + 1)
-        elif status["run"] == 2 and not latest.done():
+        elif not latest.done():
             latest.set_result(status)
 
     async def receive():

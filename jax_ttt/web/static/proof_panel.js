@@ -96,7 +96,8 @@ function isContradicted({ seat, origin }, fileSeat) {
 function Counts({ seat, fileSeat }) {
   const isCounted = Boolean(seat?.lines);
   const counts = isCounted ? seat : fileSeat;
-  const source = isCounted ? "" : ", by its file";
+  const rest = counts?.complete === false ? "; there are more" : "";
+  const source = isCounted ? "" : `, by its file${rest}`;
   if (counts?.lines) {
     return html`
       <p class="big">${number(sum(counts.lines))}</p>

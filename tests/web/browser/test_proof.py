@@ -84,6 +84,7 @@ def test_the_agent_of_7x6_can_be_beaten_and_the_page_shows_how(page):
     page.game("connect_7x6")
     for seat, letter in ((score.first, "Blue"), (score.second, "Orange")):
         assert seat is not None
+        assert seat.losing_line is not None
         page.tab("Proof")
         expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
         expect(card(page, letter)).to_contain_text("followed, by its file")
