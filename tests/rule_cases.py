@@ -6,10 +6,12 @@ The package computes them, or the plain search here, which uses nothing of it.
 import base64
 import csv
 import functools
+import hashlib
 import itertools
 import json
+import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import jax
@@ -17,6 +19,7 @@ import jax.numpy as jnp
 import made
 import numpy as np
 import pgx
+import safetensors.numpy
 import tiny
 
 from jax_ttt.config.game_facts import GAMES
@@ -71,8 +74,10 @@ AGENTS = (
 """Settings of agents of random weights, and their standard deviation, 0.5 by default.
 Large weights make many values 1 or -1, so that equal values decide; small ones make
 values that only a table tells apart."""
-GRADED = ("network", "table", "connect-5x4", "network 4")
-"""Agents whose lines are all followed; the last one can be beaten."""
+NEARLY = "nearly unbeatable"
+"""The name of an agent that loses one line of play and its mirror image, no other."""
+GRADED = ("network", "table", "connect-5x4", "network 4", NEARLY)
+"""Agents whose lines are all followed; the last two can be beaten."""
 DEPTHS = {"network": 3, "connect-5x4": 4, "connect-7x6": 3}
 """How far the shipped networks look ahead."""
 STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
@@ -128,6 +133,7 @@ HISTORIES = (
 def rule_cases(folder: Path) -> dict:
     """Return all cases; files of agents are written to a folder."""
     paths = dict(ALL) | save_random_agents(folder)
+    paths[NEARLY] = save_nearly_unbeatable(folder / "nearly.safetensors")
     return {
         "tree": tree_data.tree_json("tic_tac_toe").decode(),
         "games": [case for env_id in BOARDS for case in game_cases(env_id)],
@@ -139,6 +145,7 @@ def rule_cases(folder: Path) -> dict:
         "histories": [history_case(grades) for grades in HISTORIES],
         "levels": [[key, *level] for key, level in difficulty.LEVELS.items()],
         "impossible": IMPOSSIBLE,
+        "digests": [digest_of(size) for size in range(200)],
         "refused": refused_files(paths["network"]),
     }
 
@@ -297,6 +304,20 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
     return paths
 
 
+def save_nearly_unbeatable(path: Path) -> Path:
+    """Write an agent that loses in 1 of 96,000 games against random, as second player.
+
+    It is the unbeatable one of 5 x 4 with another bias of one action. The file says
+    that it is unbeatable, with a right SHA-256.
+    """
+
+    def change(description: dict, tensors: dict) -> None:
+        tensors["layers.layers.4.bias"][1] += 0.03
+
+    path.write_bytes(signed_again(ALL["connect-5x4"].read_bytes(), change))
+    return path
+
+
 def agent_case(name: str, path: Path) -> dict:
     """Return an agent's values and moves in the positions of random games."""
     agent = saved_agents.load_agent(path)
@@ -373,6 +394,11 @@ def grade_case(name: str, path: Path) -> dict:
     else:
         assert player.policy is not None  # the game is enumerable
         grade = tree_grade.grade_seats(env_id, tree, player.policy, agent.config.seats)
+    if name == NEARLY:
+        lines = {
+            seat: vars(followed.lines) for seat, followed in grade.followed.items()
+        }
+        assert [one["lost"] for one in lines.values()] == [0, 2]
     seats = {
         seat: {
             "lines": vars(followed.lines),
@@ -496,20 +522,68 @@ def as_base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def with_score(content: bytes, fields: Mapping[str, object]) -> bytes:
-    """Return an agent's file whose score has other fields; dots lead into parts."""
+def signed_again(content: bytes, change: Callable[[dict, dict], None]) -> bytes:
+    """Return an agent's file with other contents and a right SHA-256.
+
+    `change` gets the description and the tensors. The SHA-256 is the one of
+    docs/files.md.
+    """
+    tensors = safetensors.numpy.load(content)
     length = int.from_bytes(content[:8], "little")
     head = json.loads(content[8 : 8 + length])
-    record = json.loads(head["__metadata__"]["jax_ttt"])
-    for name, value in fields.items():
-        *parents, last = name.split(".")
-        part = record
-        for parent in ("score", *parents):
-            part = part.setdefault(parent, {})
-        part[last] = value
-    head["__metadata__"]["jax_ttt"] = json.dumps(record)
-    text = json.dumps(head).encode()
-    return len(text).to_bytes(8, "little") + text + content[8 + length :]
+    description = json.loads(head["__metadata__"]["jax_ttt"])
+    del description["sha256"]
+    change(description, tensors)
+    digest = hashlib.sha256(json.dumps(description, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        line = json.dumps([name, tensor.dtype.str, tensor.shape])
+        digest.update(f"\n{line}\n".encode() + tensor.tobytes())
+    description["sha256"] = digest.hexdigest()
+    text = json.dumps(description, sort_keys=True)
+    return safetensors.numpy.save(tensors, {"jax_ttt": text})
+
+
+def digest_of(size: int) -> str:
+    """Return the SHA-256 of so many bytes."""
+    return hashlib.sha256(bytes(size * i % 256 for i in range(size))).hexdigest()
+
+
+def with_score(content: bytes, fields: Mapping[str, object]) -> bytes:
+    """Return an agent's file whose score has other fields; dots lead into parts."""
+
+    def change(description: dict, tensors: dict) -> None:
+        for name, value in fields.items():
+            *parents, last = name.split(".")
+            part = description
+            for parent in ("score", *parents):
+                part = part.setdefault(parent, {})
+            part[last] = value
+
+    return signed_again(content, change)
+
+
+def with_setting(content: bytes, name: str, value: object) -> bytes:
+    """Return an agent's file with another value of a setting."""
+
+    def change(description: dict, tensors: dict) -> None:
+        description["config"][name] = value
+
+    return signed_again(content, change)
+
+
+def with_last_bias(content: bytes, value: float) -> bytes:
+    """Return an agent's file with another value of the last tensor's last number."""
+
+    def change(description: dict, tensors: dict) -> None:
+        tensors[max(tensors)].flat[-1] = value
+
+    return signed_again(content, change)
+
+
+def with_zero_weights(content: bytes) -> bytes:
+    """Return a damaged file: its header is right, and all weights are 0."""
+    begin = 8 + int.from_bytes(content[:8], "little")
+    return content[:begin] + bytes(len(content) - begin)
 
 
 def refused_files(path: Path) -> list[dict]:
@@ -525,15 +599,20 @@ def refused_files(path: Path) -> list[dict]:
         return content.replace(before, after)
 
     later_format = replaced("format_version", version, version + 1)
+    changed = "changed after they were saved"
     files = {
         "empty": (b"", "not an agent's file"),
         "text": (b"no agent, but a text of some length", "not an agent's file"),
         "cut": (content[:-4], "not complete"),
         "format": (later_format, f"format {version + 1}"),
-        "activation": (content.replace(b"relu", b"gelu"), "activation"),
-        "size": (replaced("hidden_size", 128, 127), "do not fit"),
+        "activation": (with_setting(content, "activation", "gelu"), "activation"),
+        "size": (with_setting(content, "hidden_size", 127), "do not fit"),
         "game": (saved_agents.agent_bytes(other_game), "game"),
-        "finite": (content[:-4] + b"\0\0\xc0\x7f", "not finite"),
+        "finite": (with_last_bias(content, math.nan), "not finite"),
+        "zeros": (with_zero_weights(content), changed),
+        "one bit": (content[:-1] + bytes([content[-1] ^ 1]), changed),
+        "one setting": (replaced("seed", 1, 2), changed),
+        "renamed": (content.replace(b"layers.0.bias", b"layers.9.bias"), changed),
     }
     for fields in BROKEN_SCORES:
         files[f"score {fields}"] = with_score(content, fields), "score"

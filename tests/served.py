@@ -34,6 +34,20 @@ class Reply(NamedTuple):
         return json.loads(self.content)
 
 
+def make_scope(method, url, headers):
+    """Return what ASGI calls the scope of a request."""
+    raw, _, query = url.partition("?")
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "path": urllib.parse.unquote(raw),
+        "raw_path": raw.encode(),
+        "query_string": query.encode(),
+        "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
+    }
+
+
 class Client:
     """Asks an application without a socket; close it after use."""
 
@@ -46,19 +60,10 @@ class Client:
         if "json" in body:
             content = json.dumps(body["json"]).encode()
         every = {"host": self.host, **(headers or {})}
-        return self.runner.run(self._answer(method, url, every, content))
+        scope = make_scope(method, url, every)
+        return self.runner.run(self._answer(scope, content))
 
-    async def _answer(self, method, url, headers, content):
-        raw, _, query = url.partition("?")
-        scope = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": method,
-            "path": urllib.parse.unquote(raw),
-            "raw_path": raw.encode(),
-            "query_string": query.encode(),
-            "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
-        }
+    async def _answer(self, scope, content):
         sent = []
         parts = iter([{"type": "http.request", "body": content, "more_body": False}])
 

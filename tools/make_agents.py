@@ -3,6 +3,7 @@
 python -m tools.make_agents
 """
 
+import dataclasses
 import shlex
 import shutil
 import subprocess
@@ -18,13 +19,14 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import exam, grader
+from jax_ttt.grading import exam, grader, search_grade
 from jax_ttt.grading.grade import Grade, SeatGrade
-from jax_ttt.players import player_names, registry
+from jax_ttt.players import player_names, registry, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
+from jax_ttt.solver.reached_positions import Reach
 
-_MAX_POSITIONS = 10**6  # the agent reaches fewer
+_MAX_POSITIONS = 10**6  # a search of these agents meets fewer
 HEAD = ("agent", "trained with", "size")
 SEARCH_HEAD = (
     *("agent", "seat", "positions", "losing ends"),
@@ -72,7 +74,8 @@ opponent. A position and its mirror image count once.
 
 {reached}
 
-`shipped:connect-7x6` [can be beaten](connect_four.md#the-usual-board).
+`shipped:connect-7x6` [can be beaten](connect_four.md#the-usual-board); its file has the
+shortest line that beats it as first player, and as second player.
 [An exam](large_searches.md#an-exam-of-connect-four) counts the share of its moves that
 keep the value of the position (in brackets: 95 % intervals):
 
@@ -92,6 +95,28 @@ def train() -> None:
             if name in SNAPSHOTS:
                 shutil.rmtree(SNAPSHOTS[name], ignore_errors=True)
                 shutil.copytree(RunFolder(run).snapshots, SNAPSHOTS[name])
+
+
+def add_losing_lines(name: str) -> None:
+    """Add the shortest lines that beat an agent to the grade in its file.
+
+    In each seat all lines are followed until one beats the agent. The weights stay the
+    same.
+    """
+
+    def stop_when_beaten(reach: Reach, level: int, num_done: int) -> None:
+        if reach.losing_line is not None:
+            raise search_grade.TimeOverError
+
+    results = search_grade.search_by_seat(
+        shipped_player(name), _MAX_POSITIONS, on_batch=stop_when_beaten
+    )
+    agent = saved_agents.load_agent(ALL[name])
+    seats = {seat: result.grade for seat, result in results.items()}
+    grade = dataclasses.replace(
+        agent.grade, first=seats["first"], second=seats["second"]
+    )
+    saved_agents.save_agent(dataclasses.replace(agent, grade=grade), ALL[name])
 
 
 def certify() -> None:
@@ -215,5 +240,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 if __name__ == "__main__":
     train()
+    add_losing_lines("connect-7x6")
     certify()
     PAGE.write_text(page(), "utf-8")

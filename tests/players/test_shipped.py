@@ -4,10 +4,12 @@ import hashlib
 import json
 
 import commands
+import jax
 import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.games.played_game import replay
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import proof
@@ -40,3 +42,21 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert isinstance(player, registry.AgentPlayer)
     assert player.is_deterministic
     assert player.seats == SEATS
+
+
+@pytest.mark.slow
+def test_the_agent_of_7x6_plays_the_losing_lines_in_its_file(player_of):
+    """So the file's verdict needs no search, and the page can show the lines."""
+    player = player_of("shipped:connect-7x6", "connect_7x6")
+    lines = [player.agent.score.seat(seat).losing_line for seat in SEATS]
+    starts = [line[:count] for line in lines for count in range(len(line))]
+    states = replay(player.env_id, [*starts, *lines])
+    moves = player.choose(jax.random.key(0), states).tolist()
+    played = dict(zip(starts, moves, strict=False))
+    for own, line in enumerate(lines):
+        for count in range(own, len(line), 2):
+            assert played[line[:count]] == line[count]
+        assert len(line) % 2 == own, "the opponent has the last move"
+    assert states.terminated[-2:].all()
+    assert (states.rewards[-2:] != 0).all(), "not a draw"
+    assert player.agent.score.unbeatable is False

@@ -1,5 +1,6 @@
 """What the server answers and refuses, and the headers of its replies."""
 
+import asyncio
 import contextlib
 import json
 import re
@@ -325,6 +326,51 @@ def test_a_stream_has_every_row_once_and_the_state_after_each_change(port, clien
         client.post("/api/training", json={"command": "reset"})
         status = message()
         assert (status["status"], status["rows"]) == ("idle", [])
+
+
+async def read_slowly(app, training):
+    """Read the training's events, and return the first message of its second run.
+
+    The reader is so slow that this run begins and ends between two messages.
+    """
+    latest = asyncio.get_running_loop().create_future()
+
+    def finish_run(number):
+        training.command("start", "table")
+        served.wait_until(
+            lambda: (
+                [training.status()[x] for x in ("status", "run")]
+                == ["finished", number]
+            )
+        )
+
+    async def send(message):
+        _, is_data, text = message.get("body", b"").partition(b"data: ")
+        if not is_data:
+            return
+        status = json.loads(text)
+        if status["run"] < 2:
+            await asyncio.to_thread(finish_run, status["run"] + 1)
+        elif not latest.done():
+            latest.set_result(status)
+
+    async def receive():
+        await asyncio.Future()
+
+    scope = served.make_scope("GET", API[-1], {"host": "127.0.0.1:8000"})
+    reading = asyncio.create_task(app(scope, receive, send))
+    try:
+        return await latest
+    finally:
+        reading.cancel()
+
+
+def test_a_slow_reader_gets_all_rows_of_a_run_that_it_did_not_see_begin(
+    page_app, training
+):
+    """As many as the run before had, which the reader knows."""
+    message = asyncio.run(read_slowly(page_app, training))
+    assert [row["update"] for row in message["rows"]] == [0, 10, 20]
 
 
 def test_the_agent_in_training_is_listed_and_its_file_sent(client, training):

@@ -1,8 +1,10 @@
 // An agent's file: a safetensors file with a description as JSON, as files/agent_file.py
 // writes it. People add files from anywhere, so everything that the page uses is checked.
+// That a file is whole proves nothing about its grade: see `knownOf` in grades.js.
 
 import { ACTIVATIONS, patchOf } from "./players.js";
 import { Rules, SEATS, SIDES } from "./rules.js";
+import { sha256 } from "./sha256.js";
 
 const FORMAT_VERSION = 5; // of files/json_records.py
 const TABLE_KEYS = ["position", "after-state", "hash"];
@@ -63,7 +65,39 @@ function readDescription(head) {
     version === FORMAT_VERSION,
     `the agent's file has format ${version}, and this page reads ${FORMAT_VERSION}`,
   );
-  return record;
+  return { text, record };
+}
+
+// The bytes of a tensor.
+function tensorBytes(bytes, begin, entry) {
+  const isDescribed =
+    isObject(entry) && Array.isArray(entry.shape) && Array.isArray(entry.data_offsets);
+  check(isDescribed && entry.dtype === "F32", NOT_AGENT);
+  const [from, to] = entry.data_offsets;
+  const isInside = isWhole(from, 0) && isWhole(to, from, bytes.byteLength - begin);
+  check(isInside, "the agent's file is not complete");
+  return new Uint8Array(bytes, begin + from, to - from);
+}
+
+// Check the SHA-256 of the description, without this SHA-256 itself, and of all tensors, as
+// files/tensor_file.py computes it.
+function checkDigest(bytes, { head, begin }, { text, record }) {
+  const { sha256: expected } = record;
+  const parts = [new TextEncoder().encode(text.replace(`"sha256": "${expected}", `, ""))];
+  const names = Object.keys(head).filter((name) => name !== "__metadata__");
+  for (const name of names.sort()) {
+    const content = tensorBytes(bytes, begin, head[name]);
+    const shape = head[name].shape.join(", ");
+    const line = `\n[${JSON.stringify(name)}, "<f4", [${shape}]]\n`;
+    parts.push(new TextEncoder().encode(line), content);
+  }
+  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    all.set(part, end);
+    end += part.length;
+  }
+  check(sha256(all) === expected, "its contents were changed after they were saved");
 }
 
 function isBoolean(value) {
@@ -169,28 +203,26 @@ function checkConfig(config) {
 // One tensor as float32; `shape` is the one that the settings need.
 function readTensor(bytes, begin, entry, shape) {
   const reason = "its weights do not fit its settings";
-  check(isObject(entry) && entry.dtype === "F32" && Array.isArray(entry.shape), reason);
-  check(entry.shape.length === shape.length, reason);
+  check(entry?.shape.length === shape.length, reason);
   const fits = shape.every((length, i) =>
     length === null ? isWhole(entry.shape[i], 1, 2 ** 20) : entry.shape[i] === length,
   );
-  check(fits && Array.isArray(entry.data_offsets), reason);
-  const [from, to] = entry.data_offsets;
+  const content = tensorBytes(bytes, begin, entry);
   const size = 4 * entry.shape.reduce((product, length) => product * length, 1);
-  const inside = isWhole(from, 0, bytes.byteLength - begin) && to - from === size;
-  check(inside && begin + to <= bytes.byteLength, "the agent's file is not complete");
-  const values = new Float32Array(bytes.slice(begin + from, begin + to));
+  check(fits && content.length === size, reason);
+  const values = new Float32Array(content.slice().buffer);
   check(values.every(Number.isFinite), "it has a weight that is not finite");
   return values;
 }
 
-// The agent of a file (ArrayBuffer): { envId (the page's name), config, grade, updates,
-// seats (that it learned), kind: "network" or "table", heads, numHeads, gamma (discount per
-// move), tensors (float32 by name) }.
+// The agent of a file (ArrayBuffer): { envId (the page's name), sha256 (of its contents),
+// config, grade (what the file says), updates, seats (that it learned), kind: "network" or
+// "table", heads, numHeads, gamma (discount per move), tensors (float32 by name) }.
 // Throws an Error with a reason for people.
 export function readAgent(bytes) {
   const { head, begin } = readHeader(bytes);
-  const record = readDescription(head);
+  const { text, record } = readDescription(head);
+  checkDigest(bytes, { head, begin }, { text, record });
   const { config, score } = record;
   check(config.env_id === record.env_id && Rules.knows(record.env_id), "the page lacks its game");
   checkConfig(config);
@@ -211,6 +243,7 @@ export function readAgent(bytes) {
   }
   return {
     envId: rules.envId,
+    sha256: record.sha256,
     config,
     grade: score,
     updates: record.num_updates,

@@ -27,13 +27,6 @@ export function versionOf(entry) {
   return entry?.stamp ? `${entry.id}#${entry.stamp}` : null;
 }
 
-// A number that differs where the bytes differ (FNV-1a, 32 bits).
-function checksum(buffer) {
-  let sum = 0x811c9dc5;
-  for (const byte of new Uint8Array(buffer)) sum = Math.imul(sum ^ byte, 0x01000193);
-  return (sum >>> 0).toString(16);
-}
-
 function storedAgents() {
   return storage.names(NAMES).flatMap((key) => {
     const stored = storage.read(key);
@@ -111,7 +104,7 @@ export class Agents {
   }
 
   // An agent as it is at an update; null is its latest. Resolves to { key, id, update,
-  // bytes, file }: `key` is the same where the bytes are the same.
+  // bytes, file }: `key` is the same where the contents are the same.
   load(id, update = null) {
     const version = versionOf(this.get(id));
     if (version === null) return this.read(id, update);
@@ -129,7 +122,7 @@ export class Agents {
     const isStored = id.startsWith(BROWSER);
     const bytes = isStored ? readStored(id) : await this.source.file(id, update);
     const file = readAgent(bytes);
-    return { key: `${id}@${file.updates}#${checksum(bytes)}`, id, update, bytes, file };
+    return { key: `${id}@${file.updates}#${file.sha256}`, id, update, bytes, file };
   }
 
   // Load the shipped agents, so that the page can play on without its server.
@@ -230,11 +223,11 @@ export class Agents {
     return { agents, missing };
   }
 
-  // Whether an agent of an exported file is here already, with the same bytes.
+  // Whether an agent of an exported file is here already, with the same contents.
   async isHere({ id, name, bytes }) {
-    const sum = checksum(bytes);
+    const { sha256 } = readAgent(bytes);
     const alike = this.list.filter((entry) => entry.id === id || entry.id === BROWSER + name);
     const keys = await Promise.allSettled(alike.map((entry) => this.load(entry.id)));
-    return keys.some(({ value }) => value && value.key.endsWith(`#${sum}`));
+    return keys.some(({ value }) => value && value.key.endsWith(`#${sha256}`));
   }
 }

@@ -6,6 +6,7 @@ import { Analysis } from "./analysis.js";
 import { BoardValues } from "./board_values.js";
 import { Engine } from "./engine.js";
 import { Game } from "./game.js";
+import { checkAgents } from "./grades.js";
 import { isLevel, levelsOf } from "./levels.js";
 import { Opponent } from "./opponent.js";
 import { Review, markOf } from "./review.js";
@@ -66,8 +67,14 @@ export class App {
     this.isChanging = true;
     queueMicrotask(() => {
       this.isChanging = false;
+      checkAgents(this, this.shownAgents);
       this.render();
     });
+  }
+
+  // The loaded agents of which the page says how strong they are.
+  get shownAgents() {
+    return [this.loaded, this.opponent.loaded].filter((agent) => agent !== null);
   }
 
   // Open the game of the address, or the last one. A game without a link is there before
@@ -474,18 +481,24 @@ export class App {
 
   // The agent whose values of a kind are shown: the selected one, or the first of the kind.
   agentOfKind(kind) {
-    if (this.agent?.kind === kind) return { entry: this.agent, loaded: this.loadedForValues };
+    if (this.agent?.kind === kind) return { entry: this.agent, loaded: this.loaded };
     const entry = this.agents.for(this.rules.envId).find((agent) => agent.kind === kind);
     if (entry && !this.others.has(entry.id)) this.loadOther(entry.id);
     return { entry, loaded: this.others.get(entry?.id) ?? null };
   }
 
-  // The selected agent as the opponent uses it, so that its values fit its moves.
-  get loadedForValues() {
-    const { opponent, loaded } = this;
-    const isOpponent = !this.analysis && opponent.agent === loaded?.id;
-    const isSame = isOpponent && opponent.update === loaded?.update;
-    return isSame ? (opponent.loaded ?? loaded) : loaded;
+  // Whether the opponent is an earlier state of the selected agent, which has learned since.
+  get isOpponentEarlier() {
+    const { opponent, loaded, analysis } = this;
+    if (analysis || !loaded || opponent.agent !== loaded.id) return false;
+    const isSame = opponent.update === loaded.update;
+    return isSame && opponent.loaded !== null && opponent.loaded.key !== loaded.key;
+  }
+
+  // Load the selected agent again, which has learned.
+  reload(id) {
+    this.others.delete(id);
+    if (this.agent?.id === id) this.load();
   }
 
   async loadOther(id) {

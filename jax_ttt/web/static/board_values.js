@@ -2,6 +2,7 @@
 
 import { highestOf } from "./players.js";
 import { inMoves, keepNewest, outcomeWord } from "./review.js";
+import { decideAtOnce } from "./search.js";
 import { signed, spoken } from "./ui.js";
 
 const EXACT_SECONDS = 2; // for the values on the board
@@ -9,9 +10,12 @@ const HINT_DEPTH = 6; // moves that a hint looks ahead where the position is not
 const HINT_SECONDS = 0.5; // for the exact result, before the agent searches
 const TONES = { win: "good", draw: "even", loss: "bad" };
 
-function exactCells(exact) {
-  const cells = new Map();
-  for (const { action, value, moves } of exact.actions) {
+const NOT_KNOWN = { text: "–", tone: "even", spoken: "exact result not known" };
+
+// The exact results of moves; those of `open` are not known.
+function exactCells(actions, open = []) {
+  const cells = new Map(open.map((action) => [action, NOT_KNOWN]));
+  for (const { action, value, moves } of actions) {
     const word = outcomeWord(value);
     const isDecided = value !== 0;
     cells.set(action, {
@@ -43,6 +47,7 @@ export class BoardValues {
   constructor({ engine, changed }) {
     Object.assign(this, { engine, changed });
     this.answers = new Map();
+    this.shown = new Map(); // by layer, the answer that was shown last and its place
   }
 
   // The answer to the request that `send()` makes, undefined until it arrives, and null
@@ -81,22 +86,40 @@ export class BoardValues {
     if (rules.isOver(position)) return [];
     const layers = [];
     if (withExact) {
-      const exact = this.exact(rules, position);
-      if (exact) layers.push({ layer: "exact", values: exactCells(exact) });
+      const cells = this.exactCells(rules, position);
+      if (cells.size > 0) layers.push({ layer: "exact", values: cells });
     }
     for (const [layer, agent] of Object.entries(agents)) {
-      const answer = agent && this.values(rules, position, agent, depth);
-      if (answer) layers.push({ layer, values: learnedCells(layer, answer) });
+      if (agent === null) continue;
+      const place = [agent.id, agent.update, depth, rules.envId, rules.key(position)].join("|");
+      let answer = this.values(rules, position, agent, depth);
+      // The values of an agent that learns stay until its new ones are there.
+      const shown = this.shown.get(layer);
+      if (answer === undefined && shown?.place === place) ({ answer } = shown);
+      if (!answer) continue;
+      this.shown.set(layer, { place, answer });
+      layers.push({ layer, values: learnedCells(layer, answer) });
     }
     return layers;
   }
 
-  // What is known of the exact result: "known", "searching" or "not known".
+  // The exact results of the moves. Where there is no solution, those of the moves that
+  // decide the game at once are known all the same.
+  exactCells(rules, position) {
+    const exact = this.exact(rules, position);
+    if (exact) return exactCells(exact.actions);
+    const decided = decideAtOnce(rules, position);
+    const isOpen = exact === null && decided.length > 0;
+    return exactCells(decided, isOpen ? rules.legal(position) : []);
+  }
+
+  // What is known of the exact result: "known", "searching", "partly known" or "not known".
   exactState(rules, position) {
     if (rules.isOver(position)) return "known";
     const exact = this.exact(rules, position);
     if (exact === undefined) return "searching";
-    return exact === null ? "not known" : "known";
+    if (exact !== null) return "known";
+    return decideAtOnce(rules, position).length > 0 ? "partly known" : "not known";
   }
 
   // What an agent values the moves at, without a search: { values, isTable }; null without one.

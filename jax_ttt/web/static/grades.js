@@ -1,22 +1,18 @@
 // Grades of agents: exact results against every opponent, now and in the past.
 
 import { versionOf } from "./agents.js";
-import { SEATS, SIDES } from "./rules.js";
+import { Rules, SEATS, SIDES } from "./rules.js";
 
-const FEASIBLE_CELLS = 20; // boards on which a grade is computed when a person asks
+const FEASIBLE_CELLS = 20; // boards on which a grade takes a second or two
 
 const RETRY = 10_000; // milliseconds after which a history that failed is loaded again
 
 // Both belong to the page, not to a panel, so that nothing is computed or loaded twice.
-const computed = new Map(); // grades, or promises of grades, by the agent's key
+const computed = new Map(); // grades, and null where one failed, by the agent's key
 const histories = new Map(); // { rows, isLoading, error, retry } by the agent's version
+let isChecking = false; // whether an agent is checked that nobody asked for
 
-// Whether a grade takes only a moment, so that the page computes it without a request.
-export function isQuick(rules) {
-  return rules.isEnumerable;
-}
-
-// Whether the browser can compute a grade of this game.
+// Whether the browser computes a grade of this game.
 export function isFeasible(rules) {
   return rules.numCells <= FEASIBLE_CELLS;
 }
@@ -88,31 +84,64 @@ export async function computeGrade(app, rules, agent, onProgress) {
   return grade;
 }
 
-// The grade that this page computed, or null.
-export function computedGrade(agent) {
-  const grade = computed.get(agent.key);
-  return grade instanceof Promise ? null : (grade ?? null);
+// The seats of an agent's file with a line that beats it, where the agent plays its moves.
+async function checkLosingLines(app, rules, agent) {
+  const grade = {};
+  for (const side of SIDES) {
+    const seat = seatOf(agent.file.grade, side);
+    if (seat?.losing_line && (await playsLine(app, rules, agent, side, seat.losing_line))) {
+      grade[SEATS[side]] = { unbeatable: false, losing_line: seat.losing_line };
+    }
+  }
+  computed.set(agent.key, grade);
 }
 
-// Compute a grade once, and render the page again when it is there.
-export function requestGrade(app, rules, agent) {
-  if (computed.has(agent.key)) return;
-  const grade = computeGrade(app, rules, agent);
-  computed.set(agent.key, grade);
-  grade.then(
-    () => app.changed(),
-    () => computed.delete(agent.key),
-  );
+async function playsLine(app, rules, agent, side, line) {
+  for (const [i, position] of rules.positions(line).entries()) {
+    if (i === line.length || rules.toMove(position) !== side) continue;
+    const { move } = await app.engine.values({ envId: rules.envId, agent, position });
+    if (move !== line[i]) return false;
+  }
+  return true;
+}
+
+// Check one of these agents in the background, unless all are checked. The page calls it
+// whenever it is rendered, and is rendered again after each check.
+export function checkAgents(app, agents) {
+  const agent = agents.find(({ key }) => !computed.has(key));
+  if (!agent || isChecking) return;
+  isChecking = true;
+  const rules = new Rules(agent.file.envId);
+  const check = isFeasible(rules) ? computeGrade : checkLosingLines;
+  check(app, rules, agent)
+    .catch(() => computed.set(agent.key, computed.get(agent.key) ?? null))
+    .finally(() => {
+      isChecking = false;
+      app.changed();
+    });
+}
+
+// What is known of a side of a loaded agent: { seat, origin }. The origin is "browser" where
+// this browser followed the lines of play, "file" where only the agent's file says it, and
+// "checking" where the browser will know better than the file in a moment.
+export function knownOf(agent, side) {
+  const seat = seatOf(computed.get(agent.key), side);
+  if (seat) return { seat, origin: "browser" };
+  const { grade, envId } = agent.file;
+  if (!computed.has(agent.key) && isFeasible(new Rules(envId))) {
+    return { seat: null, origin: "checking" };
+  }
+  return { seat: seatOf(grade, side), origin: "file" };
 }
 
 async function loadHistory(app, rules, entry, history) {
   const rows = await app.source.history(entry.id);
   history.rows = rows.filter(({ grade }) => hasRates(grade));
-  if (history.rows.length >= entry.snapshots.length || !isQuick(rules)) return;
+  if (history.rows.length >= entry.snapshots.length || !isFeasible(rules)) return;
   history.rows = [];
   for (const update of entry.snapshots) {
     const agent = await app.agents.load(entry.id, update);
-    const grade = computedGrade(agent) ?? (await computeGrade(app, rules, agent));
+    const grade = computed.get(agent.key) ?? (await computeGrade(app, rules, agent));
     history.rows = [...history.rows, { update, grade }];
     app.changed();
   }

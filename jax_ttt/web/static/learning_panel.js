@@ -200,9 +200,16 @@ function Train({ app }) {
           Reset
         <//>
       </div>
+      ${
+        training.otherGame &&
+        html`<p class="note">
+          This training is of <b>${training.otherGame}</b>, not of the open game.
+        </p>`
+      }
       <div class="state-line">
         <p class="state">${training.stateText}</p>
         <p class=${training.isProven ? "verdict-live proven" : "verdict-live"}>
+          ${training.proofText && training.otherGame ? `${training.otherGame}: ` : ""}
           ${training.proofText}
         </p>
       </div>
@@ -273,13 +280,18 @@ function Rounds({ training, rows }) {
   `;
 }
 
+function titleOfTraining({ agents, training }) {
+  const title = agents.live?.title ?? "From training";
+  return training.otherGame ? `${title}, ${training.otherGame}` : title;
+}
+
 // Whose curves are shown: { title, rules, rows, update, reason, isTraining, isLoading }.
 function shownCurves(app) {
   const { training, rules, agent, update } = app;
   const isSelected = agent?.source === "live";
   if (isSelected || training.isShown) {
     return {
-      title: app.agents.live?.title ?? "From training",
+      title: titleOfTraining(app),
       rules: training.rules,
       rows: training.rows,
       update: isSelected ? update : null,
@@ -316,8 +328,10 @@ function Curves({ app }) {
         />`
       }
       <p class="note">
-        ${title && rows.length > 0 && `${title}: ${METHODS[sourceOfRates(rows)]} against random play.`}
-        ${isLoading && ` Computing the results of ${agent.snapshots.length} snapshots…`}
+        ${title && `${title}: `}
+        ${rows.length > 0 && `${METHODS[sourceOfRates(rows)]} against random play. `}
+        ${isLoading && `computing the results of ${agent.snapshots.length} snapshots…`}
+        ${title && rows.length === 0 && !isLoading && reason}
       </p>
       ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
       ${!isTraining && rounds.length > 1 && html`<${RoundCurves} rules=${rules} rows=${rows} />`}

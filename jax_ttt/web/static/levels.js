@@ -1,5 +1,8 @@
 // The levels of the opponent, and the functions that choose their moves.
 
+import { knownOf } from "./grades.js";
+import { SIDES } from "./rules.js";
+
 // From weak to strong, the same as in players/difficulty.py. `randomShare` is the
 // probability of a random move.
 export const LEVELS = {
@@ -33,18 +36,37 @@ export function isSearched(rules) {
   return !rules.isEnumerable;
 }
 
-// Whether the grade in an agent's file says that nobody beats it in either seat.
-export function isProven(agent) {
-  const grade = agent?.file.grade;
-  return grade?.unbeatable === true && grade.seats.length === 2;
+// What is known of an agent: "proven" where this browser found that nobody beats it in
+// either seat, "claimed" where only its file says so, "beaten", "checking" or "open".
+function proofOf(agent) {
+  if (!agent) return "open";
+  const known = SIDES.map((side) => knownOf(agent, side));
+  const origins = known.map(({ origin }) => origin);
+  if (origins.includes("checking")) return "checking";
+  if (known.some(({ seat }) => seat?.unbeatable === false)) return "beaten";
+  if (!known.every(({ seat }) => seat?.unbeatable === true)) return "open";
+  return origins.includes("file") ? "claimed" : "proven";
 }
+
+const UNBEATABLE = {
+  proven: "Unbeatable (learned agent)",
+  claimed: "Unbeatable by its file (learned agent)",
+};
+const PROOFS = {
+  proven: "The learned agent without mistakes. Proven: no line of play beats it.",
+  claimed:
+    "The learned agent without random moves. Its file says that no line of play beats it; " +
+    "this browser did not check it.",
+  beaten: "The learned agent without mistakes of its own. Some line of play beats it.",
+  checking: "The learned agent without random moves. This browser is checking its proof…",
+  open: "The learned agent without random moves. Not proven unbeatable.",
+};
 
 // A level's name; "Unbeatable" only where that is proven.
 export function levelName(level, agent, depth) {
   if (level !== "full") return LEVELS[level].name;
-  return isProven(agent) && depth === 0
-    ? "Unbeatable (learned agent)"
-    : "Learned agent at its best";
+  const name = depth === 0 ? UNBEATABLE[proofOf(agent)] : undefined;
+  return name ?? "Learned agent at its best";
 }
 
 // What a level plays, in a sentence.
@@ -54,12 +76,7 @@ export function levelText(level, agent, depth) {
     return "Exact play from the solved game. It never loses a drawn position.";
   if (level === "full") {
     if (depth) return "The learned agent with its search. A proof is of the agent alone.";
-    if (isProven(agent))
-      return "The learned agent without mistakes. Proven: no line of play beats it.";
-    const isBeaten = agent?.file.grade?.unbeatable === false;
-    return isBeaten
-      ? "The learned agent without mistakes of its own. Some line of play beats it."
-      : "The learned agent without random moves. Not proven unbeatable.";
+    return PROOFS[proofOf(agent)];
   }
   const share = Math.round(100 * randomShare);
   return `${share} % random moves, else the learned agent's. You can beat it.`;

@@ -14,7 +14,7 @@ import { LAYERS, TABS } from "./settings.js";
 import { openSource } from "./source.js";
 import { StatisticsPanel } from "./statistics_panel.js";
 import { statusOf } from "./status.js";
-import { Button, Check, Tabs, ThemeButton, isShortcut, say } from "./ui.js";
+import { Button, Check, Tabs, ThemeButton, isShortcut, number, say } from "./ui.js";
 
 const PANELS = {
   game: PlayPanel,
@@ -26,6 +26,11 @@ const PANELS = {
 const WITHOUT_SERVER =
   "This page works without a server. Only training is missing: with the program installed, " +
   "python -m jax_ttt.web trains agents.";
+const EXACT_NOTES = {
+  "not known": "The exact result is not known here: too many moves are left.",
+  "partly known":
+    "Only the moves that win or lose at once are exact here: too many moves are left.",
+};
 const LEARNED =
   "Learned values go from −1, a loss, to +1, a win; the agent's own move has a frame.";
 const TREMBLING =
@@ -110,15 +115,18 @@ function Layers({ app }) {
 function LayerNotes({ app }) {
   const { rules, game, layers } = app;
   const notes = [];
-  if (layers.has("exact") && app.exactState === "not known") {
-    notes.push("The exact result is not known here: too many moves are left.");
-  }
+  const exactNote = layers.has("exact") && EXACT_NOTES[app.exactState];
+  if (exactNote) notes.push(exactNote);
   if (rules.isOver(game.position)) return null;
   const shown = app.kinds.filter((kind) => layers.has(kind)).map((kind) => app.agentOfKind(kind));
   if (shown.length) {
     const titles = shown.map(({ entry }) => entry.title).join(", ");
     notes.push(`Values of: ${titles}.`, LEARNED);
     if (shown.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
+    if (app.isOpponentEarlier && shown.some(({ loaded }) => loaded?.id === app.opponent.agent)) {
+      const updates = number(app.opponent.loaded.file.updates);
+      notes.push(`Your opponent stays as it was at update ${updates} until the next game.`);
+    }
   }
   return notes.length ? html`<p class="note">${notes.join(" ")}</p>` : null;
 }

@@ -1,16 +1,8 @@
 // The tab "Proof": the verdict for each side, a line that beats the agent, and a check.
 
-import {
-  computeGrade,
-  computedGrade,
-  isFeasible,
-  isQuick,
-  ratesOf,
-  requestGrade,
-  seatOf,
-} from "./grades.js";
+import { computeGrade, isFeasible, knownOf, ratesOf, seatOf } from "./grades.js";
 import { LETTERS, SEATS, SIDES } from "./rules.js";
-import { announce, number, say } from "./ui.js";
+import { announce, number } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
 const ALIKE = 1e-6; // rates in files have the precision of 32 bits
@@ -27,12 +19,10 @@ function sum(lines) {
   return RESULTS.reduce((count, name) => count + lines[name], 0);
 }
 
-// The grade to show: the file's where it has lines of play, else the one computed here.
-// Null while it is computed, so that a verdict and its numbers appear together.
-function shownGrade({ rules, loaded }) {
-  const { grade } = loaded.file;
-  if (SIDES.some((side) => seatOf(grade, side)?.lines)) return grade;
-  return computedGrade(loaded) ?? (isQuick(rules) ? null : grade);
+// The grade that is shown.
+function shownGrade({ loaded }) {
+  const seats = SIDES.map((side) => [SEATS[side], knownOf(loaded, side).seat]);
+  return Object.fromEntries(seats.filter(([, seat]) => seat !== null));
 }
 
 // Whether two grades say the same of a side, as far as both say anything.
@@ -87,61 +77,66 @@ async function checkAgain(app) {
   app.changed();
 }
 
-// Play the line that beats the agent. Where no line is known yet, it is computed.
-async function demonstrate(app, side) {
-  const { rules, loaded } = app;
-  const line = seatOf(shownGrade(app), side).losing_line;
-  if (line) {
-    app.demonstrate(line, side);
-    return;
-  }
-  say("Looking for a line of play that beats it…");
-  try {
-    const grade = await computeGrade(app, rules, loaded);
-    if (app.loaded?.key === loaded.key) app.demonstrate(seatOf(grade, side).losing_line, side);
-  } catch (error) {
-    say(`No line: ${error.message}.`);
-  }
-}
-
-function verdictOf(app, side, seat) {
+function verdictOf(app, side, { seat, origin }) {
   if (!app.loaded.file.seats.includes(SEATS[side])) return "It did not learn this side";
-  if (seat?.unbeatable === true) return "Unbeatable";
-  if (seat?.unbeatable === false) return "Can be beaten";
-  if (!isFeasible(app.rules)) return "Not known: too many positions";
-  return isQuick(app.rules) ? "…" : "Not known yet: check it in this browser";
+  if (origin === "checking") return "checking in this browser…";
+  const source = origin === "file" ? " by its file" : "";
+  if (seat?.unbeatable === true) return `Unbeatable${source}`;
+  if (seat?.unbeatable === false) return `Can be beaten${source}`;
+  return isFeasible(app.rules) ? "Not known" : "Not known: too many positions";
 }
 
-function Counts({ seat }) {
-  if (seat?.lines) {
+// Whether an agent's file says the opposite of what this browser found.
+function isContradicted({ seat, origin }, fileSeat) {
+  const claim = fileSeat?.unbeatable;
+  return origin === "browser" && typeof claim === "boolean" && claim !== seat.unbeatable;
+}
+
+// The counts of this browser, or where it has none, those of the file.
+function Counts({ seat, fileSeat }) {
+  const isCounted = Boolean(seat?.lines);
+  const counts = isCounted ? seat : fileSeat;
+  const rest = counts?.complete === false ? "; there are more" : "";
+  const source = isCounted ? "" : `, by its file${rest}`;
+  if (counts?.lines) {
     return html`
-      <p class="big">${number(sum(seat.lines))}</p>
-      <p class="note">lines of play followed</p>
+      <p class="big">${number(sum(counts.lines))}</p>
+      <p class="note">lines of play followed${source}</p>
       <ul class="counts">
         ${RESULTS.map(
-          (name) => html`<li key=${name}><b>${number(seat.lines[name])}</b> ${name}</li>`,
+          (name) => html`<li key=${name}><b>${number(counts.lines[name])}</b> ${name}</li>`,
         )}
       </ul>
     `;
   }
-  if (typeof seat?.num_positions !== "number") return null;
+  if (typeof counts?.num_positions !== "number") return null;
   return html`
-    <p class="big">${number(seat.num_positions)}</p>
-    <p class="note">positions reached</p>
+    <p class="big">${number(counts.num_positions)}</p>
+    <p class="note">positions reached${source}</p>
   `;
 }
 
 function Card({ app, side }) {
-  const seat = seatOf(shownGrade(app), side);
+  const known = knownOf(app.loaded, side);
+  const { seat, origin } = known;
+  const fileSeat = seatOf(app.loaded.file.grade, side);
   const look = { true: "proven", false: "beatable" }[seat?.unbeatable] ?? "";
-  const canShow = seat?.unbeatable === false && (seat.losing_line || isFeasible(app.rules));
+  // A line that this browser did not check may have moves that the agent does not play.
+  const canShow = origin === "browser" && Boolean(seat.losing_line);
   return html`
     <article class=${`card ${look}`}>
-      <h3>As ${LETTERS[side]}: ${verdictOf(app, side, seat)}</h3>
-      <${Counts} seat=${seat} />
+      <h3>As ${LETTERS[side]}: ${verdictOf(app, side, known)}</h3>
+      ${
+        isContradicted(known, fileSeat) &&
+        html`<p class="note">Its file says the opposite. This is what the browser found.</p>`
+      }
+      ${
+        origin !== "checking" &&
+        html`<${Counts} seat=${origin === "browser" ? seat : null} fileSeat=${fileSeat} />`
+      }
       ${
         canShow &&
-        html`<button type="button" onClick=${() => demonstrate(app, side)}>
+        html`<button type="button" onClick=${() => app.demonstrate(seat.losing_line, side)}>
           Show me how to beat it
         </button>`
       }
@@ -177,10 +172,9 @@ function Check({ app }) {
 
 // The panel; it is of the selected agent of the current game.
 export function ProofPanel({ app }) {
-  const { rules, agent, update, loaded } = app;
+  const { agent, update, loaded } = app;
   if (!agent) return html`<p class="note">There is no learned agent of this game.</p>`;
   if (!loaded) return html`<p class="note">Loading the agent…</p>`;
-  if (isQuick(rules)) requestGrade(app, rules, loaded);
   const at = update === null ? "" : ` at update ${number(update)}`;
   return html`
     <p><b>${agent.title}${at}</b></p>

@@ -91,6 +91,22 @@ export function solve(rules, position, seconds = Infinity) {
   }
 }
 
+// The moves that win at once, and those after which the opponent wins at once: their results
+// are exact in any position, and need no search. A list as the `actions` of `solve`.
+export function decideAtOnce(rules, position) {
+  const wins = (after) => after.row.length > 0;
+  const decided = [];
+  for (const action of rules.legal(position)) {
+    const after = rules.after(position, action);
+    const replies = wins(after) ? [] : rules.legal(after);
+    if (wins(after)) decided.push({ action, value: 1, moves: 1 });
+    else if (replies.some((reply) => wins(rules.after(after, reply)))) {
+      decided.push({ action, value: -1, moves: 2 });
+    }
+  }
+  return decided;
+}
+
 const solvers = new Map(); // name of a game -> its solver, with its table of positions
 const TIME_OVER = new Error("the time is over");
 const NODES_PER_LOOK = 4096; // positions between two looks at the clock

@@ -149,7 +149,7 @@ export class Training {
     const wasProven = this.isProven;
     this.status = status;
     if (status.status === "idle") this.isShown = false;
-    else if (this.isBusy && !isSameRun) this.isShown = true;
+    else if (!isSameRun) this.isShown = true;
     if (this.isBusy) this.chosen = null;
     if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
     if (before && this.isProven && !wasProven) announce(`${this.proofText}.`);
@@ -165,7 +165,7 @@ export class Training {
     if ((app.agents.live?.id ?? null) !== agent) app.agents.refresh().catch(() => {});
     else if (agent !== null) app.agents.grow(agent, { updates: update, snapshots });
     const isEvaluated = evaluations !== before?.evaluations;
-    if (agent !== null && isEvaluated && app.agent?.id === agent) app.load();
+    if (agent !== null && isEvaluated) app.reload(agent);
   }
 
   // Send a command: "start", "pause", "continue" or "reset".
@@ -264,6 +264,12 @@ export class Training {
     const canLearn = from_people && LEARNING_STATES.includes(status);
     if (!learn_from_people || env_id !== envId || !canLearn) return;
     await this.request(() => this.source.learn([...moves]));
+  }
+
+  // The game that is learned where another one is open: "Tic-tac-toe"; else "".
+  get otherGame() {
+    const isOther = this.status !== null && this.rules.envId !== this.app.rules.envId;
+    return isOther ? this.rules.title : "";
   }
 
   // The rules of the game that is learned; before that is known, of the one that is open.

@@ -4,7 +4,8 @@
 import { Rules, SEATS, SIDES, gameOf } from "./rules.js";
 import { readAgent } from "./agent_file.js";
 import { makePlayer } from "./players.js";
-import { gradeOf, lookaheadValues, solve } from "./search.js";
+import { decideAtOnce, gradeOf, lookaheadValues, solve } from "./search.js";
+import { sha256 } from "./sha256.js";
 import { Engine } from "./engine.js";
 import { LEVELS } from "./levels.js";
 import { chooseHint } from "./board_values.js";
@@ -145,6 +146,8 @@ export const checks = {
         return { action: Number(action), value, moves };
       });
       all.equal(`${name} actions`, own.actions, python);
+      const isAtOnce = ({ value, moves }) => moves === 1 || (value < 0 && moves === 2);
+      all.equal(`${name} at once`, decideAtOnce(rules, here), python.filter(isAtOnce));
       const value = Math.max(...python.map((one) => one.value));
       const best = python.filter((one) => one.value === value);
       const lasting = best.map((one) => one.moves);
@@ -206,6 +209,15 @@ export const checks = {
     const all = new Comparison();
     const own = Object.entries(LEVELS).map(([key, level]) => [key, level.name, level.randomShare]);
     all.equal("levels", own, levels);
+    return all;
+  },
+
+  digests({ digests }) {
+    const all = new Comparison();
+    digests.forEach((digest, size) => {
+      const bytes = Uint8Array.from({ length: size }, (_, i) => (size * i) % 256);
+      all.equal(`SHA-256 of ${size} bytes`, sha256(bytes), digest);
+    });
     return all;
   },
 

@@ -8,6 +8,9 @@ import browsing
 import pytest
 from browsing import LONG, PENDING, TABS, expect, figures
 
+from jax_ttt.games.played_game import replay
+from jax_ttt.players import network_player, saved_agents
+
 pytestmark = pytest.mark.slow
 UNBEATABLE = re.compile(r"Unbeatable, proven from update [\d,]+ on")
 UNDER_WAY = "Training: update"
@@ -114,6 +117,75 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(page):
     expect(kept).to_have_count(2)
     reset(page)
     expect(kept).to_have_count(2)
+
+
+def table_values(page):
+    """Return the table's values that the board shows, square by square."""
+    found = [
+        re.search(r"table (plus |minus |)(\d\.\d\d)", name) for name in page.names()
+    ]
+    signs = {"plus ": 1, "minus ": -1, "": 1}
+    return [match and signs[match[1]] * float(match[2]) for match in found]
+
+
+def values_of(file):
+    """Return an agent's values of the first move by Python, rounded as on the board."""
+    agent = saved_agents.load_agent(file)
+    start = replay("tic_tac_toe", [()])
+    values = network_player.board_values(agent.network, agent.params, start.observation)
+    return [round(float(value), 2) for value in values[0]]
+
+
+def show_values(page, expected):
+    """Wait until the board shows these values."""
+    for cell, value in enumerate(expected):
+        page.place_says(cell, f"{'minus ' if value < 0 else ''}{abs(value):.2f}")
+    assert table_values(page) == expected
+
+
+def test_the_values_on_the_board_are_those_of_the_agent_that_learns(page, tmp_path):
+    """At each evaluation, at the end, and after the next training has begun."""
+    page.show("Table's values")
+    start(page, "Table")
+    play_against_it(page)
+    seen = []
+    while "Finished" not in training(page).inner_text():
+        seen.append(tuple(table_values(page)))
+        page.wait_for_timeout(50)
+    file = tmp_path / "final.safetensors"
+    browsing.download(page.button("Download from training"), file)
+    final = values_of(file)
+    assert min(final) > 0.5
+    show_values(page, final)
+    early = {values for values in seen if None not in values} - {tuple(final)}
+    assert len(early) > 1
+    page.says("Values of: From training: table.")
+    page.says(re.compile(r"Your opponent stays as it was at update \d+ until"))
+    start(page, "Table")
+    page.says("Values of: Kept: table")
+    show_values(page, final)
+    reset(page)
+    show_values(page, final)
+
+
+def test_a_training_is_shown_as_one_of_its_game_also_after_a_reload(page):
+    start(page, "Table")
+    expect(training(page)).to_contain_text("Finished", timeout=LONG)
+    page.reload()
+    curves = page.get_by_role("region", name="Curves")
+    expect(curves).to_contain_text("From training: table: exact results")
+    expect(curves).not_to_contain_text("snapshots")
+    expect(training(page)).not_to_contain_text("not of the open game")
+    page.game("connect_7x6")
+    expect(training(page)).to_contain_text(
+        "This training is of Tic-tac-toe, not of the open game."
+    )
+    expect(training(page)).to_contain_text("Tic-tac-toe: Unbeatable, proven")
+    expect(curves).to_contain_text("From training: table, Tic-tac-toe: exact results")
+    page.radio("The selected agent")
+    expect(curves).to_contain_text("Shipped network: no history")
+    reset(page)
+    page.game("tic_tac_toe")
 
 
 def test_tabs_share_one_training_and_keep_their_games(open_page, page, training_url):

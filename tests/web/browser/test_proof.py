@@ -1,12 +1,17 @@
 """The proof: its numbers equal Python's, and a losing line is shown."""
 
+import dataclasses
 import re
 
 import browsing
 import pytest
-from browsing import PENDING, expect
+import rule_cases
+import tiny
+from browsing import GAMES, PENDING, expect
 
 from jax_ttt.config.game_facts import SIDES
+from jax_ttt.config.settings import Config
+from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.shipped import ALL, SHIPPED
 from jax_ttt.solver import outcomes
@@ -69,9 +74,107 @@ def test_connect_four_5x4_is_proven_again_in_the_browser_and_7x6_is_not(page):
     assert "0 lost" in panel.inner_text()
     page.game("connect_7x6")
     panel = page.tab("Proof")
-    expect(panel).to_contain_text("too many positions")
+    expect(panel).to_contain_text("too many positions to follow all lines")
     assert "Unbeatable" not in panel.inner_text()
     assert page.button(CHECK).is_disabled()
+
+
+def test_the_agent_of_7x6_can_be_beaten_and_the_page_shows_how(page):
+    grade = saved_agents.load_agent(ALL["connect-7x6"]).grade
+    page.game("connect_7x6")
+    for seat, letter in ((grade.first, "X"), (grade.second, "O")):
+        assert seat is not None
+        assert seat.losing_line is not None
+        page.tab("Proof")
+        expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
+        expect(card(page, letter)).to_contain_text("followed, by its file")
+        line = show_losing_line(page, letter)
+        assert line == list(seat.losing_line)
+        own = "x" if letter == "X" else "o"
+        assert browsing.result("connect_7x6", line, own) == "You lost."
+    # Played by a person, the line beats the agent itself.
+    page.new_game()
+    page.says("Learned agent at its best: Shipped network")
+    for move in line[::2]:
+        page.play(move)
+    assert page.moves() == line
+    assert page.status() == "You won."
+
+
+def save_claim(path, env_id):
+    """Save an untrained agent; its file says that it is proven, and is not damaged."""
+    agent = tiny.untrained(Config.of(env_id=env_id, hidden_size=8))
+    seat = SeatGrade(
+        win_rate=1.0, draw_rate=0.0, loss_rate=0.0, complete=True, beaten=False
+    )
+    score = Grade(env_id=agent.config.env_id, first=seat, second=seat)
+    assert score.unbeatable
+    saved_agents.save_agent(dataclasses.replace(agent, score=score), path)
+    return path
+
+
+def add_agent(page, file, game):
+    """Add an agent's file, and choose the agent in its game."""
+    page.tab("Learning")
+    page.upload("Add an agent's file", file)
+    page.hear(f'Added as "{file.stem}"')
+    links = page.get_by_role("navigation", name="Games")
+    links.get_by_role("button", name=game, exact=True).click()
+    page.choose_agent(f"Kept: {file.stem} (network)")
+
+
+def test_a_file_that_was_changed_after_it_was_saved_is_not_added(page, tmp_path):
+    """All weights are 0, and its header still says that nobody beats the agent."""
+    file = tmp_path / "damaged.safetensors"
+    file.write_bytes(rule_cases.with_zero_weights(SHIPPED["network"].read_bytes()))
+    page.tab("Learning")
+    page.upload("Add an agent's file", file)
+    page.hear("was not added: its contents were changed after they were saved")
+    expect(page.get_by_role("tabpanel")).to_contain_text("No agent is kept yet")
+
+
+UNBEATABLE = re.compile("Unbeatable")
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_a_file_that_says_what_is_not_true_is_not_believed(page, tmp_path, env_id):
+    """At no moment, not even before this browser has followed the lines of play."""
+    page.evaluate(
+        """() => {
+            window.shown = "";
+            const look = () => {
+                const text = document.body.innerText;
+                if (text.includes(": Kept: claim")) window.shown += text;
+            };
+            new MutationObserver(look).observe(document, {
+                childList: true, characterData: true, subtree: true,
+            });
+        }"""
+    )
+    add_agent(page, save_claim(tmp_path / "claim.safetensors", env_id), GAMES[env_id])
+    panel = page.tab("Proof")
+    for letter in "XO":
+        expect(card(page, letter)).to_contain_text("Can be beaten")
+        expect(card(page, letter)).to_contain_text("Its file says the opposite")
+    expect(panel).not_to_contain_text(UNBEATABLE)
+    expect(page.tab("Game")).to_contain_text("Some line of play beats it")
+    page.says("Learned agent at its best: Kept: claim")
+    assert "its best: Kept: claim" in page.evaluate("window.shown")
+    assert "Unbeatable" not in page.evaluate("window.shown")
+
+
+def test_where_the_browser_checks_nothing_the_verdict_is_said_to_be_the_files(
+    page, tmp_path
+):
+    game = "Connect Four 5 \u00d7 5"
+    add_agent(page, save_claim(tmp_path / "big.safetensors", "connect_5x5"), game)
+    panel = page.tab("Proof")
+    for letter in "XO":
+        expect(card(page, letter)).to_contain_text("Unbeatable by its file")
+    assert page.button(CHECK).is_disabled()
+    expect(page.tab("Game")).to_contain_text("Its file says that no line of play")
+    page.says("Unbeatable by its file (learned agent): Kept: big")
+    assert panel.get_by_role("button", name="Show me").count() == 0
 
 
 def show_losing_line(page, letter):
@@ -111,8 +214,6 @@ def test_a_losing_line_of_5x4_is_found_and_played_against_the_same_agent(page):
     page.choose_agent("Run weak-5x4 (network)")
     page.look_ahead("4 moves")
     page.choose("Casual")
-    expect(page.tab("Proof")).to_contain_text("Not known yet")
-    page.button(CHECK).click()
     for letter, own, opener in (("X", "x", "o"), ("O", "o", "x")):
         line = show_losing_line(page, letter)
         assert browsing.result("connect_5x4", line, own) == "You lost."

@@ -43,7 +43,7 @@ def page(browser, cases):
 
 CHECKS = (
     *("games", "impossible", "agents", "grades", "exact", "reviews", "levels"),
-    *("hints", "histories", "refused", "engine"),
+    *("hints", "histories", "digests", "refused", "engine"),
 )
 
 

@@ -84,6 +84,24 @@ def test_where_no_exact_value_is_known_the_agents_search_answers(page):
     expect(panel).to_contain_text("the agent's own search, which can be wrong")
 
 
+THREATS = [0, 6, 0, 6, 0, 6]
+"""A game of 7 x 6 in which both players have three stones one above the other."""
+
+
+def test_moves_that_win_or_lose_at_once_are_exact_where_the_rest_is_not(
+    page, served_url
+):
+    page.goto(link(served_url, "connect_7x6", THREATS))
+    page.has_moves(len(THREATS))
+    page.show("Exact values")
+    box = page.get_by_role("checkbox", name="Exact values")
+    expect(box).to_have_accessible_name("Exact values (partly known)")
+    page.says("Only the moves that win or lose at once are exact here")
+    wins, losses = {0: (1, 1)}, dict.fromkeys(range(1, 6), (-1, 2))
+    assert exact_values(page) == wins | losses
+    page.place_says(6, "exact result not known")
+
+
 LOOKS = """(chips) => chips.map((one) => {
   const { backgroundColor, boxShadow } = getComputedStyle(one);
   return [backgroundColor, boxShadow !== "none"];
