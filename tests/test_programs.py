@@ -276,7 +276,7 @@ def exam_beside_a_search(write, run, tmp_path, *flags):
 def test_an_exam_beside_a_search_asks_a_program_in_advance(write, run, tmp_path):
     flags = ["--max-positions", 9, "--max-asked", 5, "--games", 1]
     result, _ = exam_beside_a_search(write, run, tmp_path, *flags)
-    note = "it reaches more than 5 positions as first player, so its games are sampled"
+    note = "it reaches more than 5 positions as X, so its games are sampled"
     assert result["note"] == note
 
 

@@ -54,8 +54,8 @@ def test_the_preset_is_that_of_the_command_or_a_config():
     [
         ({"learning_rat": 1.0}, "no setting learning_rat; did you mean learning_rate"),
         (
-            {"learning_rate": 1e-3},
-            r"learning_rate_end must be .* got 0.002 \(the others are ",
+            {"learning_rate_end": 0.5},
+            r"learning_rate_end must be .* got 0.5 \(the others are ",
         ),
         ({"seed": "table"}, r'seed must .* mean preset="table"'),
         ({"env_id": "hex", "until_proven": True}, "until_proven must be"),

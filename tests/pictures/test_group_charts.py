@@ -133,5 +133,5 @@ def test_one_setting_without_proofs_has_no_panel_of_proofs(drawn):
     agents = [made.agent(1, made.grade(sampled=made.sampled((0.5,), (0.25,))))]
     groups = [agent_groups.group_summary(agents, config, {"network": PATH})]
     (axes,) = drawn(group_charts.grid_chart, groups, PATH).axes
-    assert axes.get_ylabel() == "% wins as second, sampled"
+    assert axes.get_ylabel() == "% wins as O, sampled"
     assert points_of(axes) == ([0], [25], [[25, 25]])
