@@ -151,7 +151,7 @@ class Page:
     def moves(self):
         """Return the moves of the game, as the list names them."""
         texts = " ".join(self.move_list().all_text_contents())
-        names = re.findall(r"Move \d+: \w, (square|column) (\d+)", texts)
+        names = re.findall(r"Move \d+: \w, (square|column) (\d+)[,.]", texts)
         # Squares are counted from 0, columns from 1.
         return [int(number) - (place == "column") for place, number in names]
 

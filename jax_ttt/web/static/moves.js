@@ -77,7 +77,7 @@ function entry({ rules, game, action, i, mark }) {
         tabindex=${isReachable ? 0 : -1}
         onClick=${() => game.goTo(i + 1)}
       >
-        <span class="unseen">${mark ? `${name}, ${mark.text}` : name}</span>
+        <span class="unseen">${mark ? `${name}, ${mark.text}.` : `${name}.`}</span>
         <span class="shown" aria-hidden="true">
           ${show(rules, game, i)} ${mark && html`<span class="mark">${mark.sign}</span>`}
         </span>

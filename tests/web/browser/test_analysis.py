@@ -226,7 +226,7 @@ COUNT = """() => {
 def test_what_can_not_be_judged_is_requested_once(page, served_url):
     """A position that is not solved in time, of a game without an agent."""
     page.evaluate(COUNT)
-    page.goto(browsing.link(served_url, "connect_6x5", [3, 3], level="analysis"))
+    page.goto(browsing.link(served_url, "connect_6x6", [3, 3], level="analysis"))
     expect(page.squares()).to_have_count(6)
     rows = page.tab("Review").get_by_role("listitem")
     expect(rows.filter(has_text="not known")).to_have_count(2)

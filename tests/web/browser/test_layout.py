@@ -177,7 +177,7 @@ def test_a_whole_game_by_keyboard_alone(open_page, served_url, env_id):
     page.keyboard.press("Space")
     page.wait_for_turn()
     assert page.moves() == []
-    tab_to(page, r"^Row|^Column", "Shift+Tab")
+    tab_to(page, r"^Square|^Column", "Shift+Tab")
     walk_to(page, line[0])
     page.keyboard.press("Space")
     page.wait_for_turn()

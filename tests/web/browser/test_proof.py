@@ -109,7 +109,7 @@ def save_claim(path, env_id):
     )
     score = Grade(env_id=agent.config.env_id, first=seat, second=seat)
     assert score.unbeatable
-    saved_agents.save_agent(dataclasses.replace(agent, score=score), path)
+    saved_agents.save_agent(dataclasses.replace(agent, grade=score), path)
     return path
 
 
