@@ -75,7 +75,7 @@ opponent. A position and its mirror image count once.
 {reached}
 
 `shipped:connect-7x6` [can be beaten](connect_four.md#the-usual-board); its file has the
-shortest line that beats it as first player, and as second player.
+shortest line that beats it as X, and as O.
 [An exam](large_searches.md#an-exam-of-connect-four) counts the share of its moves that
 keep the value of the position (in brackets: 95 % intervals):
 

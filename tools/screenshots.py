@@ -20,7 +20,7 @@ _TIMEOUT = 120_000
 _WIDTH, _HEIGHT = 1280, 920
 _LOST_GAME = (3, 3, 1, 2, 2, 4)
 """Columns by which a person loses to the shipped agent of Connect Four 5 x 4."""
-_MISTAKE = "3. Blue, you"
+_MISTAKE = "3. X, you"
 """The move of this game that gives the draw away."""
 
 
@@ -54,7 +54,7 @@ def take(folder: Path) -> Iterator[Path]:
 def _play_with_values(page: "Page") -> None:
     for layer in ("Exact values", "Network's values", "Table's values"):
         page.get_by_role("checkbox", name=layer).check(force=True)
-    for square in ("Row 1, column 2", "Row 3, column 3"):
+    for square in ("Square 1", "Square 8"):
         page.get_by_role("button", name=square).click()
         _wait_for_the_reply(page)
 
