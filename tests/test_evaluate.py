@@ -150,7 +150,7 @@ def test_what_a_player_reaches_is_graded(tmp_path, run):
     assert err == ""
     assert "sampled" not in out
     rows = re.findall(r"^as (\w+) +([\d.]+)% +([\d.]+)% +([\d.]+)%", out, re.MULTILINE)
-    assert [row[0] for row in rows] == ["first", "second"]
+    assert [row[0] for row in rows] == ["X", "O"]
     for row in rows:
         assert sum(map(float, row[1:])) == pytest.approx(100, abs=2e-4)
     length = re.search(r"^beatable: a shortest .* \((\d+) moves; c", out, re.MULTILINE)

@@ -48,7 +48,7 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
 def test_the_agent_of_7x6_plays_the_losing_lines_in_its_file(player_of):
     """So the file's verdict needs no search, and the page can show the lines."""
     player = player_of("shipped:connect-7x6", "connect_7x6")
-    lines = [player.agent.score.seat(seat).losing_line for seat in SEATS]
+    lines = [player.agent.grade.seat(seat).losing_line for seat in SEATS]
     starts = [line[:count] for line in lines for count in range(len(line))]
     states = replay(player.env_id, [*starts, *lines])
     moves = player.choose(jax.random.key(0), states).tolist()
@@ -59,4 +59,4 @@ def test_the_agent_of_7x6_plays_the_losing_lines_in_its_file(player_of):
         assert len(line) % 2 == own, "the opponent has the last move"
     assert states.terminated[-2:].all()
     assert (states.rewards[-2:] != 0).all(), "not a draw"
-    assert player.agent.score.unbeatable is False
+    assert player.agent.grade.unbeatable is False
