@@ -32,7 +32,8 @@ _STATUS = {
 class GameAgainst:
     """A game against a player; each move returns a new one.
 
-    A notebook shows the board.
+    A notebook shows the board. Moves are PGX's actions, which count from 0; a printed
+    board numbers columns from 1, as players of Connect Four do.
 
     Attributes:
         game: The moves of both players, with the PGX states.
