@@ -171,11 +171,11 @@ def main(args: Args) -> int:
                 print(f"{player.name}: {player.note}")
             if learned := grade_text.learned_seat(player.seats):
                 print(f"{player.name} {learned}")
-    write_files(args, env_id, table)
+    write_files(args, table)
     return 0
 
 
-def write_files(args: Args, env_id: EnvId, table: "RoundRobinTable") -> None:
+def write_files(args: Args, table: "RoundRobinTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
         pairs = [json_records.to_dict(pair) for pair in table_pairs(table)]

@@ -173,6 +173,7 @@ def main(args: Args) -> int:
             say=status.set_description_str,
             mesh=hardware.mesh,
         )
+        examinee.close()
         verdict = grade_text.verdict(grade)
     if args.json:
         print(grade_json(name, player, grade, verdict))

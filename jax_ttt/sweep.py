@@ -227,7 +227,8 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     pictures.check_picture_file("--svg", args.svg)
     if args.svg:
         cli.require_package("matplotlib", "plots", "--svg")
-    if args.svg and len(settings) > 2:
+    varied = [name for name, values in settings.items() if len(values) > 1]
+    if args.svg and len(varied) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)
     return points
 

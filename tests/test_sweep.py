@@ -216,7 +216,10 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
         ),
         ("--grid reward_loss=-0.5", "(the others are those of preset default)"),
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
-        ("--svg x.svg --grid tau=1 gamma=1 tremble=1", "--svg must be used with"),
+        (
+            "--svg x.svg --grid tau=0.5,1 gamma=0.9,1 tremble=0,1",
+            "--svg must be used with",
+        ),
     ],
 )
 def test_settings_that_a_sweep_cannot_use_are_refused(flags, message, capsys):

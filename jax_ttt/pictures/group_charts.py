@@ -1,5 +1,6 @@
 """Charts of many agents and players; they need the extra `plots` (matplotlib)."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -100,14 +101,29 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
         return pictures.figure_picture(figure, "light")
 
 
+def _with_varied_settings(groups: Sequence[GroupResult]) -> list[GroupResult]:
+    """Return the groups with the settings that differ; if none does, with the first."""
+    names = [*groups[0].settings]
+    varied = [
+        name for name in names if len({group.settings[name] for group in groups}) > 1
+    ]
+    return [
+        dataclasses.replace(
+            group, settings={name: group.settings[name] for name in varied or names[:1]}
+        )
+        for group in groups
+    ]
+
+
 def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
     """Draw the results of a grid of one or two settings.
 
     With one setting, they are points over its values: for each learned seat the wins,
     mean and range of the agents, and the share that is proven with its interval. With
     two settings, they are a heat map of that share, or of the mean wins if some agents
-    can't be proven.
+    can't be proven. A setting that has one value in all groups does not count.
     """
+    groups = _with_varied_settings(groups)
     grades = [a.grade for group in groups for a in group.agents if a.grade]
     seats: list[Seat] = [
         seat for seat in SEATS if any(seat in group.win_rates for group in groups)

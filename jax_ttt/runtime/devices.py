@@ -22,6 +22,7 @@ class Client(Protocol):
     platform_version: str
 
 
+@runtime_checkable
 class Device(Protocol):
     """The part of `jax.Device` that we use; type checkers don't know the class."""
 

@@ -31,11 +31,15 @@ def raise_held() -> None:
 
 
 def _runs_command(package: str, script: str) -> bool:
-    """Return whether this is `python -m PACKAGE`, one of its modules, or its script."""
+    """Return whether this is `python -m PACKAGE`, a command of it, or its script."""
     program = sys.argv[0] if sys.argv else ""
     if program == "-m":  # so it is until Python has found the module to run
         modules = [word.removeprefix("-m") for word in sys.orig_argv]
-        return any(module.partition(".")[0] == package for module in modules)
+        # A module below a command's, such as a maker of files, does not raise it again.
+        return any(
+            module == package or module.rpartition(".")[0] == package
+            for module in modules
+        )
     return program.replace("\\", "/").rpartition("/")[2].partition(".")[0] == script
 
 

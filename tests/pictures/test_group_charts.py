@@ -74,6 +74,15 @@ def test_each_field_of_a_grid_is_its_combinations_share(drawn):
     assert texts[(1, 0)] == "1 of 4"
 
 
+def test_a_setting_with_one_value_is_no_second_setting_of_a_grid(drawn):
+    """So the picture is that of one setting, not a heat map with one row."""
+    points = [{"tau": 0.1, "gamma": 0.8}, {"tau": 0.1, "gamma": 1}]
+    groups = [group(point, 2) for point in points]
+    axes = drawn(group_charts.grid_chart, groups, "mine").axes[0]
+    assert not axes.images
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0.8", "1"]
+
+
 def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
     config = Config.of(env_id="connect_4x4")
     sample = made.sampled((0.5,), (0.25,))
@@ -81,12 +90,13 @@ def test_a_grid_in_which_some_agents_cant_be_proven_shows_their_wins(drawn):
         agent_groups.group_summary(
             [made.agent(1, made.grade(searches, sample))],
             config.replace(start_share=share),
-            {"tau": 0.1, "start_share": share},
+            {"tau": tau, "start_share": share},
         )
+        for tau in (0.1, 0.2)
         for share, searches in ((0.0, None), (0.5, made.searched()))
     ]
     axes, bar = drawn(group_charts.grid_chart, groups, "mine").axes
-    assert axes.images[0].get_array().tolist() == [[0.375, 0.75]]
+    assert axes.images[0].get_array().tolist() == [[0.375, 0.75]] * 2
     assert bar.get_ylabel() == "partly sampled"
 
 
