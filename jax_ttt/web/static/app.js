@@ -12,7 +12,7 @@ import { Opponent } from "./opponent.js";
 import { Review, markOf } from "./review.js";
 import { Rules, SIDES, other } from "./rules.js";
 import { Settings, TABS } from "./settings.js";
-import { fromHash, tabOf, toHash } from "./share.js";
+import { fromHash, isTabAlone, tabOf, toHash } from "./share.js";
 import { Statistics } from "./statistics.js";
 import { spokenStatus, statusOf } from "./status.js";
 import { readTab, writeTab } from "./storage.js";
@@ -87,7 +87,7 @@ export class App {
     const envId = this.settings.page.game;
     if (!this.openLinkOf(hash)) {
       this.openGame(Rules.knows(envId) ? envId : GAMES[0]);
-      if (hasLink && tabOf(hash) === null) say(NO_GAME);
+      if (hasLink && !isTabAlone(hash)) say(NO_GAME);
     }
     this.training.listen();
     await this.ready;
@@ -114,7 +114,7 @@ export class App {
   // Open the game and the tab of an address. Returns whether it names a game.
   openLinkOf(hash) {
     const link = fromHash(hash);
-    this.openTabOf(hash);
+    if (link || isTabAlone(hash)) this.openTabOf(hash);
     if (link) this.openGame(link.envId, link);
     return link !== null;
   }

@@ -128,8 +128,9 @@ export function knownOf(agent, side) {
   const seat = seatOf(computed.get(agent.key), side);
   if (seat) return { seat, origin: "browser" };
   const { grade, envId } = agent.file;
-  if (!computed.has(agent.key) && isFeasible(new Rules(envId))) {
-    return { seat: null, origin: "checking" };
+  if (!computed.get(agent.key) && isFeasible(new Rules(envId))) {
+    // Where the browser can check, a check that was stopped leaves nothing known.
+    return { seat: null, origin: computed.has(agent.key) ? "file" : "checking" };
   }
   return { seat: seatOf(grade, side), origin: "file" };
 }

@@ -37,13 +37,16 @@ export function isSearched(rules) {
 }
 
 // What is known of an agent: "proven" where this browser found that nobody beats it in
-// either seat, "claimed" where only its file says so, "beaten", "checking" or "open".
+// either seat, "claimed" where only its file says so, "beaten" and "claimed beaten" where a line
+// of play beats it, "checking" or "open".
 function proofOf(agent) {
   if (!agent) return "open";
   const known = SIDES.map((side) => knownOf(agent, side));
   const origins = known.map(({ origin }) => origin);
   if (origins.includes("checking")) return "checking";
-  if (known.some(({ seat }) => seat?.unbeatable === false)) return "beaten";
+  const beaten = known.filter(({ seat }) => seat?.unbeatable === false);
+  if (beaten.some(({ origin }) => origin === "browser")) return "beaten";
+  if (beaten.length > 0) return "claimed beaten";
   if (!known.every(({ seat }) => seat?.unbeatable === true)) return "open";
   return origins.includes("file") ? "claimed" : "proven";
 }
@@ -58,6 +61,8 @@ const PROOFS = {
     "The learned agent without random moves. Its file says that no line of play beats it; " +
     "this browser did not check it.",
   beaten: "The learned agent without mistakes of its own. Some line of play beats it.",
+  "claimed beaten":
+    "The learned agent without random moves. Its file says that some line of play beats it.",
   checking: "The learned agent without random moves. This browser is checking its proof…",
   open: "The learned agent without random moves. Not proven unbeatable.",
 };

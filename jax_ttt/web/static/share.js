@@ -25,6 +25,12 @@ export function tabOf(hash) {
   return new URLSearchParams(hash.replace(/^#/, "")).get("tab");
 }
 
+// Whether an address has a tab and nothing else.
+export function isTabAlone(hash) {
+  const names = [...new URLSearchParams(hash.replace(/^#/, "")).keys()];
+  return names.length === 1 && names[0] === "tab";
+}
+
 // The game of a link, or null if the page does not know it. The caller checks the moves,
 // the level and the agent.
 export function fromHash(hash) {

@@ -268,8 +268,9 @@ export class Training {
 
   // The game that is learned where another one is open: "Tic-tac-toe"; else "".
   get otherGame() {
-    const isOther = this.status !== null && this.rules.envId !== this.app.rules.envId;
-    return isOther ? this.rules.title : "";
+    const hasTraining = this.status !== null && this.status.status !== "idle";
+    const isOther = this.rules.envId !== this.app.rules.envId;
+    return hasTraining && isOther ? this.rules.title : "";
   }
 
   // The rules of the game that is learned; before that is known, of the one that is open.

@@ -161,7 +161,7 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
     expect(page.squares()).to_have_count(5)
     page.wait_for_turn()
     assert page.moves()[:3] == [2, 2, 2]
-    for part in ("game=chess&moves=1", "moves=x", "%00", "game"):
+    for part in ("game=chess&moves=1&tab=proof", "moves=x", "%00", "game"):
         page.goto(f"{served_url}/#{part}")
         page.reload()
         page.hear("The page does not have the game of this link.")
