@@ -1,7 +1,7 @@
-"""Ctrl-C while a command starts: it waits until the imports are done.
+"""Ctrl-C while a command starts: it waits until the command begins.
 
 An exception in the middle of an import is a traceback, or is lost in a library's own
-handlers. Imports only `signal` and `sys`, since it runs before all other imports.
+handlers. Imports little, since it runs before nearly all other imports.
 """
 
 import signal
