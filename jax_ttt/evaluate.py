@@ -152,7 +152,9 @@ def main(args: Args) -> int:
             say=status.set_description_str,
         )
         player = examinee = registry.make_player(spec, env_id, player_key, options)
-        if args.exam is not None and spec.program and not GAMES[env_id].enumerable:
+        is_asked_in_advance = spec.program is not None and options.in_advance
+        has_exam = args.exam is not None
+        if has_exam and is_asked_in_advance and not GAMES[env_id].enumerable:
             # An exam asks for other positions than those that the program reaches.
             live = dataclasses.replace(options, in_advance=False)
             examinee = registry.make_player(spec, env_id, player_key, live)
