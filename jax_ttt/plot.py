@@ -6,6 +6,7 @@ python -m jax_ttt.plot RUN
 import dataclasses
 import math
 import sys
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,19 +16,18 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.game_facts import ENUMERABLE, GAMES, LETTERS
+from jax_ttt.config.game_facts import GAMES, LETTERS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files import metrics_rows
+from jax_ttt.files import metrics_rows, picture_file
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
+from jax_ttt.files.picture_file import Theme
 from jax_ttt.files.run_folder import RunFolder, read_settings
-from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures.picture import Theme
 from jax_ttt.players import player_names
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
-    from jax_ttt.pictures.picture import Picture
+    from jax_ttt.files.picture_file import Picture
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,6 +54,7 @@ class Args:
     """File to write, as SVG, PNG or PDF by its ending. By default curve.svg, game.svg
     or values.svg in the run's folder, or curves.svg where several are given. Curves
     need the extra `plots`; --game and --values as PNG or PDF the extra `png`."""
+    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
 
 
 def main(args: Args) -> int:
@@ -64,8 +65,8 @@ def main(args: Args) -> int:
         if not run.is_dir():
             reason = "a file, not a run's folder" if run.exists() else "no such folder"
             raise UsageError(f"{run}: {reason}")
-    path = args.svg or default_path(args)
-    pictures.check_picture_file("--svg", path)
+    path = args.svg or picture_path(args)
+    picture_file.check_picture_file("--svg", path)
     cli.check_output_path("--svg", path)
     if args.game or args.values is not None:
         picture = draw_agent(args)
@@ -78,7 +79,7 @@ def main(args: Args) -> int:
     return 0
 
 
-def default_path(args: Args) -> Path:
+def picture_path(args: Args) -> Path:
     """Return the default of `--svg`."""
     run, *others = args.runs
     if others:
@@ -115,13 +116,14 @@ def name_and_config(run: Path) -> tuple[str, Config]:
     Raises:
         UsageError: there is no such file, or it has no settings.
     """
-    config, preset, _ = read_settings(run)
+    settings = read_settings(run)
+    preset = PRESETS[settings.preset]
     others = [
         f"{field}={value}"
-        for field, value in config.as_dict().items()
-        if not field.startswith("eval_") and value != PRESETS[preset].value(field)
+        for field, value in settings.config.as_dict().items()
+        if not field.startswith("eval_") and value != preset.value(field)
     ]
-    return " ".join([preset, *others]), config
+    return " ".join([settings.preset, *others]), settings.config
 
 
 def show_learned_seat(run: Path, config: Config) -> str:
@@ -166,7 +168,7 @@ def draw_agent(args: Args) -> "Picture":
     """Draw the agent's game against itself, or its values of a board."""
     if len(args.runs) > 1 or (args.game and args.values is not None):
         raise UsageError("--game and --values each draw one picture of one run")
-    if args.svg and pictures.file_ending(args.svg) != ".svg":
+    if args.svg and picture_file.file_ending(args.svg) != ".svg":
         cli.require_package("cairosvg", "png", f"--svg {args.svg}")
     check_drawable(args)
     cli.set_up_device(cli.MachineFlags())
@@ -208,8 +210,9 @@ def check_drawable(args: Args) -> None:
 def check_board(env_id: str, cells: str | None) -> None:
     """Raise `UsageError` if a game is not enumerable, or `cells` is not its board."""
     game = GAMES[env_id]
-    if not game.enumerable:
-        rule = f"need an enumerable game: {', '.join(ENUMERABLE)}"
+    drawn = game_facts.games_with_all_boards()
+    if env_id not in drawn:
+        rule = f"need an enumerable game of stones: {', '.join(drawn)}"
         raise UsageError(f"--game and --values {rule}, not {env_id}")
     if cells is None:
         return

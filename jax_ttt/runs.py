@@ -5,6 +5,7 @@ python -m jax_ttt.runs
 
 import dataclasses
 import sys
+from dataclasses import field
 from pathlib import Path
 
 import tyro
@@ -14,6 +15,8 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunSummary
+from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime.words import count_phrase
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,7 @@ class Args:
     """The folder that holds the runs."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
+    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,7 @@ def main(args: Args) -> int:
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
         reason = "a file, not a folder" if args.folder.exists() else "no such folder"
         raise UsageError(f"{args.folder}: {reason}")
-    summaries = run_folder.run_summaries(args.folder)
+    summaries, reasons = run_folder.run_summaries(args.folder)
     if args.json:
         print(json_records.to_json(RunsResult(runs=tuple(summaries))))
     elif summaries:
@@ -53,6 +57,11 @@ def main(args: Args) -> int:
         print(summary_tables.runs_table(summaries))
     else:
         print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
+    if reasons:
+        example = ", for instance" if len(reasons) > 1 else ":"
+        standard_streams.print_stderr(
+            f"{count_phrase(len(reasons), 'run')} can't be read{example} {reasons[0]}"
+        )
     return 0
 
 

@@ -5,6 +5,7 @@ python -m jax_ttt.sweep --num-seeds 64
 
 import contextlib
 import dataclasses
+import math
 import shlex
 import sys
 import time
@@ -19,17 +20,16 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
-from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
-from jax_ttt.files import json_records, sweep_file
+from jax_ttt.files import json_records, picture_file, sweep_file
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import GroupResult
-from jax_ttt.pictures import picture as pictures
 from jax_ttt.players import player_names
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
@@ -38,8 +38,12 @@ from jax_ttt.runtime.words import count_phrase
 if TYPE_CHECKING:
     from jax.sharding import Mesh
 
+    from jax_ttt.training.many_agents import Block, Job
+
 _NUM_SEEDS = Range(int, 1, 100_000)
 _AT_ONCE = Range(int, 0, 2**16)
+FIRST_LINE, LINE_EVERY = 2.0, 10.0
+"""Seconds until the first line of progress without a terminal, and to the next one."""
 WITH_RESUME = {
     "resume",
     "at_once",
@@ -61,15 +65,16 @@ WITH_RESUME = {
 class Args(cli.TrainingFlags):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
-    On a CPU the agents train one after another, in one compiled program, and each is
-    the same agent that train gives for its seed. On an accelerator many train at once:
-    rounding differs there, so they are not the same agents as with train.
+    The agents train in blocks. On a CPU a block is one agent for each device, the same
+    agent that train gives for its seed, unless --at-once asks for more. On an
+    accelerator a block has many agents: rounding differs there, so they are not the
+    same agents as with train.
 
-    Each agent is graded once, at the end of its training, and then kept in the file
-    runs/<time>-sweep-<preset>.jsonl, from which --resume continues.
+    A finished block is kept in the file runs/<time>-sweep-<preset>.jsonl, from which
+    --resume continues.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 129 hung up, 130 Ctrl-C, 143 terminated
-    (what is finished is kept).
+    (the finished blocks are kept).
     """
 
     num_seeds: Annotated[int, _NUM_SEEDS] = 64
@@ -79,8 +84,9 @@ class Args(cli.TrainingFlags):
     grid: tuple[str, ...] = ()
     """Settings to vary, each with its values; all combinations are trained."""
     at_once: Annotated[int, _AT_ONCE] = 0
-    """Agents to train at once. 0: one on a CPU, and on an accelerator as
-    many as fit in its memory."""
+    """Agents of a block, which train at once, on all devices together. 0: one on each
+    CPU device, and 1,024 on each accelerator; fewer if its memory does not hold
+    them."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
     csv: Path | None = None
@@ -124,7 +130,6 @@ def main(args: Args) -> int:
         hardware = cli.set_up_device(args.machine, args.spread)
         from jax_ttt.runtime import distributed
 
-        check_devices(points, hardware.mesh)
         check_sweep_opponents(args, points)
         begin = time.perf_counter()
         with contextlib.closing(open_file(args)) as file:
@@ -144,6 +149,7 @@ def main(args: Args) -> int:
                 if len(file.agents) < args.num_seeds * len(groups):
                     path = shlex.quote(str(file.path))
                     again = f"python -m jax_ttt.sweep --resume {path}"
+                    again += rules_flag(points[0][1].env_id)
                     standard_streams.print_stderr(f"to train the others: {again}")
             number = distributed.max_over_processes(request.number)
         return cli.report_interrupt(number) if number else 0
@@ -216,37 +222,18 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
     settings = settings_grid.read_grid(args.grid)
     points = settings_grid.grid_points(args.config, settings)
-    check_evaluation(args, points)
     for _, config in points:
         player_names.check_opponent(config.opponent.opponent, config.env_id)
-        # Such an agent trains alone, so the devices share its games.
-        if config.finds_counterexamples:
-            args.spread.check_shares(config)
+        player_names.check_start_agents(config.run)
     cli.check_output_path("--csv", args.csv)
     cli.check_output_path("--svg", args.svg)
-    pictures.check_picture_file("--svg", args.svg)
+    picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
         cli.require_package("matplotlib", "plots", "--svg")
     varied = [name for name, values in settings.items() if len(values) > 1]
     if args.svg and len(varied) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)
     return points
-
-
-def check_evaluation(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Raise `SettingError` if a given setting of the evaluations has no effect."""
-    point, config = points[0]
-    evaluation = config.evaluation
-    is_useful = any(config.evaluations_change_training for _, config in points)
-    if "eval_every" in {*args.given_fields, *point} and not is_useful:
-        rule = (
-            "left out: a sweep grades at the end, so it has an effect only with "
-            "start_share, or with learning_rate_decay below 1"
-        )
-        raise SettingError("eval_every", rule, evaluation.eval_every)
-    if "eval_games" in args.given_fields and GAMES[args.config.env_id].enumerable:
-        rule = f"left out: it has no effect in {args.config.env_id}, graded exactly"
-        raise SettingError("eval_games", rule, evaluation.eval_games)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -256,19 +243,6 @@ class Group:
     point: Point
     config: Config
     rows: list[AgentResult]
-
-
-def check_devices(points: list[tuple[Point, Config]], mesh: "Mesh | None") -> None:
-    """Check that the devices can share the games of agents that train one by one.
-
-    Raises:
-        Refused: they can't.
-    """
-    from jax_ttt.runtime import mesh as meshes
-
-    for _, config in points:
-        if config.finds_counterexamples:
-            meshes.check_even_split(config, mesh)
 
 
 def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
@@ -292,27 +266,113 @@ def train_agents(
     request: StopRequest,
     mesh: "Mesh | None",
 ) -> None:
-    """Train the agents that the file lacks, until a stop is requested."""
+    """Train the agents that the file lacks, in blocks, until a stop is requested."""
     from jax_ttt.runtime import distributed
     from jax_ttt.training import many_agents
+    from jax_ttt.training.many_agents import Block
 
-    proven = sum(agent.is_proven for agent in file.agents.values())
-    missing = file.missing(len(points))
+    # Agents of one program train together, also where a grid alternates between two.
+    numbers: dict[Config, int] = {}
+    programs = [
+        numbers.setdefault(config.without_hyper, len(numbers)) for _, config in points
+    ]
+    missing = sorted(file.missing(len(points)), key=lambda job: programs[job[0]])
     jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
     num_agents = file.sweep.num_seeds * len(points)
 
     def stop() -> bool:
         return bool(distributed.max_over_processes(bool(request)))
 
-    with tqdm(
-        total=num_agents, initial=len(file.agents), unit="agent", disable=None
-    ) as bar:
-        trained = many_agents.train_jobs(jobs, at_once, stop, mesh)
-        for (group, _), agent in zip(missing, trained, strict=False):  # may be stopped
-            file.add(group, agent)
-            proven += agent.is_proven
-            bar.set_postfix(proven=proven, refresh=False)
-            bar.update()
+    latest: Block | None = None
+    with SweepProgress(num_agents, file, jobs, distributed.is_writer()) as progress:
+
+        def show(block: Block) -> None:
+            nonlocal latest
+            latest = block
+            progress.show(block)
+
+        groups = iter(group for group, _ in missing)
+        for block in many_agents.train_blocks(jobs, at_once, stop, mesh, show):
+            results = block.results()
+            file.add([(next(groups), result) for result in results])
+            progress.finish(results)
+            latest = None
+    if latest is not None and request:
+        agents = count_phrase(len(latest.jobs), "agent")
+        standard_streams.print_stderr(
+            f"stopped at update {latest.update:,}: "
+            f"the unfinished training of {agents} is lost"
+        )
+
+
+class SweepProgress:
+    """Shows how far a sweep is: a bar on a terminal, else a line every 10 s."""
+
+    def __init__(
+        self,
+        num_agents: int,
+        file: SweepFile,
+        jobs: "Sequence[Job]",
+        is_shown: bool = True,
+    ) -> None:
+        """Begin; `jobs` are the agents that the file lacks.
+
+        Of several processes that train one sweep, only one shows it.
+        """
+        self._num_agents, self._num_finished = num_agents, len(file.agents)
+        self._num_proven = sum(agent.is_proven for agent in file.agents.values())
+        self._updates = 0  # of the agents in this process's finished blocks
+        self._programs: set[tuple[int, Config]] = set()  # sizes and settings of blocks
+        self._begin = time.monotonic()
+        self._next_line = self._begin + FIRST_LINE if is_shown else math.inf
+        self._bar = tqdm(
+            total=sum(job.config.run.num_updates for job in jobs),
+            unit="update",
+            unit_scale=True,
+            dynamic_ncols=True,
+            disable=None if is_shown else True,
+        )
+        self._bar.set_postfix_str(self._agents())
+
+    def __enter__(self) -> "SweepProgress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def _agents(self) -> str:
+        return (
+            f"{self._num_finished:,} of {self._num_agents:,} agents finished, "
+            f"{self._num_proven:,} proven"
+        )
+
+    def show(self, block: "Block") -> None:
+        """Show the block in training, which may have just begun."""
+        num_agents = len(block.jobs)
+        now, updates = time.monotonic(), self._updates + num_agents * block.update
+        self._bar.update(updates - self._bar.n)
+        if not self._bar.disable or self._next_line == math.inf:
+            return
+        agents = count_phrase(num_agents, "agent")
+        # A new program for many agents takes long to compile.
+        program = num_agents, block.jobs[0].config.without_hyper
+        if num_agents > 1 and program not in self._programs:
+            self._programs.add(program)
+            standard_streams.print_stderr(f"{self._agents()}; compiling for {agents}")
+        elif now >= self._next_line:
+            self._next_line = now + LINE_EVERY
+            rate = updates / (now - self._begin)
+            standard_streams.print_stderr(
+                f"{self._agents()}; {agents} at update {block.update:,}; "
+                f"{rate:,.0f} agent-updates/s"
+            )
+
+    def finish(self, results: list[AgentResult]) -> None:
+        """Count the agents of a finished block."""
+        self._updates += sum(result.update for result in results)
+        self._num_finished += len(results)
+        self._num_proven += sum(result.is_proven for result in results)
+        self._bar.set_postfix_str(self._agents())
 
 
 def write_results(
@@ -384,6 +444,7 @@ COMMAND = cli.Command(
     first=(
         "preset",
         "env_id",
+        "rules",
         "opponent",
         "num_seeds",
         "first_seed",

@@ -14,7 +14,10 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
-from jax_ttt.config.game_facts import ENUMERABLE, reason_game_is_not_searchable
+from jax_ttt.config.game_facts import (
+    enumerable_games,
+    reason_game_is_not_searchable,
+)
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
@@ -30,6 +33,7 @@ from jax_ttt.runtime.time_spans import TimeSpans
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
+    from jax_ttt.training.run_state import RunState, RunStep
 
 EVERY = Range(float, 0, 1e6)
 KEEP = Range(int, 1, 1000)
@@ -54,8 +58,9 @@ class Args(cli.TrainingFlags):
     folder; other flags change them. The same CPU, with the same versions and number of
     threads, gives the same agent again; a GPU may not."""
     resume: Path | None = None
-    """Continue the run in this folder from its latest checkpoint, as if it had not been
-    interrupted. Of its settings only --num-updates may change, to a larger number."""
+    """Continue the run in this folder from its latest checkpoint. On the same CPU, with
+    the same versions and number of threads, it ends as if it had not been interrupted.
+    Of its settings only --num-updates may change, to a larger number."""
     run_dir: Path | None = None
     """Folder to write to; by default runs/<time>-<preset>-seed<seed>. A run in it that
     saved neither an agent nor a checkpoint is replaced."""
@@ -111,10 +116,15 @@ class Args(cli.TrainingFlags):
             rule = "--preset must be left out with --config"
             raise UsageError(f"{rule}, got {flags.preset!r}")
         else:
-            config, preset, seed = read_settings(Path(flags.config))
-            defaults = cls(config=config, preset=preset, seed=seed, source=flags.config)
+            settings = read_settings(Path(flags.config))
+            defaults = cls(
+                config=settings.config,
+                preset=settings.preset,
+                seed=settings.seed,
+                source=flags.config,
+            )
         game = flags.env_id or defaults.config.env_id
-        return dataclasses.replace(defaults, snapshots=game in ENUMERABLE)
+        return dataclasses.replace(defaults, snapshots=game in enumerable_games())
 
     @classmethod
     def resumed(cls, path: Path) -> Self:
@@ -147,15 +157,54 @@ def main(args: Args) -> int:
         print(f"jax_ttt {__version__}")
         return 0
     check_args(args)
-    plan = make_plan(args)
-    if args.latest is not None and (text := ended_text(args.latest, args.config)):
-        return report_ended(args, args.latest, text)
+    plan, latest = make_plan(args), args.latest
+    if latest is not None and (text := ended_text(latest, args.config)):
+        return report_ended(args, latest, text)
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
-    with interrupts.stop_request() as request:
+    with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
         with times.recording("imports"):
             hardware = cli.set_up_device(args.machine, args.spread)
-        return train_in_folder(args, plan, hardware, request, times)
+            from jax_ttt.runtime import distributed
+            from jax_ttt.training import chunks, loop
+        learner = loop.make_learner([plan.config], [plan.seed])
+        keys = chunks.run_keys([plan.seed])
+        # A signal may reach one process only, but all must stop: the others would wait
+        # for it. The number of the signal is 0 where there was none, so the maximum has
+        # it.
+        if number := distributed.max_over_processes(request.number):
+            return cli.report_interrupt(number)
+        if latest is not None:
+            report_changes(latest, plan)
+        writer = open_writer(args, times)
+        stack.callback(writer.close)
+        state = None
+        if latest is not None:
+            state = loop.restore_state(latest, learner, keys)
+        recorder = open_recorder(args, plan, writer, state, hardware.name, stack)
+
+        def stop() -> bool:
+            # The recorder has the grade of the latest evaluation.
+            proven = args.until_proven and recorder.grade.unbeatable is True
+            return bool(distributed.max_over_processes(bool(request) or proven))
+
+        with recorder.following(request):
+            for step in loop.training_steps(
+                learner,
+                keys,
+                state,
+                stop=stop,
+                prove=lambda step: with_proof(args, step, recorder, request, hardware),
+                times=times,
+                mesh=hardware.mesh,
+            ):
+                recorder.add(step, request)
+        try:
+            writer.write_times()
+        except OSError as error:  # the agent is saved, so the run has not failed
+            standard_streams.print_stderr(f"warning: {error}")
+        number = distributed.max_over_processes(request.number)
+    return report_result(args, writer.run, recorder, number)
 
 
 def check_args(args: Args) -> None:
@@ -166,8 +215,8 @@ def check_args(args: Args) -> None:
         UsageError: a flag is wrong, or a package is absent.
     """
     config = args.config
-    args.spread.check_shares(config)
     player_names.check_opponent(config.opponent.opponent, config.env_id)
+    player_names.check_start_agents(config.run)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise UsageError(f"--{field} must be left out with --{other}")
@@ -176,7 +225,7 @@ def check_args(args: Args) -> None:
     if args.prove and args.spread.distributed:
         raise UsageError("--prove must be left out with --distributed")
     if args.until_proven and not config.run.can_be_proven:
-        games = ", ".join(ENUMERABLE)
+        games = ", ".join(enumerable_games())
         rule = f"used with an enumerable game ({games}), or with --start-share"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
@@ -274,8 +323,7 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
 
     from jax_ttt.players import saved_agents
     from jax_ttt.text import train_output
-    from jax_ttt.training import loop, run_state
-    from jax_ttt.training.layout import run_key
+    from jax_ttt.training import chunks, loop
     from jax_ttt.training.run_state import RunStep
 
     agent = saved_agents.load_agent(latest.run.path)
@@ -284,8 +332,8 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
             f"{latest.run.agent}: after {agent.num_updates:,} updates, but the run "
             f"ended at update {latest.checkpoint.update:,}"
         )
-    learner = loop.make_learner(args.config, args.seed)
-    state = run_state.restore_state(latest, learner, run_key(args.seed))
+    learner = loop.make_learner([args.config], [args.seed])
+    state = loop.restore_state(latest, learner, chunks.run_keys([args.seed]))
     print(
         train_output.run_as_json(
             run=latest.run,
@@ -298,113 +346,82 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     return 0
 
 
-def train_in_folder(
+def open_recorder(
     args: Args,
     plan: Plan,
-    hardware: "Hardware",
-    request: StopRequest,
-    times: TimeSpans,
-) -> int:
-    """Make the run's folder, train in it, and return the exit code."""
-    with times.recording("imports"):
-        from jax_ttt.runtime import distributed
-        from jax_ttt.runtime import mesh as meshes
-        from jax_ttt.text import train_output
-        from jax_ttt.training import loop, reproducibility, run_state
-        from jax_ttt.training.layout import Layout, run_key
-        from jax_ttt.training.recorder import Recorder, Schedule
-        from jax_ttt.training.run_state import RunStep
+    writer: RunWriter,
+    state: "RunState | None",
+    device: str,
+    stack: contextlib.ExitStack,
+) -> "Recorder":
+    """Return the recorder of a new run, or of one that continues from a state.
+
+    `stack` closes what it shows and writes.
+    """
+    from jax_ttt.runtime import distributed
+    from jax_ttt.text import train_output
+    from jax_ttt.training import reproducibility
+    from jax_ttt.training.recorder import Recorder, Schedule
 
     latest = args.latest
-    meshes.check_even_split(plan.config, hardware.mesh)
-    learner, key = loop.make_learner(plan.config, plan.seed), run_key(plan.seed)
-    # A signal may reach one process only, but all must stop: the others would wait for
-    # it. The number of the signal is 0 where there was none, so the maximum has it.
-    if number := distributed.max_over_processes(request.number):
-        return cli.report_interrupt(number)
-    if latest is not None:
-        report_changes(latest, plan)
-    with contextlib.ExitStack() as stack:
-        writer = open_writer(args, times)
-        stack.callback(writer.close)
-        if latest is None:
-            writer.begin(plan, reproducibility.describe_environment())
-        is_loud = not (args.quiet or args.json)
-        if is_loud:  # compilation follows, which prints nothing
-            print(train_output.banner(plan, hardware.name, writer.run.path), flush=True)
-        state, counts = None, None
-        if latest is not None:
-            state = run_state.restore_state(latest, learner, key)
-            counts = RunStep(state, None, None).counts()
-        run_console = train_output.Console(plan.config, is_loud, args.details, counts)
-        stack.callback(run_console.close)
-        open_loggers = loggers.Loggers(
-            writer.run,
-            plan,
-            update=None if latest is None else latest.checkpoint.update,
-            writes=distributed.is_writer(),
-        )
-        stack.callback(open_loggers.close)
-        schedule = Schedule(args.checkpoint_every, args.keep)
-        recorder = Recorder(plan, writer, run_console, open_loggers, schedule)
-        if latest is not None and state is not None:
-            recorder.resume(latest, state)
-
-        def stop() -> bool:
-            # The recorder has the grade of the latest evaluation.
-            proven = args.until_proven and recorder.grade.unbeatable is True
-            return bool(distributed.max_over_processes(bool(request) or proven))
-
-        steps = loop.training_steps(
-            learner,
-            key,
-            state,
-            stop=stop,
-            times=times,
-            layout=Layout(mesh=hardware.mesh),
-        )
-        # The grade so far: of the checkpoint where a run continues, else empty.
-        graded = run_state.with_grades(plan.config, steps, recorder.grade)
-        recorder.follow(graded, request)
-        if not args.no_prove and distributed.num_processes() == 1 and not request:
-            run_console.close()
-            seconds = None if args.prove else PROOF_SECONDS
-            prove_agent(recorder, seconds, request, hardware)
-        try:
-            writer.write_times()
-        except OSError as error:  # the agent is saved, so the run has not failed
-            standard_streams.print_stderr(f"warning: {error}")
-    number = distributed.max_over_processes(request.number)
-    return report_result(args, writer.run, recorder, number)
+    if latest is None:
+        writer.begin(plan, reproducibility.describe_environment())
+    is_loud = not (args.quiet or args.json)
+    if is_loud:  # compilation follows, which prints nothing
+        print(train_output.banner(plan, device, writer.run.path), flush=True)
+    counts = None if state is None else state.counts.of_agent()
+    run_console = train_output.Console(plan.config, is_loud, args.details, counts)
+    stack.callback(run_console.close)
+    open_loggers = loggers.Loggers(
+        writer.run,
+        plan,
+        update=None if latest is None else latest.checkpoint.update,
+        writes=distributed.is_writer(),
+    )
+    stack.callback(open_loggers.close)
+    schedule = Schedule(args.checkpoint_every, args.keep)
+    recorder = Recorder(plan, writer, run_console, open_loggers, schedule)
+    if latest is not None and state is not None:
+        recorder.resume(latest, state)
+    return recorder
 
 
-def prove_agent(
+def with_proof(
+    args: Args,
+    step: "RunStep",
     recorder: "Recorder",
-    seconds: float | None,
     request: StopRequest,
     hardware: "Hardware",
-) -> None:
-    """Search all lines of play against the agent, and add the results to its grade.
+) -> "RunStep":
+    """Return the last evaluation with the results of a search of all lines of play.
 
-    Nothing is done where a search would not find more. The search ends after `seconds`,
-    None for no limit, or at a signal.
+    Nothing is searched where it would not find more. The search ends after
+    `PROOF_SECONDS`, with `--prove` only with its last line, or at a signal.
     """
     from jax_ttt.grading import counterexamples
+    from jax_ttt.runtime import distributed
     from jax_ttt.text import train_output
+    from jax_ttt.training import run_state
 
-    config, grade = recorder.agent.config, recorder.grade
+    config, evaluation = args.config, step.evaluation
+    if args.no_prove or distributed.num_processes() > 1 or request or not evaluation:
+        return step
+    seconds = None if args.prove else PROOF_SECONDS
+    grade = run_state.grade_of(config, evaluation)
     if not counterexamples.may_find_more(config, grade, seconds):
-        return
+        return step
+    recorder.save_before_search(step, grade)
     with train_output.search_display() as show:
         searched = counterexamples.prove_within(
             config=config,
-            params=recorder.agent.params,
+            params=step.params(),
             seconds=seconds,
             stop=lambda: bool(request),
             show=show,
             mesh=hardware.mesh,
         )
-    recorder.add_proof(counterexamples.merge_searches(grade.searched, searched))
+    searched = counterexamples.merge_searches(grade.searched, searched)
+    return step._replace(evaluation=evaluation._replace(searched=searched))
 
 
 def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
@@ -510,6 +527,7 @@ COMMAND = cli.Command(
     first=(
         "preset",
         "env_id",
+        "rules",
         "opponent",
         "seed",
         "num_updates",

@@ -142,6 +142,6 @@ def timeless_lines(path):
 
 def _timeless(value):
     if isinstance(value, dict):
-        names = value.keys() - {"seconds", "sha256", "digest"}
+        names = value.keys() - {"seconds", "sha256", "crc32"}
         return {name: _timeless(value[name]) for name in names}
     return value

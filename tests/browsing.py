@@ -19,7 +19,7 @@ GAMES = {
     "connect_7x6": "Connect Four 7 \u00d7 6",
 }
 """The titles of the games that the page offers."""
-TABS = ("Game", "Review", "Learning", "Proof", "Statistics")
+TABS = ("Game", "Review", "Learning", "Proof", "Compare", "Statistics")
 STILL = {"reduced_motion": "reduce"}
 """Clicks wait until their target holds still, so most tests have no animations."""
 WIDE = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light", **STILL}
@@ -34,7 +34,7 @@ STATUS = re.compile(
 PENDING = "Your choice holds from the next game on."
 """What stands under the board while a choice waits for the next game."""
 LONG = 120_000
-"""Milliseconds that a training may take, on a busy machine."""
+"""Milliseconds that a training or a long search may take, on a busy machine."""
 SCRIPT = """
 // Replies, demonstrations and messages pause to be seen: the tests wait a tenth.
 const wait = window.setTimeout;
@@ -56,8 +56,23 @@ new MutationObserver((changes) => {
 }).observe(document, { childList: true, characterData: true, subtree: true });
 """
 """A script that each page runs first."""
+AT_BEST = """
+// Not before the document is read, and before its scripts run: a new document of a file
+// may still have an empty storage of its own until then.
+document.addEventListener("readystatechange", () => {
+  try {
+    const boards = ["4x4", "5x4", "5x5", "7x6"].map((size) => `connect_${size}`);
+    const names = ["tic_tac_toe", ...boards];
+    const games = names.map((name) => [name, { level: "full" }]);
+    const choices = JSON.stringify(Object.fromEntries(games));
+    const key = "jax_ttt.games";
+    if (!localStorage.getItem(key)) localStorage.setItem(key, choices);
+  } catch {}  // a blank page has no storage
+}, { once: true });
+"""
+"""A script that each page of a person runs first who plays the agents at their best."""
 HEARD = """(text) => new Promise((resolve, reject) => {
-  const end = performance.now() + 20000;
+  const end = performance.now() + 60000;
   const look = () => {
     if (window.announced.some((one) => one.includes(text))) resolve();
     else if (performance.now() < end) setTimeout(look, 100);
@@ -66,6 +81,17 @@ HEARD = """(text) => new Promise((resolve, reject) => {
   look();
 })"""
 """Wait until screen readers get a text."""
+
+
+CLICK_ONCE = """(area, [pattern, button]) => {
+  const click = (_, observer) => {
+    if (!new RegExp(pattern).test(area.textContent)) return;
+    observer.disconnect();
+    button.click();
+  };
+  const changes = { characterData: true, childList: true, subtree: true };
+  new MutationObserver(click).observe(area, changes);
+}"""
 
 
 def chromium():
@@ -96,6 +122,19 @@ class Page:
 
     def __getattr__(self, name):
         return getattr(self.page, name)
+
+    def set_hidden(self, is_hidden):
+        """Let the page be in a hidden tab, or in a visible one.
+
+        A browser without windows hides no tab itself.
+        """
+        self.evaluate(
+            """(value) => {
+              Object.defineProperty(document, "hidden", { value, configurable: true });
+              document.dispatchEvent(new Event("visibilitychange"));
+            }""",
+            is_hidden,
+        )
 
     # ---- the board
 
@@ -223,7 +262,9 @@ class Page:
     def radio(self, name):
         """Choose one of several options; `name` may be its beginning."""
         pattern = re.compile(f"^{re.escape(name)}")
-        self.get_by_role("radio", name=pattern).check(force=True)
+        option = self.get_by_role("radio", name=pattern)
+        option.click()
+        expect(option).to_be_checked()
 
     def choose(self, name):
         """Choose a level or a side, before the first move."""
@@ -235,6 +276,20 @@ class Page:
         self.tab("Game")
         self.get_by_label("Learned agent", exact=True).select_option(title)
         self.wait_for_turn()
+
+    def add_agent(self, file, game):
+        """Add an agent's file, and choose the agent in its game."""
+        self.tab("Learning")
+        self.upload("Add an agent's file", file)
+        self.hear(f'Added as "{file.stem}"')
+        links = self.get_by_role("navigation", name="Games")
+        links.get_by_role("button", name=game, exact=True).click()
+        self.choose_agent(f"Kept: {file.stem} (network)")
+
+    def card(self, letter):
+        """Return the part of the panel Proof about a side."""
+        cards = self.get_by_role("tabpanel").get_by_role("article")
+        return cards.filter(has_text=re.compile(f"As {letter}"))
 
     def look_ahead(self, text):
         self.tab("Game")
@@ -250,7 +305,8 @@ class Page:
         """Switch values on the board on or off."""
         for layer in layers:
             box = self.get_by_role("checkbox", name=layer)
-            box.set_checked(is_shown, force=True)
+            box.set_checked(is_shown)
+            expect(box).to_be_checked(checked=is_shown)
 
     def agree(self, verb):
         """Agree to the question of a dialog."""
@@ -286,6 +342,14 @@ class Page:
         ]
         assert bad == [], state
         assert report["testEngine"]["name"] == "axe-core"
+
+
+def click_once(area, pattern, button):
+    """Let the page click a button as soon as the text of an area has a pattern.
+
+    On a loaded machine, a click from here may come after the end of what runs.
+    """
+    area.evaluate(CLICK_ONCE, [pattern, button.element_handle()])
 
 
 def figures(panel):

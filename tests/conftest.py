@@ -14,15 +14,16 @@ import tiny
 
 import jax_ttt
 from jax_ttt.config.device_flags import DistributedFlags
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import position_lookup
+from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, random_players, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices, mesh
-from jax_ttt.solver import minimax
+from jax_ttt.solver import policies
 from jax_ttt.text import board_text
 
 if not quick.AS_USERS:
@@ -57,6 +58,17 @@ def program_cache_is_on():
     """Turn JAX's cache on again after a test that turned it off."""
     yield
     jax.config.update("jax_enable_compilation_cache", True)
+
+
+@pytest.fixture(autouse=True)
+def same_games():
+    """Forget the games that a test registers."""
+    before = dict(GAMES)
+    yield
+    if new := GAMES.keys() - before:
+        for name in new:
+            del GAMES[name]
+        pgx_games.forget_games()
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -132,7 +144,7 @@ def position(boards):
 @pytest.fixture(scope="session")
 def values(host_tree):
     """Return the minimax values of all positions to the first player."""
-    return minimax.values(host_tree)
+    return policies.minimax_values(host_tree)
 
 
 @pytest.fixture(scope="session")
@@ -150,9 +162,7 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = random_players.policy_player(
-        position_lookup.position_index("tic_tac_toe"), probs
-    )
+    player = random_players.policy_player(trees.position_index("tic_tac_toe"), probs)
     return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
 
 

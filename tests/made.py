@@ -1,22 +1,21 @@
 """Invented data for tests: moves, rates, grades, rows of metrics and steps."""
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
-from jax_ttt.dqn.equations import Transition
-from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
-from jax_ttt.grading.grade import (
+from jax_ttt.config.grade import (
     Grade,
     Lines,
     Match,
     SeatGrade,
     sampled_seat,
 )
-from jax_ttt.training.run_state import RunStep
+from jax_ttt.dqn.equations import Transition
+from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
+from jax_ttt.training.run_state import Counts, RunState, RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
 
@@ -130,12 +129,20 @@ def transition(**arrays: Any) -> Transition:
     return Transition(**arrays)
 
 
-def progress(update, seconds=0.5, evaluation=None, num_agents=None):
-    """Return a step of a run without a learner, of one or several agents."""
-    shape = () if num_agents is None else (num_agents,)
-    counts = dict.fromkeys(("games", "wins", "losses", "env_steps"), np.full(shape, 7))
-    diverged = np.zeros(shape, bool)
-    state: Any = SimpleNamespace(
-        update=update, seconds=seconds, diverged=diverged, **counts
+def progress(update, seconds=0.5, evaluation=None, num_agents=1):
+    """Return a step of a batch of agents without the learner's arrays."""
+    sevens = np.full(num_agents, 7)
+    counts = Counts(
+        update=np.int64(update),
+        seconds=np.float64(seconds),
+        **dict.fromkeys(("games", "wins", "losses", "env_steps"), sevens),
+    )
+    no_arrays: Any = None
+    state = RunState(
+        train_state=no_arrays,
+        keys=np.zeros((num_agents, 2), np.uint32),
+        evaluated=np.int64(-1 if evaluation is None else update),
+        counts=counts,
+        diverged=np.zeros(num_agents, bool),
     )
     return RunStep(state, None, evaluation)

@@ -35,7 +35,7 @@ _FLAGS = {
 }
 """Flags with which XLA compiles in less CPU time, each with the first release of jaxlib
 that lacks it: an unknown flag aborts the process."""
-_MOST_MIB = 3000
+_MAX_MIB = 3000
 """Growth of a process after which its programs are dropped from memory."""
 _after_dropping = [0.0]
 """MiB of the process when its programs were dropped last."""
@@ -119,7 +119,7 @@ def keep_memory_bounded():
     import jax
 
     # Python keeps the memory of dropped programs, and the next programs use it.
-    if _memory_mib() - _after_dropping[0] < _MOST_MIB:
+    if _memory_mib() - _after_dropping[0] < _MAX_MIB:
         return
     jax.clear_caches()
     gc.collect()

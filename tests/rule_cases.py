@@ -5,6 +5,7 @@ The package computes them, or the plain search here, which uses nothing of it.
 
 import base64
 import csv
+import dataclasses
 import functools
 import hashlib
 import itertools
@@ -22,15 +23,14 @@ import pgx
 import safetensors.numpy
 import tiny
 
-from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.settings import Config
-from jax_ttt.files import tensor_file
+from jax_ttt.config.game_facts import GAMES, SEATS
+from jax_ttt.config.grade import Grade
+from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.files.metrics_rows import source_of_rates
-from jax_ttt.games import pgx_games, stone_boards, symmetry
-from jax_ttt.games import tree as trees
+from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, replay
-from jax_ttt.grading import grader, tree_grade
-from jax_ttt.grading.grade import Grade
+from jax_ttt.grading import correcting, grader
+from jax_ttt.networks import integer_network
 from jax_ttt.pictures import curves
 from jax_ttt.players import (
     analysis,
@@ -40,13 +40,14 @@ from jax_ttt.players import (
     registry,
     saved_agents,
 )
+from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.shipped import ALL
 from jax_ttt.text import dialogue_advice
 from jax_ttt.web import agent_files, tree_data
 
 BOARDS = (
-    *("tic_tac_toe", "connect_4x4", "connect_5x4", "connect_7x6", "connect_four"),
-    "mnk_4x4_4",
+    *("tic_tac_toe", "connect_4x4", "connect_4x5", "connect_5x4", "connect_5x5"),
+    *("connect_6x5", "connect_6x6", "connect_7x6", "connect_four", "mnk_4x4_4"),
 )
 NUM_GAMES = 4
 """Random games on each board."""
@@ -70,13 +71,27 @@ AGENTS = (
     _TABLE | {"table_key": "after-state", "canonical": False, "double": True},
     _TABLE | {"table_key": "hash", "backup": "two-ply"},
     _TABLE | {"table_key": "hash", "scale": 1e-8},
+    _TABLE | {"table_key": "position", "corrected": True},
+    *(
+        fields | {"integers": True, "corrected": True}
+        for fields in (
+            {"env_id": "tic_tac_toe", **_SMALL},
+            {"env_id": "connect_four", **_SMALL, "filters": 3, "two_planes": True},
+            {"env_id": "connect_5x4", **_SMALL, "canonical": False},
+            {"env_id": "mnk_4x4_4", "hidden_layers": 0, "two_planes": True}
+            | {"backup": "two-ply", "tremble": 0.0},
+        )
+    ),
 )
 """Settings of agents of random weights, and their standard deviation, 0.5 by default.
 Large weights make many values 1 or -1, so that equal values decide; small ones make
-values that only a table tells apart."""
+values that only a table tells apart. Some are networks of integers, and some have
+random corrections."""
 NEARLY = "nearly unbeatable"
 """The name of an agent that loses one line of play and its mirror image, no other."""
-GRADED = ("network", "table", "connect-5x4", "network 4", NEARLY)
+CORRECTED = ("tic_tac_toe", "connect_4x4")
+"""Games with an agent that was corrected until it was proven, and its name."""
+GRADED = ("network", "table", "connect-5x4", *CORRECTED, "network 4", NEARLY)
 """Agents whose lines are all followed; the last two can be beaten."""
 DEPTHS = {"network": 3, "connect-5x4": 4, "connect-7x6": 3}
 """How far the shipped networks look ahead."""
@@ -90,21 +105,16 @@ IMPOSSIBLE = (
     ("tic_tac_toe", "X-", "size"),
     ("tic_tac_toe", "X-------?", "only X, O and -"),
     ("connect_4x4", "X" + 15 * "-", "free square below"),
-    ("connect_4x4", "----XXXXOOXOXOOO", "No order of moves"),
     ("connect_5x4", "-----OXOO-XXXX-OXOOX", "No single stone"),
 )
-"""Boards that no game leads to, and a part of the reason that the page shows."""
-BROKEN_SCORES = (
-    *({"seats": "first"}, {"seats": ["third"]}, {"unbeatable": "yes"}),
-    *({"first": []}, {"first": {}}, {"sampled": {"first": {}}}),
-    *({"first.lines": {}}, {"second.lines.lost": -1}, {"first.win_rate": "all"}),
-    *({"first.draw_rate": 2}, {"second.num_positions": 0.5}),
-    *({"first.losing_ends": "none"}, {"first.optimal_move_rate": 7}),
-    *({"first.win_rate_interval": 1}, {"first.unbeatable": 1}),
+"""Boards that the page refuses, and a part of the reason that the page shows."""
+BROKEN_GRADES = (
+    *({"first.lines": {}}, {"second.lines.lost": -1}, {"first.lines": "all"}),
+    *({"second.num_positions": 0.5}, {"first.num_corrections": -1}),
     *({"first.losing_line": "012"}, {"first.losing_line": [0, 0]}),  # illegal
     *({"first.losing_line": []}, {"first.losing_line": [0, 3, 1, 4, 2]}),  # won
 )
-"""Fields of scores that no grade has."""
+"""Fields that no grade has and that the page would show."""
 
 HINTED = ("none", "network", "table", "network 1", "table 8")
 """Agents whose values decide between equal moves in hints, and no agent."""
@@ -130,23 +140,46 @@ HISTORIES = (
 """Grades of trainings in their order, some of which say nothing."""
 
 
-def rule_cases(folder: Path) -> dict:
-    """Return all cases; files of agents are written to a folder."""
-    paths = dict(ALL) | save_random_agents(folder)
-    paths[NEARLY] = save_nearly_unbeatable(folder / "nearly.safetensors")
+def quick_cases() -> dict:
+    """Return the cases of games and of files, which need few compiled programs."""
     return {
-        "tree": tree_data.tree_json("tic_tac_toe").decode(),
+        "best_results": {
+            env_id: game.best_result for env_id, game in GAMES.items() if game.packing
+        },
         "games": [case for env_id in BOARDS for case in game_cases(env_id)],
-        "agents": [agent_case(name, path) for name, path in paths.items()],
-        "grades": [grade_case(name, paths[name]) for name in GRADED],
-        "exact": [*tic_tac_toe_values(), *late_values(), *exam_values()],
+        "exact": tic_tac_toe_values(),
         "reviews": [review_case(game) for game in random_games("tic_tac_toe")],
-        "hints": [case for name in HINTED for case in hint_cases(paths.get(name))],
         "histories": [history_case(grades) for grades in HISTORIES],
         "levels": [[key, *level] for key, level in difficulty.LEVELS.items()],
         "impossible": IMPOSSIBLE,
         "digests": [digest_of(size) for size in range(200)],
-        "refused": refused_files(paths["network"]),
+        "refused": refused_files(ALL["network"]),
+    }
+
+
+def agent_cases(folder: Path) -> dict:
+    """Return the cases of agents and searches; files of agents are written there."""
+    paths = dict(ALL) | save_random_agents(folder)
+    paths[NEARLY] = save_nearly_unbeatable(folder / "nearly.safetensors")
+    for env_id in CORRECTED:
+        paths[env_id] = save_corrected(folder / f"{env_id}.safetensors", env_id)
+    return {
+        "tree": tree_data.tree_json("tic_tac_toe").decode(),
+        "agents": [agent_case(name, path) for name, path in paths.items()],
+        "grades": [grade_case(name, paths[name]) for name in GRADED],
+        "exact": [*late_values(), *exam_values()],
+        "hints": [case for name in HINTED for case in hint_cases(paths.get(name))],
+        "refused": broken_corrections(paths["connect_4x4"]),
+    }
+
+
+def worker_cases() -> dict:
+    """Return the cases of the page's workers: two agents of tic-tac-toe."""
+    names = ("network", "table")
+    return {
+        "tree": tree_data.tree_json("tic_tac_toe").decode(),
+        "agents": [agent_case(name, ALL[name]) for name in names],
+        "grades": [grade_case(name, ALL[name]) for name in names],
     }
 
 
@@ -178,16 +211,16 @@ def random_positions(env_id: str) -> tuple[list[tuple[int, ...]], pgx.State]:
 def game_cases(env_id: str) -> list[dict]:
     """Return what is true before and after each move of random games."""
     starts, state = random_positions(env_id)
-    obs, views = state.observation, symmetry.symmetric_views(env_id)
+    obs, views = state.observation, pgx_games.symmetric_views(env_id)
     assert views is not None
-    least = symmetry.least_views(stone_boards.cells(obs), views)
-    boards = stone_boards.cells_on_host(
-        np.asarray(symmetry.to_canonical(obs, views, least))
+    least = stone_boards.least_views(stone_boards.cells(obs), views)
+    boards = stone_boards.cells(
+        np.asarray(stone_boards.to_canonical(obs, views, least))
     )
-    places = np.asarray(symmetry.to_canonical_actions(views, least))
+    places = np.asarray(stone_boards.to_canonical_actions(views, least))
     # The mover's stones are 1, and the first player moves at even numbers of moves.
     signs = np.array([(-1) ** len(moves) for moves in starts])
-    cells = signs[:, None] * stone_boards.cells_on_host(np.asarray(obs))
+    cells = signs[:, None] * stone_boards.cells(np.asarray(obs))
     cases, begin = [], 0
     for game in random_games(env_id):
         end = begin + len(game.moves) + 1
@@ -289,7 +322,8 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
     paths = {}
     for number, fields in enumerate(AGENTS):
         scale = float(fields.get("scale", 0.5))
-        settings = {name: value for name, value in fields.items() if name != "scale"}
+        other = ("scale", "integers", "corrected")
+        settings = {name: value for name, value in fields.items() if name not in other}
         agent = tiny.untrained(Config.of(**settings))
         rng = np.random.default_rng(number)
         params = jax.tree.map(
@@ -298,10 +332,63 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
             ),
             agent.params,
         )
+        if fields.get("integers"):
+            params = random_integers(agent.params, rng)
+        agent = tiny.ungraded(agent.config, params)
+        if fields.get("corrected"):
+            corrections = random_corrections(agent, rng)
+            agent = dataclasses.replace(agent, corrections=corrections)
         name = f"{fields.get('network', 'network')} {number}"
         paths[name] = folder / f"{name}.safetensors"
-        saved_agents.save_agent(tiny.ungraded(agent.config, params), paths[name])
+        saved_agents.save_agent(agent, paths[name])
     return paths
+
+
+def random_integers(float_params, rng: np.random.Generator):
+    """Return random weights for a network of integers.
+
+    The scales are powers of 2, so that many numbers between two layers are halves.
+    """
+
+    def weights(leaf):
+        if leaf.dtype == np.float32:
+            return jnp.asarray(2.0 ** rng.integers(-6, -1, leaf.shape), jnp.float32)
+        highest = {np.dtype(np.int8): 20, np.dtype(np.int16): 2000}.get(leaf.dtype, 50)
+        return jnp.asarray(rng.integers(-highest, highest + 1, leaf.shape), leaf.dtype)
+
+    params = jax.tree.map(weights, integer_network.integer_shapes(float_params))
+    integer_network.check_integers(params)
+    return params
+
+
+def random_corrections(agent: saved_agents.Agent, rng: np.random.Generator):
+    """Return random moves in every other position of the random games."""
+    env_id = agent.config.env_id
+    _, state = random_positions(env_id)
+    stones = position_keys.stones_of(state)
+    is_symmetric = network_player.is_symmetric(agent.network)
+    pack = position_keys.pack_least if is_symmetric else position_keys.pack
+    words = np.asarray(pack(env_id, stones))[~np.asarray(state.terminated)][::2]
+    keys = np.unique(position_keys.keys_to_numbers(words))
+    words = jnp.asarray(position_keys.numbers_to_keys(keys))
+    stones = position_keys.unpack(env_id, words)
+    legal = np.asarray(position_keys.to_states(env_id, stones).legal_action_mask)
+    actions = [rng.choice(np.flatnonzero(row)) for row in legal]
+    return Corrections(keys, np.array(actions, np.uint8))
+
+
+def save_corrected(path: Path, env_id: str) -> Path:
+    """Write an untrained network, made of integers and corrected until it is proven."""
+    agent = tiny.untrained(Config.of(env_id=env_id, hidden_size=8, two_planes=True))
+    corrected = correcting.correct_agent(
+        name="corrected",
+        agent=agent,
+        seats=SEATS,
+        goal="not-lose",
+        precision="int8",
+    )
+    saved_agents.save_agent(corrected.agent, path)
+    return path
 
 
 def save_nearly_unbeatable(path: Path) -> Path:
@@ -335,7 +422,8 @@ def agent_case(name: str, path: Path) -> dict:
     is_open = ~np.asarray(state.terminated)
     legal = np.asarray(state.legal_action_mask)[is_open]
     values = np.asarray(values)[is_open]
-    is_certain = is_decided(values, legal) | agent.config.network.is_table
+    is_exact = agent.config.network.is_table or agent.precision == "int8"
+    is_certain = is_decided(values, legal) | is_exact
     case["positions"] = list(itertools.compress(starts, is_open))
     case["values"] = legal_values(values, legal)
     case["moves"] = or_none(moves[is_open], is_certain)
@@ -345,11 +433,11 @@ def agent_case(name: str, path: Path) -> dict:
     return case
 
 
-def board_values(agent: saved_agents.SavedAgent, params, state):
+def board_values(agent: saved_agents.Agent, params, state):
     return network_player.board_values(agent.network, params, state.observation)
 
 
-def search_values(agent: saved_agents.SavedAgent, state, depth: int):
+def search_values(agent: saved_agents.Agent, state, depth: int):
     """Return the values of moves by a search."""
     env, gamma = pgx_games.make_env(agent.config.env_id), agent.config.target.gamma
 
@@ -386,14 +474,7 @@ def is_decided(values, legal) -> np.ndarray:
 def grade_case(name: str, path: Path) -> dict:
     """Return the grade of an agent whose lines are all followed, by seat."""
     agent = saved_agents.load_agent(path)
-    env_id = agent.config.env_id
-    player = registry.agent_player(name, agent)
-    tree = trees.host_tree(env_id)
-    if tree is None:
-        grade = grader.follow_lines(player)
-    else:
-        assert player.policy is not None  # the game is enumerable
-        grade = tree_grade.grade_seats(env_id, tree, player.policy, agent.config.seats)
+    grade = grader.follow_lines(registry.agent_player(name, agent))
     if name == NEARLY:
         lines = {
             seat: vars(followed.lines) for seat, followed in grade.followed.items()
@@ -406,6 +487,8 @@ def grade_case(name: str, path: Path) -> dict:
             "unbeatable": followed.unbeatable,
             "losing_moves": followed.losing_line and len(followed.losing_line),
             "num_positions": followed.num_positions,
+            "proven": followed.proven,
+            "num_corrections": followed.num_corrections,
             "optimal_move_rate": followed.optimal_move_rate,
         }
         for seat, followed in grade.followed.items()
@@ -526,7 +609,7 @@ def signed_again(content: bytes, change: Callable[[dict, dict], None]) -> bytes:
     """Return an agent's file with other contents and a right SHA-256.
 
     `change` gets the description and the tensors. The SHA-256 is the one of
-    docs/files.md.
+    docs/use/files.md.
     """
     tensors = safetensors.numpy.load(content)
     length = int.from_bytes(content[:8], "little")
@@ -548,14 +631,14 @@ def digest_of(size: int) -> str:
     return hashlib.sha256(bytes(size * i % 256 for i in range(size))).hexdigest()
 
 
-def with_score(content: bytes, fields: Mapping[str, object]) -> bytes:
-    """Return an agent's file whose score has other fields; dots lead into parts."""
+def with_grade(content: bytes, fields: Mapping[str, object]) -> bytes:
+    """Return an agent's file whose grade has other fields; dots lead into parts."""
 
     def change(description: dict, tensors: dict) -> None:
         for name, value in fields.items():
             *parents, last = name.split(".")
             part = description
-            for parent in ("score", *parents):
+            for parent in ("grade", *parents):
                 part = part.setdefault(parent, {})
             part[last] = value
 
@@ -566,7 +649,7 @@ def with_setting(content: bytes, name: str, value: object) -> bytes:
     """Return an agent's file with another value of a setting."""
 
     def change(description: dict, tensors: dict) -> None:
-        description["config"][name] = value
+        description["config"][PART_OF_FIELD[name]][name] = value
 
     return signed_again(content, change)
 
@@ -590,7 +673,6 @@ def refused_files(path: Path) -> list[dict]:
     """Return files that are not agents of the page, each with a word of the reason."""
     content, params = path.read_bytes(), saved_agents.load_agent(path).params
     other_game = tiny.ungraded(Config.of(env_id="hex", hidden_size=1), params)
-    version = tensor_file.FORMAT_VERSION
 
     def replaced(name: str, old: object, new: object) -> bytes:
         """Return the file with another value of a field, of the same length."""
@@ -598,13 +680,17 @@ def refused_files(path: Path) -> list[dict]:
         assert before in content
         return content.replace(before, after)
 
-    later_format = replaced("format_version", version, version + 1)
+    later_format = replaced("version", 1, 2)
     changed = "changed after they were saved"
     files = {
         "empty": (b"", "not an agent's file"),
         "text": (b"no agent, but a text of some length", "not an agent's file"),
         "cut": (content[:-4], "not complete"),
-        "format": (later_format, f"format {version + 1}"),
+        "format": (later_format, "version 2"),
+        "no version": (
+            content.replace(b'version\\": 1', b'vershon\\": 1'),
+            "no version",
+        ),
         "activation": (with_setting(content, "activation", "gelu"), "activation"),
         "size": (with_setting(content, "hidden_size", 127), "do not fit"),
         "game": (saved_agents.agent_bytes(other_game), "game"),
@@ -614,9 +700,64 @@ def refused_files(path: Path) -> list[dict]:
         "one setting": (replaced("seed", 1, 2), changed),
         "renamed": (content.replace(b"layers.0.bias", b"layers.9.bias"), changed),
     }
-    for fields in BROKEN_SCORES:
-        files[f"score {fields}"] = with_score(content, fields), "score"
+    for fields in BROKEN_GRADES:
+        files[f"grade {fields}"] = with_grade(content, fields), "grade"
     return [
         {"name": name, "file": as_base64(file), "reason": reason}
         for name, (file, reason) in files.items()
     ]
+
+
+def broken_corrections(path: Path) -> list[dict]:
+    """Return broken files of a corrected agent of 4 x 4 with a right SHA-256.
+
+    Each has a word of the reason for which the page refuses it.
+    """
+    content = path.read_bytes()
+    cases = []
+
+    def add(reason: str, **changes: Callable[[np.ndarray], np.ndarray | None]) -> None:
+        """Change tensors by their names, in which `_` is a dot; None removes one."""
+
+        def change(description: dict, tensors: dict) -> None:
+            for name, tensor_fn in changes.items():
+                name = name.replace("_", ".")
+                tensors[name] = tensor_fn(tensors[name])
+                if tensors[name] is None:
+                    del tensors[name]
+
+        file = signed_again(content, change)
+        name = f"{reason}: {', '.join(changes)}"
+        cases.append({"name": name, "file": as_base64(file), "reason": reason})
+
+    def first_key(key: int) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda keys: np.array([key, *keys[1:]], np.uint64)
+
+    add("as many keys", corrections_keys=lambda keys: keys[1:])
+    add("as many keys", corrections_keys=lambda keys: None)
+    add("as many keys", corrections_actions=lambda actions: None)
+    add("as many keys", corrections_actions=lambda actions: actions.astype(np.int32))
+    add("do not ascend", corrections_keys=lambda keys: keys[::-1].copy())
+    add(
+        "do not ascend",
+        corrections_keys=lambda keys: np.sort(np.r_[keys[:-1], keys[0]]),
+    )
+    # Columns of 5 bits. Without a stone, each is 1.
+    add("not a board", corrections_keys=first_key(0))
+    add("not a board", corrections_keys=lambda keys: np.r_[keys[:-1], np.uint64(2**60)])
+    add("can't be reached", corrections_keys=first_key(0b00001_00001_00001_00010))
+    add("not legal", corrections_actions=lambda actions: np.full_like(actions, 4))
+    # X has won, and a full column.
+    add("not legal", corrections_keys=first_key(0b00001_00001_01000_11111))
+    full = {"corrections_keys": first_key(0b00001_00001_00001_11010)}
+    add("not legal", **full, corrections_actions=np.zeros_like)
+    # A network that is not one of exact integers.
+    add("do not fit", layer0_scale=lambda scale: None)
+    add("do not fit", layer0_kernel=lambda kernel: kernel.astype(np.int16))
+    add("do not fit", layer0_kernel=lambda kernel: kernel[:, :-1].copy())
+    add("do not fit", layer2_kernel=lambda kernel: kernel.astype(np.int8))
+    add("above 0", layer1_scale=np.zeros_like)
+    add("not exact", layer1_bias=lambda bias: np.full_like(bias, -(2**24)))
+    tanh = with_setting(content, "activation", "tanh")
+    cases.append({"name": "tanh", "file": as_base64(tanh), "reason": "needs relu"})
+    return cases

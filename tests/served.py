@@ -107,11 +107,11 @@ def serving(app, **limits):
             yield port
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(60)
     assert not thread.is_alive()
 
 
-def exchange(port, request, timeout=5.0):
+def exchange(port, request, timeout=60.0):
     """Send bytes on a connection of their own; return all that comes back."""
     with socket.create_connection(("127.0.0.1", port), timeout) as client:
         reply = b""
@@ -160,6 +160,24 @@ def get_json(port, path):
 
 
 @contextlib.contextmanager
+def opened_stream(port):
+    """Yield a function that returns the next message of the training's events."""
+    with socket.create_connection(("127.0.0.1", port), 60) as client:
+        client.sendall(request(port, path="/api/training/events"))
+        with client.makefile("rb") as lines:
+            head = [*iter(lines.readline, b"\r\n")]
+            assert b"content-type: text/event-stream; charset=utf-8\r\n" in head
+            messages = (line[6:] for line in lines if line.startswith(b"data: "))
+            yield lambda: json.loads(next(messages))
+
+
+def training_status(port):
+    """Return the state of the training, the first message of its events."""
+    with opened_stream(port) as message:
+        return message()
+
+
+@contextlib.contextmanager
 def command(*flags, folder, program=("-m", "jax_ttt.web")):
     """Run the command in a process of its own; yield it and its port."""
     process = subprocess.Popen(
@@ -183,7 +201,7 @@ def command(*flags, folder, program=("-m", "jax_ttt.web")):
         process.communicate()
 
 
-def wait_until(happened, seconds=30.0):
+def wait_until(happened, seconds=120.0):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not happened():

@@ -200,7 +200,7 @@ FALSE_CLAIMS = [
     *({"num_positions": n} for n in (0, 396, 398, 397.0, "397", None)),
     *({"result": text} for text in ("always wins", "never loses ", None)),
     *({"env_id": text} for text in ("connect_four", "", 3)),
-    *({"format_version": n} for n in (0, 2, 1.0, "1", True, None, 10**30)),
+    *({"version": n} for n in (0, 2, 1.0, "1", True, None, 10**30)),
     *({"player": value} for value in (None, ["AGENT"])),
     *({"sha256": value} for value in (None, {})),
     *({"moves": value} for value in (None, [], {}, 1, {"third": {}}, {"first": []})),
@@ -220,7 +220,7 @@ def test_false_claims_and_swapped_seats_are_refused(certificates, check):
         other = {key: certificate[key] for key in certificate if key != name}
         code, line = check(other)
         assert code == 1
-        assert line.startswith("it must have exactly the fields format_version, ")
+        assert line.startswith("it must have exactly the fields version, ")
     first, second = certificate["moves"].values()
     for moves in ({"first": second, "second": first}, {"first": first, "second": {}}):
         number = sum(map(len, moves.values()))
@@ -279,7 +279,7 @@ def test_any_damage_is_refused_where_it_matters(edits, paths, check):
     code, _ = check(content)
     if code == 0:
         certificate = json.loads(content)
-        claims = [certificate[name] for name in ("format_version", "env_id", "result")]
+        claims = [certificate[name] for name in ("version", "env_id", "result")]
         assert claims == [1, "tic_tac_toe", "never loses"]
         assert is_true(certificate)
 

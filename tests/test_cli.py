@@ -142,7 +142,7 @@ def test_the_start_of_a_schedule_is_enough(flags, changes):
 
 def test_the_start_of_a_schedule_is_enough_with_the_settings_of_a_run(tmp_path):
     path, config = tmp_path / "config.json", PRESETS["default"]
-    path.write_text(json.dumps(SAVED | {"config": config.as_dict()}))
+    path.write_text(json.dumps(SAVED | {"config": json_records.to_dict(config)}))
     args = parse_train(f"--config {path} --learning-rate 0.001")
     assert args.config == config.replace(learning_rate=0.001)
 
@@ -217,11 +217,11 @@ def test_a_contradiction_is_one_line_that_names_the_source(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: --backup must be one-ply against an opponent")
-    assert err.endswith("(the others are those of preset table)\n")
+    assert err.endswith("; the other values come from preset table\n")
     assert err.count("\n") == 1
 
 
-SAVED = {"format_version": json_records.FORMAT_VERSION, "preset": "plain", "seed": 5}
+SAVED = {"version": 1, "preset": "plain", "seed": 5}
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ SAVED = {"format_version": json_records.FORMAT_VERSION, "preset": "plain", "seed
 def test_snapshots_are_the_default_where_the_game_is_enumerable(
     flags, expected, tmp_path
 ):
-    settings = SAVED | {"config": {"env_id": "connect_four"}}
+    settings = SAVED | {"config": {"run": {"env_id": "connect_four"}}}
     (tmp_path / "config.json").write_text(json.dumps(settings))
     assert parse_train(flags.replace("FOLDER", str(tmp_path))).snapshots == expected
 
@@ -246,7 +246,8 @@ def test_snapshots_are_the_default_where_the_game_is_enumerable(
 def test_the_settings_of_a_saved_run_are_defaults(tmp_path):
     config = PRESETS["table"].replace(num_updates=7)
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(SAVED | {"config": config.as_dict(), "preset": "table"}))
+    saved = {"config": json_records.to_dict(config), "preset": "table"}
+    path.write_text(json.dumps(SAVED | saved))
     for name in (path, tmp_path):
         args = parse_train(f"--config {name}")
         assert (args.config, args.preset, args.seed) == (config, "table", 5)
@@ -258,9 +259,11 @@ def test_the_settings_of_a_saved_run_are_defaults(tmp_path):
     ("changes", "message"),
     [
         ({"seed": -1}, "seed must be a whole number from 0"),
-        ({"config": {"tau": 2.0}}, "tau must be"),
-        ({"config": {"nonsense": 2}}, "nonsense"),
-        ({"format_version": 3}, "format version 3; this program reads 5"),
+        ({"config": {"target": {"tau": 2.0}}}, "tau must be"),
+        ({"config": {"target": {"nonsense": 2}}}, "nonsense"),
+        ({"config": {"tau": 0.5}}, "tau must be in the part target"),
+        ({"version": 3}, "version 3 of the format; only 1 can be read"),
+        ({"version": None}, "no version of the format; only 1 can be read"),
     ],
 )
 def test_a_file_of_wrong_settings_is_refused(changes, message, tmp_path, capsys):

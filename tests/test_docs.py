@@ -29,6 +29,7 @@ from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import settings_grid
 from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import flag_name
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.players import network_player
 from jax_ttt.players.program import ProgramOptions
@@ -39,9 +40,13 @@ from tools import bench, figures, make_links, mutants, published
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-PAGES = [*(ROOT / name for name in TOP), *sorted(ROOT.glob("docs/*.md"))]
-PROOF = ROOT / "docs" / "proof.md"
-API = {*ROOT.glob("docs/api_*.md")}
+FOLDERS = ("learn", "use", "develop", "results", "api")
+PAGES = [
+    *(ROOT / name for name in (*TOP, "docs/README.md")),
+    *sorted(page for name in FOLDERS for page in ROOT.glob(f"docs/{name}/*.md")),
+]
+PROOF = ROOT / "docs" / "learn" / "proof.md"
+API = {*ROOT.glob("docs/api/[!R]*.md")}
 """Their blocks are the files that tests/test_examples.py runs."""
 TOOLS = (bench, figures, mutants, published)
 
@@ -56,9 +61,15 @@ NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?((?:jax_ttt|tools)/[\w/]+)\.py\)")
 COMMAND = re.compile(r"-m ((?:jax_ttt|tools)\.\w+)(.*)")
 
 NOTEBOOK = ROOT / "notebooks" / "jax_ttt.ipynb"
-CACHES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+CACHES = {"linux": "Linux", "darwin": "macOS"}
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+def page_id(page):
+    """Return the path of a page, which names its test."""
+    return page.relative_to(ROOT).as_posix()
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
 
 
 class Block(NamedTuple):
@@ -176,7 +187,7 @@ def run_blocks(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in {PROOF, *API}], ids=lambda p: p.name
+    "page", [page for page in PAGES if page not in {PROOF, *API}], ids=page_id
 )
 @pytest.mark.usefixtures("empty_folder", "trained_once")
 def test_python_blocks_run(page):
@@ -192,7 +203,7 @@ def diffs(page):
     for match in FENCE.finditer(text):
         if match[2] == "diff":
             paragraph = text[: match.start()].rstrip().rpartition("\n\n")[2]
-            link = re.search(r"\]\(\.\./([\w/]+\.py)\)", paragraph)
+            link = re.search(r"\]\((?:\.\./)+([\w/]+\.py)\)", paragraph)
             assert link, paragraph
             yield match[3], link[1]
 
@@ -217,31 +228,29 @@ def apply_diff(diff, path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("change_it.md", "-m pytest -q tests/dqn/test_losses.py -k clipped"),
-        ("adding_a_game.md", "-m jax_ttt.train --env-id go_19x19 --help"),
-    ],
-)
-def test_the_diffs_of_a_page_apply_and_a_command_uses_them(name, words, tmp_path):
+def test_the_diffs_of_a_page_apply_and_commands_use_them(tmp_path):
     """All diffs of a page change one copy, as for a reader who follows all of it."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PACKAGE, tmp_path / "jax_ttt", ignore=ignored)
     shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    page_diffs = list(diffs(ROOT / "docs" / name))
+    page_diffs = list(diffs(ROOT / "docs" / "develop" / "change_it.md"))
     assert page_diffs
     for diff, path in page_diffs:
         apply_diff(diff, tmp_path / path)
-    done = subprocess.run(
-        [sys.executable, *words.split()],
-        cwd=tmp_path,
-        env=as_users.environment(PYTHONPATH=tmp_path),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    for words in (
+        "-m pytest -q tests/dqn/test_losses.py -k clipped",
+        "-m jax_ttt.train --env-id go_19x19 --help",
+        "-m jax_ttt.train --env-id connect_4x3 --preset table --help",
+    ):
+        done = subprocess.run(
+            [sys.executable, *words.split()],
+            cwd=tmp_path,
+            env=as_users.environment(PYTHONPATH=tmp_path),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -320,7 +329,7 @@ def test_make_targets_exist_and_take_their_args(page):
 def test_flags_in_the_text_are_those_of_a_command(page):
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
     types = [module.Args for module in modules]
-    types += [cli.MachineFlags, ProgramOptions, DistributedFlags]
+    types += [cli.MachineFlags, cli.UserGameFlags, ProgramOptions, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
     flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
     for span in SPAN.findall(prose(page.read_text("utf-8"))):
@@ -359,11 +368,49 @@ def test_the_address_stands_in_one_place():
     for text in (readme, notebook):
         assert badge.format(NOTEBOOK.relative_to(ROOT).as_posix()) in text
     assert f'REPO = \\"https://github.com/{ours}\\"' in notebook
+    assert make_links.addresses()["Play"] in targets(readme)
+    sites = make_links.addresses()
+    assert all(make_links.with_sites(text, sites) == text for text in texts.values())
+    site = texts[ROOT / "mkdocs.yml"]
+    assert f"site_url: {sites['Documentation']}\n" in site
+
+
+def test_the_drawing_of_the_code_has_its_folders_and_the_numbers_of_its_command():
+    text = (ROOT / "docs" / "figures" / "architecture.svg").read_text("utf-8")
+    named = re.findall(r'class="folders"[^>]*>([^<]+)<', text)
+    folders = {folder for names in named for folder in names.split()}
+    assert len(folders) > 8
+    assert all((PACKAGE / folder).is_dir() for folder in folders)
+    assert "--preset default" in text
+    run = PRESETS["default"].run
+    assert f"{run.num_envs} games at once, repeated {run.num_updates:,} times" in text
+
+
+def test_the_badge_has_the_versions_of_python():
+    """Of the package's description."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        lines = tomllib.load(file)["project"]["classifiers"]
+    versions = re.findall(r":: Python :: (3\.\d+)$", "\n".join(lines), re.MULTILINE)
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"[![Python {', '.join(versions)}](" in readme
+    assert f"badge/python-{'_%7C_'.join(versions)}-" in readme
+
+
+def test_the_licences_and_systems_are_those_of_the_package():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    badge = project["license"].replace("-", "--").replace(" ", "_")
+    assert f"badge/licence-{badge}-" in (ROOT / "README.md").read_text("utf-8")
+    systems = [line for line in project["classifiers"] if "Operating System" in line]
+    names = ["MacOS", "POSIX :: Linux"]
+    assert systems == [f"Operating System :: {name}" for name in names]
+    install = (ROOT / "docs" / "use" / "install.md").read_text("utf-8")
+    assert "It runs on Linux and macOS, and on Windows in WSL" in install
 
 
 def test_the_cache_is_where_the_page_says(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    text = (ROOT / "docs" / "use" / "install.md").read_text("utf-8")
     system = CACHES[sys.platform]
     (path,) = re.findall(rf"^\| {system} \| `(.+?)`", text, re.MULTILINE)
     folder = Path(os.path.expandvars(path)).expanduser()

@@ -14,6 +14,7 @@ WRITTEN = {
     "connect_four": ("rounds.svg",),
     "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
     "eight_seeds": ("seeds.svg",),
+    "nim": ("nim.safetensors",),
     "one_file": (),
     "own_player": ("table.svg",),
     "own_program": (),
@@ -25,6 +26,7 @@ PRINTED = {
     "connect_four": "unbeatable: no line of play by any opponent wins against it",
     "draw": r"\A\Z",  # nothing
     "eight_seeds": "8 of 8 agents are proven unbeatable",
+    "nim": r"(?s)wins every game.*, as X .*beatable: .*you lose",
     "one_file": "\nunbeatable: every move of every opponent was followed",
     "own_player": "1 centre",
     "own_program": r"\ndraws: 0\.[1-9]",  # a sampled move loses some games
@@ -54,9 +56,14 @@ def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
         assert "</svg>" in picture.read_text("utf-8")
 
 
+def test_the_page_about_own_rules_shows_the_file():
+    page = (FOLDER.parent / "use" / "own_rules.md").read_text("utf-8")
+    assert f"```py\n{(FOLDER / 'nim.py').read_text('utf-8')}```" in page
+
+
 @pytest.mark.parametrize("language", ["py", "c", "sh"])
 def test_the_programs_of_the_page_are_the_files(language):
-    page = (FOLDER.parent / "programs.md").read_text("utf-8")
+    page = (FOLDER.parent / "use" / "programs.md").read_text("utf-8")
     code = (FOLDER / "programs" / f"first_free.{language}").read_text("utf-8")
     assert f"```{language}\n{code}```" in page
 

@@ -1,6 +1,9 @@
 """`python -m jax_ttt`, and the script `jax-ttt`: they list and run the commands."""
 
 import importlib
+import shlex
+import subprocess
+from pathlib import Path
 
 import as_users
 import pytest
@@ -27,6 +30,39 @@ def test_each_command_is_listed_on_a_line(words, monkeypatch, capsys):
 def test_the_version_is_printed(monkeypatch, capsys):
     assert run(monkeypatch, "--version") == 0
     assert capsys.readouterr().out == f"jax_ttt {__version__}\n"
+
+
+@pytest.fixture(scope="module")
+def script():
+    """Return the script that completes commands in a shell."""
+    done = as_users.run("__main__", "--completion", cwd=Path.cwd())
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["s"], ["sweep"]),
+        (["--v"], ["--version"]),
+        (["train", "--back"], ["--backup", "--backward"]),
+        (["train", "--no-back"], ["--no-backward"]),
+        (["train", "--backup", "t"], ["two-ply"]),
+        (["web", "--expo"], ["--export"]),
+        (["web", "--no-o"], []),  # --open is off unless it is given
+        (["sweep", "--seed-x"], []),
+        (["evaluate", "runs/"], []),  # the shell then completes files
+    ],
+)
+def test_a_shell_completes_commands_flags_and_values(script, words, completed):
+    line = shlex.join(["jax-ttt", *words])
+    asked = f"COMP_WORDS=({line}) COMP_CWORD={len(words)}\n_jax_ttt\n"
+    shown = 'printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{asked}{shown}"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == completed
 
 
 @pytest.mark.parametrize(

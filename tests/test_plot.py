@@ -13,8 +13,8 @@ import tiny
 
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
+from jax_ttt.files.run_folder import Settings
 from jax_ttt.players import saved_agents
 
 EVALUATION = json_records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
@@ -30,9 +30,10 @@ def make(tmp_path):
         folder.mkdir()
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "metrics.jsonl").write_text(lines)
-        config = PRESETS["default"].as_dict() | settings
-        file = {"preset": preset, "seed": 1, "config": config}
-        (folder / "config.json").write_text(json.dumps(file))
+        config = PRESETS["default"].replace(**settings)
+        saved = Settings(config=config, preset=preset, seed=1)
+        text = json.dumps({"version": 1, **json_records.to_dict(saved)})
+        (folder / "config.json").write_text(text)
         return folder
 
     return run
@@ -113,10 +114,10 @@ def test_games_and_values_need_an_enumerable_game_and_an_agent(
     make, trained, capsys, monkeypatch
 ):
     monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
-    large = make("large", **Config.of(env_id="connect_four").as_dict())
+    large = make("large", env_id="connect_four")
     shutil.copy(trained / "agent.safetensors", large)
     for run, message in (
-        (large, "need an enumerable game: tic_tac_toe, not connect_four"),
+        (large, "need an enumerable game of stones: tic_tac_toe, not connect_four"),
         (make("none"), "agent.safetensors: no such file"),
     ):
         assert commands.run(plot, [str(run), "--game"]) == 2
@@ -163,8 +164,7 @@ def test_runs_that_one_picture_cannot_show_are_refused(
     make, trained, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    others = Config.of(env_id="connect_four").as_dict()
-    runs = [str(make("a")), str(make("b", preset="plain", **others))]
+    runs = [str(make("a")), str(make("b", preset="plain", env_id="connect_four"))]
     for flags, message in (
         ([], "no agent below runs/: train one"),
         (runs, "runs of one game"),

@@ -17,16 +17,19 @@ MODULES = {
     for path in PACKAGE.rglob("*.py")
 }
 COMMANDS = {
-    *("__init__.py", "__main__.py", "arena.py", "cli.py", "evaluate.py", "play.py"),
-    *("plot.py", "runs.py", "sweep.py", "train.py", "web/__main__.py"),
+    *("__init__.py", "__main__.py", "arena.py", "cli.py", "correct.py", "evaluate.py"),
+    *("play.py", "plot.py", "runs.py", "sweep.py", "train.py", "web/__main__.py"),
     "web/training_thread.py",
 }
 """The modules that refuse a flag, import a name or serve the page before JAX loads."""
 OPTIONAL = {
     # Optional packages.
-    *("IPython", "cairosvg", "cycler", "matplotlib", "tensorboardX", "wandb"),
+    *("IPython", "cairosvg", "cycler", "matplotlib", "pandas"),
+    *("tensorboardX", "wandb"),
     # Modules of Python that some systems lack.
     *("fcntl", "msvcrt", "readline", "resource", "termios", "tty"),
+    # Our module that needs an optional package at its top.
+    "jax_ttt.solver.connect_four_solver",
 }
 SETTABLE = {"argv", "stderr", "stdin", "stdout"}
 """Attributes of `sys` that Python documents as ones to set."""
@@ -104,7 +107,7 @@ def late_imports(tree):
             for node in ast.walk(function):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     module = getattr(node, "module", None) or node.names[0].name
-                    if module.partition(".")[0] not in OPTIONAL:
+                    if not {module, module.partition(".")[0]} & OPTIONAL:
                         yield node.lineno
 
 

@@ -72,7 +72,7 @@ def run(capsys):
 
 
 WRONG = {
-    "slow": ("time.sleep(0.6 * bool(moves)); say(0)", f"no answer within 0.5 s {NOW}"),
+    "slow": ("get() if moves else say(0)", f"no answer within 3 s {NOW}"),
     "silent": ("get()", "no answer within 0.5 s before the first move"),
     "dying": (
         "say(0) if not moves else sys.exit('no luck')",
@@ -90,7 +90,9 @@ WRONG = {
 @pytest.mark.parametrize(("answer", "reason"), WRONG.values(), ids=WRONG)
 def test_a_wrong_answer_is_refused_in_one_line(answer, reason, write, run):
     written = write(answer)
-    out, err = run(evaluate, written.name, "--answer-seconds", "0.5", code=2)
+    # A program that answers has time to start.
+    seconds = re.findall(r"no answer within (\S+) s", reason) or ["60"]
+    out, err = run(evaluate, written.name, "--answer-seconds", *seconds, code=2)
     assert out == ""
     assert re.fullmatch(f"error: {re.escape(written.name)}: {reason}\n", err)
     assert written.left_running() == []
@@ -132,8 +134,9 @@ def test_copies_give_the_same_grade(write, run):
     outs.append(run(evaluate, written.name, "--json", "--copies", "3").out)
     assert len(written.told()) == 4 + 2 * (3 + 3)
     assert outs[0] == outs[1]
-    first = [asked for asked in written.asked("first")[2:] if len(asked) > 400]
-    assert len(first) == 3, "each is asked for its share"
+    # Three are asked for all positions, and three more for some of them again.
+    first = sorted(written.asked("first")[2:], key=len)[3:]
+    assert all(len(asked) > 1 for asked in first), "none is asked for all"
     assert "note" not in json.loads(outs[0])
 
 

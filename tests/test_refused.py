@@ -72,7 +72,6 @@ TOGETHER = [
     ("train --preset table --hidden-size 64", "hidden"),
     ("train --json --quiet", "quiet"),
     ("train --details --quiet", "details"),
-    ("sweep --eval-every 5", "eval"),
     # What a game or another flag does not allow.
     ("train --config runs/one --preset table", "--preset"),
     ("train --until-proven --env-id hex", "until"),
@@ -83,8 +82,6 @@ TOGETHER = [
     # Several devices and processes.
     ("train --devices 0", "--devices"),
     ("train --process-id 0", "--process-id"),
-    ("train --num-envs 100 --devices 8", "--num-envs"),
-    ("sweep --env-id connect_4x4 --start-share 0.5 --num-envs 9 --devices 8", "--num"),
     ("train --distributed --coordinator a:1", "--coordinator"),
     (
         "train --distributed --num-processes 4 --process-id 4 --coordinator a:1",

@@ -38,7 +38,7 @@ def certificate(tmp_path_factory):
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
     policy_files.write_certificate(path, certificate, missing, as_json=False)
-    assert path.stat().st_size < CHECKER["MOST_BYTES"]
+    assert path.stat().st_size < CHECKER["MAX_BYTES"]
     return json.loads(path.read_text())
 
 
@@ -142,6 +142,6 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
     )
     with pytest.raises(PlayerError, match="does not play one move in each position"):
         certificates.proven_by_search(random_player)
-    monkeypatch.setattr(certificates, "MOST_POSITIONS", 20)
+    monkeypatch.setattr(certificates, "MAX_POSITIONS", 20)
     with pytest.raises(PlayerError, match="as X it reaches more than 20 positions"):
         certificates.proven_by_search(PERFECT)

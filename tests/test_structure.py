@@ -27,8 +27,6 @@ MAY_IMPORT = {
     "web": "config runtime files games solver dqn players grading training pictures",
 }
 """The folders that the modules of a folder may import, besides their own."""
-RECORDS = {"grading.grade"}
-"""Modules of plain records that all folders may import: how strong a player is."""
 MAIN_MODULES = {"web.__main__"}
 """Commands in a folder of their own: they import `cli` and `__main__`."""
 
@@ -86,7 +84,7 @@ def test_a_folder_imports_what_the_table_allows(name):
         f"{module} imports {other}"
         for module, others in imports().items()
         if folder(module) == name
-        for other in others - RECORDS
+        for other in others
         if folder(other) not in allowed
         if module not in MAIN_MODULES or other not in ("cli", "__main__")
     ]

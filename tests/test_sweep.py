@@ -5,18 +5,22 @@ import csv
 import json
 import signal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import commands
 import made
 import pytest
 import tiny
 
+import jax_ttt
 from jax_ttt import sweep
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.files import sweep_file
-from jax_ttt.files.sweep_file import Sweep
+from jax_ttt.files import json_records, sweep_file
+from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.runtime import distributed
-from jax_ttt.training import loop, many_agents
+from jax_ttt.training import loop, many_agents, run_state
+from jax_ttt.training.many_agents import Block, Job
 
 SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
 TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]
@@ -35,13 +39,19 @@ def run(capsys, *flags):
     return code, *capsys.readouterr()
 
 
+def without_progress(err):
+    """Return the lines but those that show, on a slow machine, how far a sweep is."""
+    return [line for line in err.splitlines() if " agents finished, " not in line]
+
+
 @pytest.mark.slow
 def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
     files = [tmp_path / "agents.csv", tmp_path / "agents.svg"]
     code, out, err = run(
         capsys, "--num-seeds", "2", "--csv", str(files[0]), "--svg", str(files[1])
     )
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert without_progress(err) == []
     lines = out.splitlines()
     assert lines[0].endswith("preset default, seeds from 7")
     assert lines[3].startswith("default ")
@@ -117,8 +127,145 @@ def test_ctrl_c_keeps_the_finished_agents(capsys, monkeypatch, tmp_path):
     assert "0 of 2 (" in out
     (sweep_path,) = Path("runs").iterdir()
     again = f"python -m jax_ttt.sweep --resume {sweep_path}"
-    assert err == f"to train the others: {again}\nerror: interrupted\n"
+    assert without_progress(err) == [
+        "stopped at update 0: the unfinished training of 1 agent is lost",
+        f"to train the others: {again}",
+        "error: interrupted",
+    ]
     assert len(path.read_text().splitlines()) == 3
+
+
+@pytest.mark.fault
+def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, monkeypatch):
+    real, chunks = run_state.after_chunk, []
+
+    def after_chunk(*args):
+        chunks.append(1)
+        if len(chunks) == 4 + 4 + 1:  # the first one of the third block
+            signal.raise_signal(signal.SIGINT)
+        return real(*args)
+
+    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
+    flags = "--num-seeds 12 --at-once 4 --num-updates 8 --eval-every 2"
+    code, _, err = run(capsys, *flags.split())
+    assert code == 130
+    lost = "stopped at update 2: the unfinished training of 4 agents is lost"
+    assert without_progress(err)[0] == lost
+    (path,) = Path("runs").iterdir()
+    _, *lines = path.read_text().splitlines()
+    agents = [json.loads(line)["agent"] for line in lines]
+    assert [(agent["seed"], agent["update"]) for agent in agents] == [
+        (seed, 8) for seed in range(7, 15)
+    ]
+
+
+class Clock(SimpleNamespace):
+    """A clock that a test sets."""
+
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+HUNDRED = tiny.CONFIG.replace(num_updates=100)
+
+
+def block_at(num_agents, update):
+    """Return a block that has done so many updates."""
+    block = Block([Job(HUNDRED, seed) for seed in range(num_agents)])
+    step: Any = SimpleNamespace(update=update)
+    block.steps.append(step)
+    return block
+
+
+def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(sweep, "time", clock)
+    finished = [made.agent(7, made.grade(made.searched())), made.agent(8)]
+    file: Any = SimpleNamespace(agents=dict(enumerate(finished)))
+    jobs = [Job(HUNDRED, seed) for seed in range(9, 19)]
+    with sweep.SweepProgress(12, file, jobs) as progress:
+        progress.show(Block(jobs[:4]))
+        for clock.now, num_agents, update in (
+            *((1.9, 4, 10), (2.0, 4, 50), (11.9, 4, 90)),
+            *((12.0, 4, 100), (13.0, 4, 100)),
+        ):
+            progress.show(block_at(num_agents, update))
+        trained = [made.agent(seed, EXACT, update=100) for seed in range(9, 13)]
+        progress.finish(trained)
+        clock.now = 22.0
+        progress.show(Block(jobs[:6]))
+        progress.show(block_at(6, 10))
+    assert capsys.readouterr().err.splitlines() == [
+        "2 of 12 agents finished, 1 proven; compiling for 4 agents",
+        "2 of 12 agents finished, 1 proven; 4 agents at update 50; 100 agent-updates/s",
+        "2 of 12 agents finished, 1 proven; 4 agents at update 100; 33 agent-updates/s",
+        "6 of 12 agents finished, 1 proven; compiling for 6 agents",
+        "6 of 12 agents finished, 1 proven; 6 agents at update 10; 21 agent-updates/s",
+    ]
+
+
+@pytest.mark.parametrize(("flags", "expected"), [("", 2), ("--eval-every 2", 3)])
+def test_the_evaluations_of_a_sweep_are_those_of_its_settings(
+    flags, expected, capsys, monkeypatch
+):
+    """At the start, by the schedule, and at the end, each with its games."""
+    real, evaluations = loop.grade_on_devices, []
+    monkeypatch.setattr(
+        loop,
+        "grade_on_devices",
+        lambda *args: evaluations.append(1) or real(*args),
+    )
+    words = f"--num-seeds 1 --eval-games 8 --json {flags}".split()
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert len(evaluations) == expected
+    (agent,) = agents_in(out)
+    sampled = agent["grade"]["sampled"]
+    assert sum(sampled[seat]["num_games"] for seat in ("first", "second")) == 8
+
+
+def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys, monkeypatch):
+    real, sizes = SweepFile.add, []
+
+    def add(file, agents):
+        sizes.append(len(agents))
+        real(file, agents)
+
+    monkeypatch.setattr(SweepFile, "add", add)
+    grid = ["--grid", "tau=0.05,0.1", "num_envs=8,16", "--num-seeds", "1", "--json"]
+    groups = []
+    for at_once in (1, 2):
+        code, out, _ = run(capsys, *grid, "--at-once", str(at_once))
+        assert code == 0
+        groups.append(
+            [
+                (group["settings"], [agent["games"] for agent in group["agents"]])
+                for group in json.loads(out)["groups"]
+            ]
+        )
+    assert sizes == [1, 1, 1, 1, 2, 2]
+    assert groups[0] == groups[1]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_its_agents_are_those_of_train_many(at_once, capsys):
+    _, out, _ = run(capsys, "--num-seeds", "2", "--at-once", str(at_once), "--json")
+    fields: Any = {name: tiny.FIELDS[name] for name in SHARED}
+    runs = jax_ttt.train_many([7, 8], "default", **fields)
+    for agent, one in zip(agents_in(out), runs, strict=True):
+        last: Any = json_records.to_dict(one.rows[-1])
+        assert agent["seed"] == one.seed
+        for name in ("update", "games", "wins", "losses", "env_steps"):
+            assert agent[name] == last[name]
+        if at_once == 1:
+            assert agent["grade"] == last["grade"]
+            continue
+        for seat in ("first", "second"):  # its sums are rounded differently
+            for name in ("win_rate", "draw_rate", "loss_rate"):
+                expected = pytest.approx(last["grade"][seat][name], abs=1e-4)
+                assert agent["grade"][seat][name] == expected
 
 
 def test_another_process_trains_what_is_missing_and_writes_nothing(
@@ -130,12 +277,13 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
     monkeypatch.setattr(distributed, "is_writer", lambda: False)
     trained = []
 
-    def train_jobs(jobs, *_):
+    def train_blocks(jobs, *_):
         for job in jobs:
             trained.append(job.seed)
-            yield made.agent(job.seed, EXACT)
+            results = [made.agent(job.seed, EXACT)]
+            yield SimpleNamespace(results=lambda results=results: results)
 
-    monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
+    monkeypatch.setattr(many_agents, "train_blocks", train_blocks)
     assert commands.run(sweep, ["--resume", str(path)]) == 0
     assert trained == []
     assert run(capsys, "--num-seeds", "2") == (0, "", "")
@@ -206,15 +354,13 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
     ("flags", "message"),
     [
         ("--first-seed 4294967295", "--first-seed must be at most 4,294,967,232 with"),
-        ("--eval-games 5", "--eval-games must be left out: it has no effect in tic_"),
-        ("--grid eval_every=1,2", "--eval-every must be left out: a sweep"),
         ("--grid eval_games=1,2", "--grid can't vary eval_games: a sweep is of"),
         ("--grid network=mlp,table hidden_size=9", "--hidden-size must be left out"),
         (
             "--learning-rate-end 0.002 --grid learning_rate=0.001",
             "--learning-rate-end must be at most 0.001",
         ),
-        ("--grid reward_loss=-0.5", "(the others are those of preset default)"),
+        ("--grid reward_loss=-0.5", "; the other values come from preset default"),
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         (
             "--svg x.svg --grid tau=0.5,1 gamma=0.9,1 tremble=0,1",
@@ -236,8 +382,9 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     )
     sample = made.sampled((0.5,), (0.5,))
     with contextlib.closing(sweep_file.make_sweep_file(finished)) as file:
-        file.add(0, made.agent(7, made.grade(made.searched(), sample)))
-        file.add(0, made.agent(8, made.grade(made.searched(first=False), sample)))
+        grades = [made.searched(), made.searched(first=False)]
+        for seed, grade in zip((7, 8), grades, strict=True):
+            file.add([(0, made.agent(seed, made.grade(grade, sample)))])
     table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"
     again = ["--resume", str(file.path)]
     files = ["--csv", str(table), "--svg", str(drawing)]

@@ -22,15 +22,16 @@ import tiny as smallest
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.files import checkpoint, json_records, run_folder
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading import counterexamples, training_evaluation
-from jax_ttt.grading.grade import Grade
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed, interrupts
 from jax_ttt.runtime.atomic_files import WriteError
-from jax_ttt.training import layout, loop, programs
+from jax_ttt.training import chunks, loop, run_state
 
 train = commands.module_of("train")
 
@@ -114,7 +115,8 @@ def test_a_run_leaves_its_settings_machine_and_times(tiny):
     path, _, _ = tiny
     assert file_names(path) == FILES
     config = json.loads((path / "config.json").read_text())
-    assert config["config"] == PRESETS["default"].as_dict() | smallest.FIELDS
+    planned = PRESETS["default"].replace(**smallest.FIELDS)
+    assert config["config"] == json_records.to_dict(planned)
     assert (config["preset"], config["seed"]) == ("default", 1)
     assert config["command"] == sys.orig_argv
     assert config["device"]["platform"] == jax.default_backend()
@@ -172,7 +174,8 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
         for folder in (tiny[0], tmp_path / "other")
     )
     assert (other["seed"], other["preset"]) == (9, first["preset"])
-    assert other["config"] == first["config"] | {"num_updates": 2}
+    first["config"]["run"]["num_updates"] = 2
+    assert other["config"] == first["config"]
 
 
 def test_quiet_prints_the_verdict_and_json_one_object(tiny, tmp_path):
@@ -279,15 +282,15 @@ def test_an_ended_run_prints_its_result_again(flags, stopped, prove, tmp_path):
 
 def send_after_each_chunk(monkeypatch, *numbers):
     """Send these signals to the process after each chunk of training."""
-    real = loop._run_chunk
+    real = run_state.after_chunk
 
-    def run_chunk(*args):
+    def after_chunk(*args):
         result = real(*args)
         for number in numbers:
             signal.raise_signal(number)
         return result
 
-    monkeypatch.setattr(loop, "_run_chunk", run_chunk)
+    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
 
 
 @pytest.mark.fault
@@ -312,6 +315,29 @@ def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path, monkeypa
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
     assert updates_in_table(out) == ["0", "2"]
     assert signal.getsignal(number) is before
+
+
+def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch):
+    """What a reader of the code has to follow."""
+    real, package = Learner.update, str(Path(str(train.__file__)).parent)
+    calls = []
+
+    def update(*args):
+        frame = inspect.currentframe()
+        names = []
+        while frame is not None:
+            if frame.f_code.co_filename.startswith(package):
+                names.append(frame.f_code.co_name)
+            frame = frame.f_back
+        calls.append([*names[::-1], "update"])
+        return real(*args)
+
+    monkeypatch.setattr(Learner, "update", update)
+    assert run(tmp_path / "run", "--quiet", "--num-envs", "9")[0] == 0
+    for names in calls:
+        assert names[:2] == ["run_command", "main"]
+        assert len(names) <= 6, names
+    assert calls
 
 
 @pytest.mark.fault
@@ -385,20 +411,20 @@ def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch)
 
 def test_each_evaluation_and_seed_plays_its_own_games():
     config = smallest.CONFIG
-    learner = loop.make_learner(config, 0)
-    start = next(loop.training_steps(learner, layout.run_key(0)))
+    learner = loop.make_learner([config], [0])
+    start = next(loop.training_steps(learner, chunks.run_keys([0])))
 
     def match(update, seed):
-        return jax.device_get(
-            programs.match_program(
-                learner.network,
-                start.params,
-                jnp.int32(update),
-                layout.run_key(seed),
-                num_games=64,
-                layout=layout.Layout(),
-            )
+        """Return how many games were won, drawn and lost."""
+        counts = chunks.match_program(
+            learner.network,
+            start.state.train_state.average_params,
+            jnp.full(1, update, jnp.int32),
+            jnp.asarray(chunks.run_keys([seed])),
+            num_games=64,
+            mesh=None,
         )
+        return [leaf.tolist() for leaf in jax.tree.leaves(counts)]
 
     first = match(update=0, seed=1)
     assert match(update=0, seed=1) == first
@@ -468,9 +494,9 @@ def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
 @pytest.mark.slow
 def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
     path, _ = rounds
-    tensors = checkpoint.read_checkpoint(path / "checkpoint-8.safetensors").tensors
-    size = int(tensors["train_state.pool.size"])
-    keys = tensors["train_state.pool.keys"][:size]
+    _, tensors = checkpoint.read_checkpoint(path / "checkpoint-8.safetensors")
+    (size,) = tensors["train_state.pool.size"].tolist()
+    keys = tensors["train_state.pool.keys"][0, :size]
     assert len(np.unique(keys, axis=0)) == size
     last = rows(path)[-1]["grade"]
     assert size > sum(last[seat]["losing_choices"] for seat in ("first", "second")) > 0
@@ -534,7 +560,8 @@ def test_the_default_preset_ends_in_a_proof(tmp_path):
     assert code == 0
     result = json.loads(out)
     assert result["grade"]["unbeatable"]
-    assert result["grade"]["mean_win_rate"] >= 0.9529
+    wins = [result["grade"][seat]["win_rate"] for seat in ("first", "second")]
+    assert sum(wins) / 2 >= 0.9529
     assert result["verdict"] == (
         "unbeatable: no line of play by any opponent wins against it, "
         "as X or as O (5,478 positions)"

@@ -18,7 +18,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.solver import outcomes, policies, proof
 from tools import one_file as one_file_tool
 from tools.one_file import PATH, load_file, rows_of_tree
 
@@ -456,7 +456,7 @@ def test_the_program_prints_the_game_that_beats_an_agent(
 ):
     """The agent is perfect in one seat, and takes the first free cell in the other."""
     policy = np.empty_like(own_tree.legal, float)
-    policy[rows] = minimax.policy(host_tree, first_best=True)
+    policy[rows] = policies.minimax_policy(host_tree, first_best=True)
     first_free = np.eye(9)[own_tree.legal.argmax(axis=1)] * own_tree.legal
     policy = np.where(own_tree.seat[:, None] == seat, first_free, policy)
     monkeypatch.setattr(one_file, "policy_of", lambda *_: policy)

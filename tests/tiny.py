@@ -8,13 +8,14 @@ import functools
 
 import jax
 
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.grade import Grade
+from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
 
 FIELDS = {
     "num_envs": 8,
@@ -43,13 +44,9 @@ def joined(defaults, flags):
 
 def ungraded(config, params, seed=0):
     """Return an agent of these weights that was neither trained nor graded."""
-    return SavedAgent(
-        config=config,
-        params=params,
-        seed=seed,
-        num_updates=0,
-        grade=Grade(env_id=config.env_id, seats=config.seats),
-    )
+    grade = Grade(env_id=config.env_id, seats=config.seats)
+    description = AgentDescription(config=config, seed=seed, num_updates=0, grade=grade)
+    return Agent(description, params)
 
 
 def untrained(config):

@@ -20,13 +20,13 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.files import picture_file
 from jax_ttt.networks import q_network
-from jax_ttt.pictures import picture as pictures
-from jax_ttt.runtime import atomic_files, process_info, standard_streams
+from jax_ttt.runtime import atomic_files, devices, process_info, standard_streams
 from jax_ttt.runtime.words import count_phrase
 from tools.benchmarks import (
+    gpu,
     growth,
-    openspiel,
     reaching,
     speed,
     startup,
@@ -47,17 +47,15 @@ Part = Literal[
     "tabular",
     "growth",
     "reach",
-    "openspiel",
+    "gpu",
 ]
-OURS: tuple[Preset, ...] = ("table", "default")
-"""The presets that are trained with the same seeds as OpenSpiel's learners."""
-SWEEPS: tuple[Part, ...] = ("ceiling", "openspiel")
-"""The parts that are measured only with `--only`, since they take long."""
+ON_REQUEST: tuple[Part, ...] = ("ceiling", "gpu")
+"""The parts that are measured only with `--only`: they take long, or need a GPU."""
 NUM_SEEDS = {"default": 64, "table": 16}
 """The default numbers of agents, by preset."""
 FEW_SEEDS = 2
-"""The default for other presets and OpenSpiel's learners, which train for longer."""
-_DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in SWEEPS)
+"""The default for other presets, which train for longer."""
+_DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in ON_REQUEST)
 _ROUNDS = Range(int, 1, 1000)
 _SEEDS = Range(int, 1, 2**16, optional=True)
 
@@ -75,23 +73,22 @@ class Args:
     """Parts to measure. updates: J. Antognini's updates; startup: whole processes;
     proof: the time to a proof; ceiling: the agents of the default preset that are
     proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
-    grades; arena: matches; tabular: a table; growth: the time at growing sizes and on
-    several devices; reach: all positions that a network
-    reaches on a small board; openspiel: OpenSpiel's tabular
-    Q-learner and ours, minutes for each seed, with the extra `openspiel`."""
+    grades; arena: matches; tabular: a table; growth: the time at growing sizes; reach:
+    all positions that a network reaches on a small board; gpu: whole commands on an
+    accelerator, at most four minutes."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
     num_seeds: Annotated[int | None, _SEEDS] = None
-    """Agents of each preset or learner that `proof`, `ceiling` and `openspiel` train;
-    by default 64 of `default`, 16 of `table`, 2 of all others. 64 of each
-    take about 20 minutes in `proof`, 1,000 about 25 in `ceiling`."""
+    """Agents of each preset that `proof` and `ceiling` train; by default 64 of
+    `default`, 16 of `table`, 2 of all others. 64 of each take about 20 minutes in
+    `proof`, 1,000 about 25 in `ceiling`."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed; the others follow it."""
     rounds: Annotated[int, _ROUNDS] = 9
     """Measurements of each speed; a third as many of whole processes."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Measure with few rounds, seeds and sizes, and without J. Antognini's whole
-    program, to see that everything runs."""
+    """Measure with few rounds, seeds and sizes, without J. Antognini's whole program,
+    and `gpu` on any device, to see that everything runs."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the lines."""
     out: Path | None = None
@@ -107,9 +104,11 @@ def main(args: Args) -> int:
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     machine = cli.MachineFlags(no_compile_cache=True)  # compilation is measured too
+    device = cli.set_up_device(machine).name
+    check_accelerator(args, device)
     setup = {
         "jax_ttt": __version__,
-        "device": cli.set_up_device(machine).name,
+        "device": device,
         "precision": f"{q_network.learning_dtype('auto')} (auto)",
         "machine": machine_name(),
         "versions": libraries(),
@@ -165,9 +164,7 @@ def check_args(args: Args) -> Args:
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
     cli.check_output_path("--out", args.out)
     cli.check_output_path("--svg", args.svg)
-    pictures.check_picture_file("--svg", args.svg)
-    if "openspiel" in args.only:
-        cli.require_package("open_spiel", "openspiel", "--only openspiel")
+    picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
         cli.require_package("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
@@ -178,6 +175,16 @@ def check_args(args: Args) -> Args:
             args, rounds=min(args.rounds, 3), num_seeds=num_seeds
         )
     return args
+
+
+def check_accelerator(args: Args, device: str) -> None:
+    """Raise `UsageError` if `gpu` is asked for and the device in use is a CPU."""
+    is_cpu = devices.current_device().platform == "cpu"
+    if is_cpu and "gpu" in args.only and not args.quick:
+        raise UsageError(
+            f"--only gpu needs an accelerator, and this is {device}; with --quick it "
+            "runs on any device, to see that it works"
+        )
 
 
 def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
@@ -203,17 +210,14 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
         "reach": lambda: reaching.measure_reach(
             args.rounds, "connect_4x4" if args.quick else "connect_5x5"
         ),
-        "openspiel": lambda: (
-            openspiel.measure_openspiel(seeds("openspiel"), args.quick)
-            | time_to_proof.measure_proof(dict.fromkeys(OURS, seeds("openspiel")))
-        ),
+        "gpu": lambda: gpu.measure_gpu(args.quick),
     }
 
 
 def libraries() -> str:
     """Return the versions of Python and of the main libraries."""
     versions = {"Python": platform.python_version(), **process_info.library_versions()}
-    names = ("Python", "jax", "flax", "pgx")
+    names = ("Python", "jax", "jaxlib", "flax", "pgx")
     return ", ".join(f"{name} {versions[name]}" for name in names)
 
 

@@ -18,26 +18,27 @@ from pgx import State
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import train
+from jax_ttt.api.training_result import Run
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
-from jax_ttt.files.metrics_rows import Row, searched_rows
+from jax_ttt.files import agent_file
+from jax_ttt.files.metrics_rows import searched_rows
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, game_against_itself
+from jax_ttt.grading import correcting
 from jax_ttt.pictures import board_svg, curves
-from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import random_players
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text.board_text import find_position
-from tools import screenshots
-from tools.architecture import architecture_picture
+from tools import correction_chart, screenshots
 from tools.benchmarks.progress import Steps
-from tools.round_drawing import round_picture
 
 Drawing = Literal[
-    "architecture",
     "game",
     "random-games",
     "values",
@@ -45,14 +46,16 @@ Drawing = Literal[
     "seeds",
     "growth",
     "rounds",
-    "counterexamples",
     "lost-line",
     "closed-line",
+    "corrections",
 ]
 Name = Literal[Drawing, "web"]
 _NUM_SEEDS = Range(int, 1, 1000)
 _EVALUATIONS = 30
 _ROUNDS = "connect-4x4"
+_CORRECTED_RUN = "connect-5x4"
+_CORRECTED = "connect-7x6"
 _BOARD = "X---O---X"  # O has to take an edge: both corners lose
 
 
@@ -67,12 +70,12 @@ class Args:
     out: Path = Path("docs/figures")
     """Folder to write to."""
     only: tuple[Name, ...] = get_args(Name)
-    """Figures to make. architecture: the parts of the program; game: a perfect game;
-    random-games: nine random games; values: an agent's values of a board; learning:
-    one run; seeds: several runs; growth: the published systems; rounds: a run that
-    finds counterexamples; counterexamples: one of its rounds as a tree of moves;
-    lost-line, closed-line: a line that beat an agent of this run, and the last agent's
-    game against the same opponent; web: the web page, which needs Playwright and
+    """Figures to make. game: a perfect game; random-games: nine random games; values:
+    an agent's values of a board; learning: one run; seeds: several runs; growth: the
+    published systems; rounds: a run that finds counterexamples; lost-line, closed-line:
+    a line that beat an agent of this run, and the last agent's game against the same
+    opponent; corrections: those of the shipped agent of the usual board, and of a run's
+    agents, which needs Numba; web: the web page, which needs Playwright and
     chromium."""
     first_seed: Annotated[int, SEED_RANGE] = 1000
     """The first seed to train; its agent gives the game and the values."""
@@ -87,6 +90,8 @@ def main(args: Args) -> int:
     if not args.out.is_dir():
         raise UsageError(f"--out {args.out}: no such folder")
     cli.require_package("matplotlib", "plots", "figures")
+    if "corrections" in args.only:
+        cli.require_package("numba", "solver", "--only corrections")
     if "web" in args.only:
         cli.require_package("playwright", "dev", "--only web")
     cli.set_up_device(args.machine)
@@ -109,10 +114,9 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
 
     def one(theme: Theme) -> Picture:
-        _, rows = trained("default", args.first_seed)
-        return curves.learning_curves(
-            rows, f"default, seed {args.first_seed}", theme=theme
-        )
+        run = trained("default", args.first_seed)
+        title = f"default, seed {args.first_seed}"
+        return curves.learning_curves(run.rows, title, theme=theme)
 
     def many(theme: Theme) -> Picture:
         presets: tuple[Preset, ...] = ("default", "article")
@@ -120,21 +124,32 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         return curves.mean_curves({**runs(presets, seeds)}, title, theme=theme)
 
     def rounds(theme: Theme) -> Picture:
-        agent, rows = trained(_ROUNDS, args.first_seed)
+        run = trained(_ROUNDS, args.first_seed)
         title = f"{_ROUNDS}, seed {args.first_seed}"
-        return curves.round_curves(rows, title, agent.config, theme)
+        return curves.round_curves(run.rows, title, run.config, theme)
+
+    def corrections(theme: Theme) -> Picture:
+        corrected = agent_file.read_agent(CONNECT_FOUR[_CORRECTED])
+        first = corrected.description.grade.first
+        assert first is not None
+        return correction_chart.corrections_picture(
+            agent=f"shipped:{_CORRECTED} moving first",
+            first=first,
+            run=f"{_CORRECTED_RUN}, seed {args.first_seed}",
+            by_update=corrections_by_update(_CORRECTED_RUN, args.first_seed),
+            theme=theme,
+        )
 
     return {
-        "architecture": architecture_picture,
         "game": lambda theme: board_svg.animation(
-            trained("default", args.first_seed)[0].game_against_itself().states,
+            trained("default", args.first_seed).agent.game_against_itself().states,
             theme,
         ),
         "random-games": lambda theme: board_svg.position_picture(
             random_games("tic_tac_toe", 9), theme
         ),
         "values": lambda theme: board_svg.values_picture(
-            trained("default", args.first_seed)[0],
+            trained("default", args.first_seed).agent,
             find_position("tic_tac_toe", _BOARD),
             theme,
         ),
@@ -144,13 +159,13 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
             runs(tuple(SYSTEMS), seeds), theme
         ),
         "rounds": rounds,
-        "counterexamples": round_picture,
         "lost-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[0].states, theme
         ),
         "closed-line": lambda theme: board_svg.animation(
             lost_line(args.first_seed)[1].states, theme
         ),
+        "corrections": corrections,
     }
 
 
@@ -168,29 +183,54 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
 
 def runs(
     presets: Sequence[Preset], seeds: Sequence[int]
-) -> dict[Preset, list[list[Row]]]:
+) -> dict[Preset, list[curves.Rows]]:
     """Return the metrics of every seed's run, by preset."""
-    metrics: dict[Preset, list[list[Row]]] = {preset: [] for preset in presets}
+    metrics: dict[Preset, list[curves.Rows]] = {preset: [] for preset in presets}
     with Steps(len(presets) * len(seeds), "run") as bar:
         for preset, seed in itertools.product(presets, seeds):
-            _, rows = bar.step(preset, trained, preset, seed)
-            metrics[preset].append(rows)
+            metrics[preset].append(bar.step(preset, trained, preset, seed).rows)
     return metrics
 
 
 @functools.cache
-def trained(preset: Preset, seed: int) -> tuple[SavedAgent, list[Row]]:
-    """Train an agent; return it with its metrics.
+def trained(preset: Preset, seed: int) -> Run:
+    """Train an agent and return the run.
 
-    It is evaluated 30 times, or in rounds of counterexamples until it is proven.
+    It is evaluated 30 times, or in rounds of counterexamples until it is proven; then
+    the agents of the rounds are kept.
     """
     config = PRESETS[preset].replace(eval_games=0)
     in_rounds = config.finds_counterexamples
     if not in_rounds:
         every = max(config.run.num_updates // _EVALUATIONS, 1)
         config = config.replace(eval_every=every)
-    run = train.train(seed, config, until_proven=in_rounds)
-    return run.agent, list(run.rows)
+    return train.train(seed, config, until_proven=in_rounds, keep_agents=in_rounds)
+
+
+@functools.cache
+def corrections_by_update(preset: Preset, seed: int) -> dict[int, dict[Seat, int]]:
+    """Return the corrections that each agent of a run needs never to lose, by seat.
+
+    The agents are taken as they are, in float32, so a proven one needs none.
+    """
+    agents = trained(preset, seed).agents
+    with Steps(len(agents), "correction") as bar:
+        return {
+            agent.num_updates: bar.step(preset, num_corrections, agent)
+            for agent in agents
+        }
+
+
+def num_corrections(agent: Agent) -> dict[Seat, int]:
+    """Return the corrections that an agent needs never to lose, by learned seat."""
+    corrected = correcting.correct_agent(
+        name="agent",
+        agent=agent,
+        seats=agent.config.seats,
+        goal="not-lose",
+        precision="float32",
+    )
+    return {seat: search.num_corrections for seat, search in corrected.searches.items()}
 
 
 @functools.cache
@@ -203,10 +243,11 @@ def lost_line(seed: int) -> tuple[Game, Game]:
     Raises:
         UsageError: there is no such line, or the run ended without a proof.
     """
-    agent, rows = trained(_ROUNDS, seed)
+    run = trained(_ROUNDS, seed)
+    agent = run.agent
     lines: list[tuple[Seat, tuple[int, ...]]] = [
         (seat, result.losing_line)
-        for row in searched_rows(rows)[1:-1]
+        for row in searched_rows(run.rows)[1:-1]
         for seat, result in row.grade.searched.items()
         if result.losing_line is not None
     ]

@@ -1,12 +1,12 @@
-"""Grade tic-tac-toe players that others wrote, and write docs/ladder.md.
+"""Grade tic-tac-toe players that others wrote, and write docs/results/ladder.md.
 
 python -m tools.ladder
 
-A system of a package registry is installed into an environment of its own below
-`.ladder/`, and plays as a program: a script in `docs/examples/ladder` speaks the
-protocol of docs/programs.md. A published system without a package is trained again, by
-its preset. Each is graded exactly. An Elo rating from sampled games stands beside the
-proofs.
+`systems.toml` in `docs/examples/ladder` names the systems. One of a package registry is
+installed into an environment of its own below `.ladder/`, and plays as a program: a
+script beside that file speaks the protocol of docs/use/programs.md. A published system
+without a package is trained again, by its preset. Each is graded exactly. An Elo rating
+from sampled games stands beside the proofs.
 """
 
 import dataclasses
@@ -23,23 +23,24 @@ from statistics import fmean
 from typing import Annotated
 
 import jax
+import msgspec
 import tyro
 
 import jax_ttt
 from jax_ttt.config.errors import PlayerError, Refused, UsageError
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
+from jax_ttt.config.grade import Exam, Grade
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import json_records
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import certificates, grader, round_robin
 from jax_ttt.grading import exam as exams
 from jax_ttt.grading.certificates import Certificate
-from jax_ttt.grading.grade import Exam, ExamScore, Grade
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
-from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
@@ -47,9 +48,10 @@ from jax_ttt.runtime import atomic_files
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import cells_as_text, game_boards
 from jax_ttt.text.grade_text import verdict_word
+from tools.markdown import exam_cells, table
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "ladder.md"
+PAGE = ROOT / "docs" / "results" / "ladder.md"
 CERTIFICATES = ROOT / "docs" / "ladder"
 ENVIRONMENTS = ROOT / ".ladder"
 SCRIPTS = ROOT / "docs" / "examples" / "ladder"
@@ -61,7 +63,7 @@ class System:
 
     name: str
     source: str
-    """Where it comes from, as Markdown."""
+    """A repository of GitHub, or where else it comes from."""
     how: str
     """How it plays, in a few words."""
     requirements: tuple[str, ...] = ()
@@ -72,211 +74,21 @@ class System:
     """The preset that trains it again, by its published rules, with seed 1."""
 
 
-def github(path: str) -> str:
-    """Return a link to a repository, as Markdown."""
-    return f"[{path}](https://github.com/{path})"
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Systems:
+    """The systems of `systems.toml`."""
+
+    installed: tuple[System, ...]
+    """Players of tic-tac-toe of package registries."""
+    reproduced: tuple[System, ...]
+    """Our reproductions of published systems, by their presets."""
+    examined: tuple[System, ...]
+    """Players of the usual Connect Four, which take its exam."""
+    missing: dict[str, str]
+    """Why other systems are missing, by name."""
 
 
-_OPEN_SPIEL = ("open_spiel==2.0.2",)
-_TICTAC = github("nestedsoftware/tictac")
-INSTALLED: tuple[System, ...] = (
-    System(
-        name="open-spiel-minimax",
-        source=github("google-deepmind/open_spiel"),
-        how="alpha-beta search to the end of the game",
-        requirements=_OPEN_SPIEL,
-        script="openspiel_minimax.py alphabeta",
-    ),
-    System(
-        name="open-spiel-mcts",
-        source=github("google-deepmind/open_spiel"),
-        how="MCTS with 1,000 simulations, seed 0",
-        requirements=_OPEN_SPIEL,
-        script="openspiel_mcts.py",
-    ),
-    System(
-        name="open-spiel-q",
-        source=github("google-deepmind/open_spiel"),
-        how="tabular Q-learning, 50,000 games against itself, seed 0",
-        requirements=_OPEN_SPIEL,
-        script="openspiel_qlearn.py",
-    ),
-    System(
-        name="easyai-negamax",
-        source=github("Zulko/easyAI"),
-        how="Negamax, 6 moves deep as in its example",
-        requirements=("easyAI==2.0.12",),
-        script="easyai_search.py",
-    ),
-    System(
-        name="aima3-alphabeta",
-        source=github("Calysto/aima3"),
-        how="alpha-beta search to the end of the game",
-        requirements=("aima3==1.0.11", "numpy==2.4.6"),
-        script="aima.py",
-    ),
-    System(
-        name="mcts-tree-search",
-        source=github("kstruempf/MCTS"),
-        how="MCTS, seed 0, with 1,000 playouts in place of its one second",
-        requirements=("monte-carlo-tree-search==2.1.0",),
-        script="mcts_tree_search.py",
-    ),
-    System(
-        name="xo",
-        source=github("dwayne/xo-python"),
-        how="minimax, a random one of the best moves, seed 0",
-        requirements=("xo==1.1.0",),
-        script="xo_minimax.py",
-    ),
-    System(
-        name="jokettt",
-        source=github("fpiantini/jokettt"),
-        how="minimax with alpha-beta pruning, seed 0",
-        requirements=("jokettt==1.0.0",),
-        script="jokettt_minimax.py",
-    ),
-    System(
-        name="ai-tictactoe",
-        source=github("bzm10/ai_tictactoe"),
-        how="minimax",
-        requirements=("ai-tictactoe==0.1.5",),
-        script="ai_tictactoe_ai.py",
-    ),
-    System(
-        name="tictactoeai",
-        source=github("ujjwalredd/Tic-Tac-Toe-with-AI"),
-        how="its level hard",
-        requirements=("TicTacToeAI==0.0.4",),
-        script="tictactoeai.py",
-    ),
-    System(
-        name="tictactoe-vish",
-        source=github("v-s-v-i-s-h-w-a-s/tic-tac-toe"),
-        how="its level hard: minimax",
-        requirements=("tictactoe-vish==0.1.0",),
-        script="tictactoe_vish.py",
-    ),
-    System(
-        name="eldar",
-        source="its package names none",
-        how="its level hard, which plays the first free cell",
-        requirements=("eldar-tic-tac-toe==2.0.1",),
-        script="eldar.py",
-    ),
-    System(
-        name="titato",
-        source=github("Steppe-Mammoth/titato"),
-        how="its default AI: rules of thumb, seed 0",
-        requirements=("titato==1.0.1",),
-        script="titato_ai.py",
-    ),
-    System(
-        name="tianshou-dqn",
-        source=github("thu-ml/tianshou"),
-        how="DQN against a random player, as in its example, seed 1626",
-        requirements=(
-            "tianshou==2.0.1",
-            "pettingzoo[classic]==1.27.0",
-            "torch==2.13.0",
-        ),
-        script="tianshou_dqn.py",
-    ),
-)
-"""Players of tic-tac-toe of package registries."""
-
-REPRODUCED: tuple[System, ...] = (
-    System(
-        name="article",
-        source=github("joe-antognini/jax-tic-tac-toe"),
-        how="DQN in self-play",
-        preset="article",
-    ),
-    System(
-        name="tictac-q",
-        source=_TICTAC,
-        how="Q-table against random",
-        preset="tictac-q",
-    ),
-    System(
-        name="tictac-neural",
-        source=_TICTAC,
-        how="network against minimax with random moves",
-        preset="tictac-neural",
-    ),
-    System(
-        name="go-first",
-        source=github("andrey-matveyev/go-sample-tictactoe"),
-        how="double DQN, moving first only",
-        preset="go-first",
-    ),
-    System(
-        name="go-second",
-        source=github("andrey-matveyev/go-sample-tictactoe"),
-        how="double DQN, moving second only",
-        preset="go-second",
-    ),
-    System(
-        name="matlab",
-        source="D. Tonderski, a report, 2020",
-        how="hashed Q-table in self-play",
-        preset="matlab",
-    ),
-    System(
-        name="web",
-        source=github("mayur9210/tic-tac-toe-ai"),
-        how="Q-learning of a web page",
-        preset="web",
-    ),
-)
-"""Our reproductions of published systems, by their presets."""
-
-EXAMINED: tuple[System, ...] = (
-    System(
-        name="bitbully",
-        source=github("MarkusThill/BitBully"),
-        how="a solver",
-        requirements=("bitbully==0.0.79", "bitbully-databases==0.0.2"),
-        script="bitbully_solver.py",
-    ),
-    System(
-        name="open-spiel-mcts-cpp",
-        source=github("google-deepmind/open_spiel"),
-        how="MCTS with 1,000 simulations, in C++, seed 0",
-        requirements=_OPEN_SPIEL,
-        script="openspiel_mcts_cpp.py",
-    ),
-    System(
-        name="easyai-negamax",
-        source=github("Zulko/easyAI"),
-        how="Negamax, 5 moves deep as in its example",
-        requirements=("easyAI==2.0.12",),
-        script="easyai_search.py",
-    ),
-    System(
-        name="puissance4",
-        source=github("woctezuma/puissance4"),
-        how="MCTS with UCT, seed 0",
-        requirements=("puissance4==0.6.1",),
-        script="puissance4_uct.py",
-    ),
-)
-"""Players of the usual Connect Four, which take its exam."""
-
-NOT_INSTALLED: dict[str, str] = {
-    "connect-four-ai 1.0.0": "it has wheels for Python 3.13 only, not for 3.11",
-    "pgx's baselines": "it has none for tic-tac-toe and Connect Four",
-    "pettingzoo, simpleai, mcts 1.0.4, spooky-connect4": (
-        "they have the games or the search, but no player of these games"
-    ),
-    "plaier, tictactoe-q-learning": "they are untrained, without code that trains them",
-    "hulihutu": "it needs Python 2 and a database server",
-    "zttt 1.0.2": "it has no answer in positions that its own games do not reach",
-    "mctspy 0.1.1": "it takes 0.7 seconds for a position, 53 minutes in all",
-    "lightzero 0.2.0": "its players of tic-tac-toe need 141 more packages",
-}
-"""Why other systems are missing, by name."""
-
+SYSTEMS = msgspec.toml.decode((SCRIPTS / "systems.toml").read_bytes(), type=Systems)
 NUM_TOURNAMENTS = 5
 """Tournaments for the Elo ratings, each with other random numbers."""
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -286,7 +98,7 @@ POOL = ("random", "blend:0.3:minimax", "minimax", "minimax-first")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Grade the players of others exactly, and write docs/ladder.md."""
+    """Grade third-party players exactly, and write docs/results/ladder.md."""
 
     only: tuple[str, ...] = ()
     """Systems to grade, by name; by default all."""
@@ -325,7 +137,7 @@ def main(argv: Sequence[str] | None) -> int:
         (args.certificates / certificate_name(system)).unlink(missing_ok=True)
     rows: list[Row] = []
     exam_results: dict[str, tuple[System, Exam]] = {}
-    missing = dict(NOT_INSTALLED)
+    missing = dict(SYSTEMS.missing)
     for system in systems:
         print(f"{system.name}: {system.how}", flush=True)
         try:
@@ -333,7 +145,7 @@ def main(argv: Sequence[str] | None) -> int:
         except (PlayerError, subprocess.CalledProcessError) as error:
             missing[system.name] = without_paths(error)
             print(f"  left out: {error}", flush=True)
-    for system in EXAMINED if args.exam else ():
+    for system in SYSTEMS.examined if args.exam else ():
         print(f"{system.name}: exam of Connect Four", flush=True)
         try:
             exam_results[system.name] = system, exam_of(system, args.copies)
@@ -362,7 +174,7 @@ def chosen_systems(names: Sequence[str]) -> list[System]:
     Raises:
         Refused: there is no system with a name.
     """
-    systems = (*INSTALLED, *REPRODUCED)
+    systems = (*SYSTEMS.installed, *SYSTEMS.reproduced)
     by_name = {system.name: system for system in systems}
     for name in names:
         if name not in by_name:
@@ -516,14 +328,14 @@ PAGE_TEXT = """# A ladder of players
 
 Players of tic-tac-toe that others wrote, graded exactly: over all positions of the
 game, by seat. Each plays with the settings of its documentation, as a
-[program](programs.md) whose script is in [docs/examples/ladder](examples/ladder). A
-player with random numbers begins each position with the seed of the table, and its
-verdict holds for that seed. A grade says how a player does, not how good the software
-around it is.
+[program](../use/programs.md) whose script is in
+[docs/examples/ladder](../examples/ladder). A player with random numbers begins each
+position with the seed of the table, and its verdict holds for that seed. A grade says
+how a player does, not how good the software around it is.
 
 `make ladder` installs the packages, each into an environment of its own below
 `.ladder/` (several GB), asks every player for its move in every position, and writes
-this page and the [certificates](certificates.md), which
+this page and the [certificates](../learn/proof.md#certificates), which
 `python docs/check_certificate.py FILE` checks without the player. Its flags:
 `python -m tools.ladder --help`.
 
@@ -548,7 +360,11 @@ compares both over many seeds.
 
 A shortest game that each beatable player loses. The cells are 0 to 8, row by row.
 
+<details markdown="1"><summary>The games</summary>
+
 {lines}
+</details>
+
 ## What a rating does not show
 
 An Elo rating compares the mean scores of players. So it says little about whether a
@@ -558,8 +374,8 @@ numbers. Two players without random numbers repeat one game. The systems of one 
 left out.
 
 <picture>
-  <source media="(prefers-color-scheme: dark)" srcset="ladder/ratings-dark.svg">
-  <img alt="Elo ratings, and who can be beaten" src="ladder/ratings-light.svg">
+  <source media="(prefers-color-scheme: dark)" srcset="../ladder/ratings-dark.svg">
+  <img alt="Elo ratings, and who can be beaten" src="../ladder/ratings-light.svg">
 </picture>
 
 {ranking}
@@ -569,8 +385,8 @@ left out.
 ## Connect Four
 
 Players of the usual board, 7 x 6, in
-[the exam](large_searches.md#an-exam-of-connect-four): the share of its positions in
-which their move keeps the result of best play, with a 95 % interval.
+[the exam](../learn/connect_four.md#an-exam-of-connect-four): the share of its
+positions in which their move keeps the result of best play, with a 95 % interval.
 
 {exam}
 
@@ -596,7 +412,7 @@ def page(
         counts += (
             "\nA proof is about the answers that the program gave, "
             f"{min(asked_twice):.0%} of which were\n"
-            "[asked for twice](programs.md#one-move-in-each-position)."
+            "[asked for twice](../use/programs.md#one-move-in-each-position)."
         )
     return PAGE_TEXT.format(
         installed=results_table(installed),
@@ -612,12 +428,6 @@ def page(
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def results_table(rows: Sequence[Row]) -> str:
     """Return the exact results of all systems, the unbeatable ones first."""
 
@@ -629,7 +439,7 @@ def results_table(rows: Sequence[Row]) -> str:
                 for seat, grade in row.grade.followed.items()
                 if seat in row.grade.seats and grade.unbeatable
             ]
-            file = f"[{row.certificate}](ladder/{row.certificate})"
+            file = f"[{row.certificate}](../ladder/{row.certificate})"
             certificate = f"{file} as {' and '.join(proven)}"
         seats = [seat_cells(row.grade, seat) for seat in SEATS]
         return [
@@ -655,9 +465,12 @@ def results_table(rows: Sequence[Row]) -> str:
 
 
 def source_and_version(system: System) -> str:
-    """Return where a system comes from, with the package's version."""
+    """Return where a system comes from, with the package's version, as Markdown."""
+    source = system.source
+    if "/" in source:
+        source = f"[{source}](https://github.com/{source})"
     version = f" `{system.requirements[0]}`" if system.requirements else ""
-    return system.source + version
+    return source + version
 
 
 def mean_wins(row: Row) -> float:
@@ -775,15 +588,9 @@ def ratings_chart(
 def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
     """Return the scores in the exam, as Markdown."""
 
-    def cell(score: ExamScore) -> str:
-        low, high = score.interval
-        return f"{score.share:.1%} ({low:.1%} to {high:.1%})"
-
     def cells(system: System, exam: Exam) -> list[str]:
-        kinds = [cell(exam.by_kind[kind]) for kind in ("random", "tactical")]
         name = f"`{system.name}`"
-        source = source_and_version(system)
-        return [name, source, system.how, cell(exam.all), *kinds]
+        return [name, source_and_version(system), system.how, *exam_cells(exam)]
 
     head = (
         "player",

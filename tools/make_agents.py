@@ -1,4 +1,4 @@
-"""Train the agents that come with the package, and write docs/shipped_agents.md.
+"""Train the agents that come with the package, and write their page.
 
 python -m tools.make_agents
 """
@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import jax
@@ -17,50 +17,57 @@ import jax
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
+from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader, search_grade
-from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import player_names, registry, saved_agents
 from jax_ttt.players.player import Player
-from jax_ttt.players.shipped import ALL, CERTIFICATES, CONNECT_FOUR, SHIPPED, SNAPSHOTS
+from jax_ttt.players.shipped import ALL, CERTIFICATES, SHIPPED, SNAPSHOTS
 from jax_ttt.solver.reached_positions import Reach
+from tools.markdown import exam_cells, table
 
 _MAX_POSITIONS = 10**6  # a search of these agents meets fewer
 HEAD = ("agent", "trained with", "size")
 SEARCH_HEAD = (
-    *("agent", "seat", "positions", "losing ends"),
-    *("vs. random: wins / draws / losses", "unbeatable"),
+    "agent",
+    "seat",
+    "positions",
+    "losing ends",
+    "vs. random: wins / draws / losses",
+    "unbeatable",
 )
 EXAM_HEAD = ("agent", "all positions", "random ones", "tactical ones")
-PAGE = Path(__file__).parents[1] / "docs" / "shipped_agents.md"
+PAGE = Path(__file__).parents[1] / "docs" / "results" / "shipped_agents.md"
 FLAGS = {
     "network": ("--preset", "default", "--seed", "1"),
     # Its rows are after-states: they have one value each, so the file is small.
     "table": ("--preset", "table", "--table-key", "after-state", "--seed", "1"),
     "connect-5x4": ("--preset", "connect-5x4", "--seed", "1000", "--until-proven"),
-    "connect-7x6": ("--preset", "connect-7x6", "--seed", "1000", "--no-prove"),
 }
-"""The flags of the training of each agent."""
+"""The flags of the training of each agent; that of 7 x 6 needs a GPU."""
+LARGE = "connect-7x6"
+"""The agent of 7 x 6: its file stays, and only its rows are written."""
 TEXT = """# Shipped agents
 
 <!-- Made by `make agents`, which trains the agents: run that instead of editing. -->
 
 Some trained agents come with the package. Every command that takes a player takes them
-by name, for instance `python -m jax_ttt.play shipped:network`. Each was trained by one
-command. On the same machine and versions, `make agents` writes the same bytes again.
+by name, for instance `python -m jax_ttt.play shipped:network`. All but the last were
+trained by one command: on the CPU of one machine, with the same versions and number of
+threads, `make agents` writes the same bytes again.
 
 ## Tic-tac-toe
 
 {agents}
 
-A [certificate](certificates.md) is a proof that can be checked without this package, by
-`python docs/check_certificate.py FILE`:
+A [certificate](../learn/proof.md#certificates) is a proof that can be checked without
+this package, by `python docs/check_certificate.py FILE`:
 
 {certificates}
 
 The grades are exact, over all {positions:,} positions. A test computes them
-again from the files. [players.md](players.md) explains the rows.
+again from the files. [players.md](../use/players.md) explains the rows.
 
 {grades}
 
@@ -68,24 +75,48 @@ again from the files. [players.md](players.md) explains the rows.
 
 {boards}
 
-[connect_four.md](connect_four.md) explains how they learn. The figures of
+[connect_four.md](../learn/connect_four.md) explains how they learn. The figures of
 `shipped:connect-5x4` are exact, over all positions that it reaches against every
 opponent. A position and its mirror image count once.
 
 {reached}
 
-`shipped:connect-7x6` [can be beaten](connect_four.md#the-usual-board); its file has the
-shortest line that beats it as X, and as O.
-[An exam](large_searches.md#an-exam-of-connect-four) counts the share of its moves that
-keep the value of the position (in brackets: 95 % intervals):
+## Connect Four, 7 x 6
+
+`shipped:connect-7x6` ({size})
+[wins every game as X](../learn/connect_four.md#7-x-6-moving-first), with
+{corrections:,} corrections: `python -m jax_ttt.evaluate shipped:connect-7x6 --seat
+first` proves it again in some minutes. As O it can be beaten, as every player can; its
+file has a line. It was made by these commands, the trainings on a GPU:
+
+```
+{commands}
+```
+
+[An exam](../learn/connect_four.md#an-exam-of-connect-four) counts the share of its
+moves that keep the value of the position (in brackets: 95 % intervals):
 
 {exam}
 """
+LARGE_COMMANDS = r"""# 1.9 billion moves of self-play
+python -m jax_ttt.train --preset connect-7x6-large --num-updates 228000 --seed 1 \
+    --eval-every 22800 --no-prove --run-dir runs/one
+python -m jax_ttt.correct runs/one --seat first --goal win
+# 1.8 billion more: it was ended after 225,054 updates
+python -m jax_ttt.train --preset connect-7x6-large --num-updates 240000 --seed 2 \
+    --start-agent runs/one --start-share 0.5 \
+    --start-positions runs/one/corrected.safetensors \
+    --learning-rate 2e-4 --learning-rate-end 1e-5 \
+    --epsilon-start 0.15 --epsilon-end 0.1 \
+    --eval-every 60000 --no-prove --run-dir runs/two
+python -m jax_ttt.correct runs/two --seat first --goal win"""
+"""The commands that made the agent of 7 x 6."""
 
 
 def train() -> None:
     """Train each agent in a new process, and copy its files into the package."""
-    for name, path in ALL.items():
+    for name in FLAGS:
+        path = ALL[name]
         with tempfile.TemporaryDirectory() as folder:
             run = Path(folder) / "run"
             command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
@@ -97,26 +128,23 @@ def train() -> None:
                 shutil.copytree(RunFolder(run).snapshots, SNAPSHOTS[name])
 
 
-def add_losing_lines(name: str) -> None:
-    """Add the shortest lines that beat an agent to the grade in its file.
+def add_losing_line() -> None:
+    """Add the shortest line that beats the agent of 7 x 6 as O to its file.
 
-    In each seat all lines are followed until one beats the agent. The weights stay the
-    same.
+    All lines are followed until one beats it. Nothing else in the file changes.
     """
 
     def stop_when_beaten(reach: Reach, level: int, num_done: int) -> None:
         if reach.losing_line is not None:
             raise search_grade.TimeOverError
 
+    player = dataclasses.replace(shipped_player(LARGE), seats=("second",))
     results = search_grade.search_by_seat(
-        shipped_player(name), _MAX_POSITIONS, on_batch=stop_when_beaten
+        player, _MAX_POSITIONS, on_batch=stop_when_beaten
     )
-    agent = saved_agents.load_agent(ALL[name])
-    seats = {seat: result.grade for seat, result in results.items()}
-    grade = dataclasses.replace(
-        agent.grade, first=seats["first"], second=seats["second"]
-    )
-    saved_agents.save_agent(dataclasses.replace(agent, grade=grade), ALL[name])
+    agent = saved_agents.load_agent(ALL[LARGE])
+    grade = dataclasses.replace(agent.grade, second=results["second"].grade)
+    saved_agents.save_agent(agent.with_grade(grade), ALL[LARGE])
 
 
 def certify() -> None:
@@ -132,20 +160,19 @@ def certify() -> None:
 def page() -> str:
     """Return the text of the page: how the agents were made, proofs and grades."""
     agents = agent_rows(SHIPPED)
-    certificates = [
-        (f"`shipped:{name}`", f"[{path.name}](../jax_ttt/shipped/{path.name})")
-        for name, path in CERTIFICATES.items()
-    ]
     columns = [grade_cells(grade_of(f"shipped:{name}")) for name in SHIPPED]
     rows = [(name, *(column[name] for column in columns)) for name in columns[0]]
     return TEXT.format(
         agents=table(HEAD, agents),
-        certificates=table(("agent", "certificate"), certificates),
+        certificates=table(("agent", "certificate"), certificate_rows()),
         positions=trees.enumerated(DEFAULT_GAME).num_positions,
         grades=table(("", *(name for name, *_ in agents)), rows),
-        boards=table(HEAD, agent_rows(CONNECT_FOUR)),
+        boards=table(HEAD, agent_rows({"connect-5x4": ALL["connect-5x4"]})),
         reached=table(SEARCH_HEAD, list(search_rows("connect-5x4"))),
-        exam=table(EXAM_HEAD, [exam_scores("connect-7x6")]),
+        size=f"{ALL[LARGE].stat().st_size:,} bytes",
+        corrections=len(saved_agents.load_agent(ALL[LARGE]).corrections or ()),
+        commands=LARGE_COMMANDS,
+        exam=table(EXAM_HEAD, [exam_scores(LARGE)]),
     )
 
 
@@ -154,6 +181,14 @@ def agent_rows(files: Mapping[str, Path]) -> list[tuple[str, ...]]:
     return [
         (f"`shipped:{name}`", f"`{command(name)}`", f"{path.stat().st_size:,} bytes")
         for name, path in files.items()
+    ]
+
+
+def certificate_rows() -> list[tuple[str, str]]:
+    """Return the rows of a table of certificates: the agent, a link to its file."""
+    return [
+        (f"`shipped:{name}`", f"[{path.name}](../../jax_ttt/shipped/{path.name})")
+        for name, path in CERTIFICATES.items()
     ]
 
 
@@ -178,11 +213,7 @@ def exam_scores(name: str) -> tuple[str, ...]:
     questions = exam.read_exam(player.env_id, None)
     exam_key = jax.random.key(0)
     scores = exam.take_exam(player.env_id, player, questions, exam_key)
-    cells = [
-        f"{score.share:.1%} ({score.interval[0]:.1%} to {score.interval[1]:.1%})"
-        for score in (scores.all, *scores.by_kind.values())
-    ]
-    return (f"`{player.name}`", *cells)
+    return (f"`{player.name}`", *exam_cells(scores))
 
 
 def shipped_player(name: str) -> Player:
@@ -232,14 +263,8 @@ def percent(seat: SeatGrade) -> str:
     return " / ".join(f"{rate.value:.3%}" for rate in seat.rates)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 if __name__ == "__main__":
     train()
-    add_losing_lines("connect-7x6")
+    add_losing_line()
     certify()
     PAGE.write_text(page(), "utf-8")

@@ -6,6 +6,7 @@ python -m tools.make_schema
 import dataclasses
 import inspect
 import json
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,7 @@ import msgspec
 
 from jax_ttt.arena import ArenaResult, Pair
 from jax_ttt.config.field_texts import field_texts
-from jax_ttt.config.presets import Preset
-from jax_ttt.config.ranges import Setting
-from jax_ttt.evaluate import EvaluateResult
-from jax_ttt.files.agent_file import AgentDescription
-from jax_ttt.files.checkpoint import CheckpointDescription
-from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
-from jax_ttt.files.run_folder import RunSummary
-from jax_ttt.files.run_writer import TimesFile
-from jax_ttt.files.sweep_file import SweepHead, SweepLine
-from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
-from jax_ttt.grading.certificates import Certificate
-from jax_ttt.grading.grade import (
+from jax_ttt.config.grade import (
     Details,
     Exam,
     ExamScore,
@@ -36,78 +25,24 @@ from jax_ttt.grading.grade import (
     Ranked,
     SeatGrade,
 )
+from jax_ttt.config.settings import PART_TYPES, Config
+from jax_ttt.correct import CorrectedLevel, CorrectResult
+from jax_ttt.evaluate import EvaluateResult
+from jax_ttt.files.agent_file import AgentMetadata
+from jax_ttt.files.checkpoint import CheckpointMetadata, Plan
+from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
+from jax_ttt.files.run_folder import RunSummary
+from jax_ttt.files.run_writer import ConfigFile, DeviceFacts, TimesFile
+from jax_ttt.files.sweep_file import SweepHead, SweepLine
+from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
+from jax_ttt.grading.certificates import Certificate
 from jax_ttt.runs import RunsResult
 from jax_ttt.sweep import SweepResult
 from jax_ttt.text.policy_files import Decision
 from jax_ttt.text.train_output import TrainResult
 
 PATH = Path(__file__).parents[1] / "docs" / "schema.json"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Device:
-    """The device that a run was trained on."""
-
-    platform: str
-    """`cpu`, `gpu` or `tpu`."""
-    kind: str
-    """Its name in JAX."""
-    platform_version: str
-    """The version of what JAX computes with: on a GPU that of CUDA."""
-    count: int
-    """Devices that JAX saw."""
-    cpu_count: int
-    """Cores that the process could use."""
-    NPROC: str | None
-    """The environment variable, which sets the number of threads."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ConfigFile:
-    """`config.json`: the settings of a run, and where it was trained."""
-
-    format_version: int
-    """Version of the format."""
-    config: dict[str, Setting]
-    """The settings, by the names of their fields."""
-    preset: Preset
-    """The preset that the settings started from."""
-    seed: int
-    """Seed of all random numbers."""
-    command: tuple[str, ...]
-    """The command line."""
-    device: Device
-    """The device that the program ran on."""
-    python: str
-    """Version of Python."""
-    versions: dict[str, str]
-    """Versions of jax_ttt and of the libraries."""
-    XLA_FLAGS: str | None
-    """The environment variable."""
-    random_numbers: str
-    """JAX's generator of random numbers, such as `threefry2x32`."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TensorFile:
-    """The metadata of a file of tensors."""
-
-    format_version: int
-    """Version of the format."""
-    version: str
-    """Version of jax_ttt."""
-    sha256: str
-    """Checksum of this object and of the tensors, in hexadecimal digits."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentMetadata(AgentDescription, TensorFile):
-    """The entry `jax_ttt` in the metadata of an agent's file."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CheckpointMetadata(CheckpointDescription, TensorFile):
-    """The entry `jax_ttt` in the metadata of a checkpoint's file."""
 
 
 RECORDS = (
@@ -123,13 +58,16 @@ RECORDS = (
     Decision,
     TrainResult,
     EvaluateResult,
+    CorrectResult,
     SweepResult,
     ArenaResult,
     RunsResult,
 )
 """The records of the files, then those that the commands print."""
 PARTS = (
-    Device,
+    DeviceFacts,
+    Plan,
+    CorrectedLevel,
     Pair,
     Ranked,
     RunSummary,
@@ -143,6 +81,8 @@ PARTS = (
     Details,
     Exam,
     ExamScore,
+    Config,
+    *PART_TYPES.values(),
 )
 """The records inside of them."""
 
@@ -186,17 +126,28 @@ def _definition(record: type, definition: dict[str, Any]) -> dict[str, Any]:
     fields = dataclasses.fields(record)
     properties = definition["properties"]
     return {
-        "description": " ".join((inspect.getdoc(record) or "").split()),
+        "description": _description(record),
         "type": "object",
         "properties": {
             field.name: {
                 **_as_written(field, properties[field.name]),
-                "description": texts[field.name],
+                **_text_of(record, field.name, texts),
             }
             for field in fields
         },
         "required": [field.name for field in fields if field.default is not None],
     }
+
+
+def _description(record: type) -> str:
+    """Return a record's docstring in one line, without its sections."""
+    text = inspect.getdoc(record) or ""
+    return " ".join(re.split(r"\n(?=[A-Z]\w+:\n)", text)[0].split())
+
+
+def _text_of(record: type, name: str, texts: dict[str, str]) -> JsonObject:
+    """Return a field's description; a part of the settings has its own definition."""
+    return {} if record is Config else {"description": texts[name]}
 
 
 def _as_written(field: dataclasses.Field, kind: dict[str, Any]) -> dict[str, Any]:

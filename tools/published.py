@@ -114,9 +114,10 @@ def graded_agents(args: Args) -> Iterator[tuple[SystemName, AgentResult]]:
     """Train an agent of each system and seed, and yield its grades."""
     seeds = range(args.first_seed, args.first_seed + args.num_seeds)
     runs = [(name, seed) for name in dict.fromkeys(args.only) for seed in seeds]
-    rows = many_agents.train_jobs(
+    blocks = many_agents.train_blocks(
         [many_agents.Job(PRESETS[name], seed) for name, seed in runs]
     )
+    rows = (result for block in blocks for result in block.results())
     with Steps(len(runs), "agent") as bar:
         for (name, _), row in zip(runs, rows, strict=True):
             bar.set_description(name)

@@ -51,7 +51,15 @@ def take(folder: Path) -> Iterator[Path]:
         browser.close()
 
 
+def _play_at_its_best(page: "Page") -> None:
+    """Choose the level without random moves, so that each picture is the same again."""
+    level = re.compile("^(Unbeatable|Learned agent)")
+    page.get_by_role("tab", name="Game").click()
+    page.get_by_role("radio", name=level).check(force=True)
+
+
 def _play_with_values(page: "Page") -> None:
+    _play_at_its_best(page)
     for layer in ("Exact values", "Network's values", "Table's values"):
         page.get_by_role("checkbox", name=layer).check(force=True)
     for square in ("Square 1", "Square 8"):
@@ -60,6 +68,9 @@ def _play_with_values(page: "Page") -> None:
 
 
 def _train_a_table(page: "Page") -> None:
+    page.get_by_role("button", name="New game").click()
+    for layer in ("Exact values", "Network's values"):
+        page.get_by_role("checkbox", name=layer).uncheck(force=True)
     page.get_by_role("tab", name="Learning").click()
     page.get_by_role("radio", name="Table").check(force=True)
     page.get_by_role("button", name="Start", exact=True).click()
@@ -69,6 +80,9 @@ def _train_a_table(page: "Page") -> None:
 
 def _review_connect_four(page: "Page") -> None:
     page.get_by_role("button", name="Connect Four 5").click()
+    page.get_by_role("checkbox", name="Exact values").check(force=True)
+    page.get_by_role("checkbox", name="Next moves").uncheck(force=True)
+    _play_at_its_best(page)
     for column in _LOST_GAME:
         page.get_by_role("button", name=re.compile(f"^Column {column}")).click()
         _wait_for_the_reply(page)

@@ -10,10 +10,11 @@ from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, draw_groups
 from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.files import picture_file
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
 from jax_ttt.pictures import board_svg
-from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.runtime import compiling
 from jax_ttt.runtime.words import argument_phrase
 
 
@@ -69,7 +70,7 @@ def draw(
         Refused: `thing` cannot be drawn; a move is illegal; the theme, the game or the
             kind of file is unknown; or matplotlib or cairosvg is not installed.
 
-    Example:
+    Examples:
         >>> picture = jax_ttt.draw([4, 0, 8], "board.svg")
         >>> "<svg" in picture.svg
         True
@@ -79,7 +80,8 @@ def draw(
     if theme not in get_args(Theme):
         raise SettingError("theme", "light or dark", theme)
     if path is not None:
-        pictures.file_ending(path)
+        picture_file.file_ending(path)
+    compiling.use_user_cache()
     picture = _draw_thing(thing, theme, env_id)
     if path is not None:
         picture.save(path)

@@ -3,8 +3,8 @@
 import html
 from collections.abc import Callable, Sequence
 
-from jax_ttt.config.errors import MissingPackageError
-from jax_ttt.pictures.picture import Picture
+from jax_ttt.config.errors import GameError, MissingPackageError
+from jax_ttt.files.picture_file import Picture
 
 
 def html_table(
@@ -26,14 +26,15 @@ def preformatted(lines: str) -> str:
     return f"<pre>{html.escape(lines)}</pre>"
 
 
-def with_picture(text: str, picture: Callable[[], Picture]) -> str:
+def with_picture(text: str, picture: Callable[[], Picture], alone: str = "") -> str:
     """Return the HTML `text` with a picture below it.
 
-    `picture` draws it. Without matplotlib, which is optional, there is only the text.
+    `picture` draws it. Without matplotlib, which is optional, and for a game that is
+    not drawn, there is only text: `alone`, by default `text`.
     """
     try:
         svg = picture().svg
         # Without the XML prolog, which is not allowed within a page.
         return f"<div>{text}\n{svg[svg.index('<svg') :]}</div>"
-    except MissingPackageError:
-        return f"<div>{text}</div>"
+    except (GameError, MissingPackageError):
+        return f"<div>{alone or text}</div>"

@@ -13,10 +13,9 @@ from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import MoveError, SettingError
 from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId, Seat
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
-from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players.program_players import chosen_move
 from jax_ttt.runtime.words import argument_phrase
 from jax_ttt.text.board_text import board_text
 
@@ -41,7 +40,7 @@ class GameAgainst:
         seat: Your seat, `"first"` or `"second"`.
         key: The key of the opponent's next moves.
 
-    Example:
+    Examples:
         >>> game = jax_ttt.new_game("minimax-first")
         >>> game = game.play(4)
         >>> game.moves
@@ -99,7 +98,7 @@ class GameAgainst:
         game, key = self.game, self.key
         while not game.is_over and game.to_move != self.seat:
             key, move_key = jax.random.split(key)
-            game = game.play(chosen_move(self.opponent, game, move_key))
+            game = game.play(self.opponent.move_in(game, move_key))
         return replace(self, game=game, key=key)
 
     def undo(self) -> "GameAgainst":
@@ -127,7 +126,8 @@ class GameAgainst:
         return f"{self._headline()}\n{board_text(self.game)}"
 
     def _repr_html_(self) -> str:
-        return html.with_picture(html.preformatted(self._headline()), self._board)
+        headline, text = map(html.preformatted, (self._headline(), repr(self)))
+        return html.with_picture(headline, self._board, alone=text)
 
 
 Board: TypeAlias = GameAgainst | Sequence[int]
@@ -152,7 +152,7 @@ def new_game(
     Raises:
         Refused: the player, seat or game is unknown.
 
-    Example:
+    Examples:
         >>> game = jax_ttt.new_game("random", seat="second", seed=3)
         >>> while not game.is_over:
         ...     game = game.play(game.legal_moves[0])

@@ -11,10 +11,17 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import GameError, PlayerError, SettingError
-from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.config.ranges import SEED_RANGE, check_setting
+from jax_ttt.config.errors import (
+    GameError,
+    PlayerError,
+    SettingError,
+    UnknownGameError,
+)
+from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
+from jax_ttt.config.ranges import MAX_POSITIONS_RANGE, SEED_RANGE, check_setting
+from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.grading import search_grade
 from jax_ttt.players import (
     player_names,
     program_players,
@@ -24,9 +31,10 @@ from jax_ttt.players import (
 )
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
+from jax_ttt.runtime import compiling
 
 PlayerLike: TypeAlias = (
-    Player | saved_agents.SavedAgent | str | os.PathLike[str] | ChooseFn | np.ndarray
+    Player | saved_agents.Agent | str | os.PathLike[str] | ChooseFn | np.ndarray
 )
 """Everything that can be a player."""
 
@@ -46,8 +54,8 @@ def player(
     Args:
         player: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; a program, for instance
-            `"program:./player"` (docs/programs.md); the path of a saved agent; a policy
-            with the shape of `Player.policy`; or a function
+            `"program:./player"` (docs/use/programs.md); the path of a saved agent; a
+            policy with the shape of `Player.policy`; or a function
             `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
             PGX state of B games, with fields such as `env_state.observation` and
             `env_state.legal_action_mask`, and returns B legal actions. It is tested on
@@ -62,7 +70,7 @@ def player(
             the function or policy plays an illegal move; a move depends on other games
             of the batch; or `name` is empty.
 
-    Example:
+    Examples:
         >>> def first_free(key, env_state):
         ...     return env_state.legal_action_mask.argmax(axis=-1)
         >>> jax_ttt.player(first_free, name="row by row")
@@ -111,6 +119,30 @@ def distinct_players(
     return game, result
 
 
+def in_seat(player: Player, seat: SeatSetting | None) -> Player:
+    """Return the player with the seats to grade; None leaves those that it learned.
+
+    Raises:
+        Refused: there is no such seat.
+    """
+    if seat is None:
+        return player
+    check_setting("seat", SeatSetting, seat)
+    return dataclasses.replace(player, seats=SEATS_OF_SETTING[seat])
+
+
+def check_max_positions(max_positions: int | None, player: Player) -> None:
+    """Raise `Refused` if the limit of a search is wrong, or has no effect."""
+    if max_positions is None:
+        return
+    MAX_POSITIONS_RANGE.check("max_positions", max_positions)
+    if GAMES[player.env_id].enumerable:
+        rule = f"left out: the whole tree of {player.env_id} is enumerated"
+        raise SettingError("max_positions", rule, max_positions)
+    if reason := search_grade.reason_not_searchable(player):
+        raise PlayerError(reason)
+
+
 def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
     """Return the game: `env_id`, else the game of the players, else the default.
 
@@ -118,11 +150,11 @@ def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
         Refused: the game is unknown, or a player is made for another game.
     """
     if env_id is not None and env_id not in GAMES:
-        raise SettingError("env_id", f"one of {', '.join(GAMES)}", env_id)
+        raise UnknownGameError("env_id", GAMES, env_id)
     sources = {} if env_id is None else {env_id: "env_id"}  # by game
     for player_like in players:
         if game := _game_of_player(player_like):
-            sources.setdefault(game, _default_name(player_like))
+            sources.setdefault(game, default_name(player_like))
     if len(sources) > 1:
         first, second = [f"{game} ({name})" for game, name in sources.items()][:2]
         raise GameError(f"more than one game: {first} and {second}")
@@ -133,7 +165,7 @@ def _game_of_player(player_like: PlayerLike) -> EnvId | None:
     """Return the game that a player is made for; None if it plays several games."""
     if isinstance(player_like, Player):
         return player_like.env_id
-    if isinstance(player_like, saved_agents.SavedAgent):
+    if isinstance(player_like, saved_agents.Agent):
         return player_like.config.env_id
     if not isinstance(player_like, str | os.PathLike):
         return None
@@ -142,10 +174,11 @@ def _game_of_player(player_like: PlayerLike) -> EnvId | None:
     return None if saved is None else player_names.game_of_players([saved], None)
 
 
-def _default_name(player_like: PlayerLike) -> str:
+def default_name(player_like: PlayerLike) -> str:
+    """Return the name of a player for which no name is given."""
     if isinstance(player_like, Player):
         return player_like.name
-    if isinstance(player_like, saved_agents.SavedAgent):
+    if isinstance(player_like, saved_agents.Agent):
         return f"agent of seed {player_like.seed}"
     if isinstance(player_like, str | os.PathLike):
         return os.fspath(player_like)
@@ -161,10 +194,11 @@ def _make_player(
     name: str | None = None,
     programs: ProgramOptions = registry.PROGRAMS,
 ) -> Player:
-    player_name = _default_name(player_like) if name is None else name
+    compiling.use_user_cache()
+    player_name = default_name(player_like) if name is None else name
     if isinstance(player_like, Player):
         return dataclasses.replace(player_like, name=player_name)
-    if isinstance(player_like, saved_agents.SavedAgent):
+    if isinstance(player_like, saved_agents.Agent):
         return registry.agent_player(player_name, player_like)
     if isinstance(player_like, str | os.PathLike):
         spec = player_names.read_name(os.fspath(player_like), env_id)

@@ -8,16 +8,14 @@ import numpy as np
 from jax_ttt.api import html
 from jax_ttt.api import player as players
 from jax_ttt.api.player import PlayerLike
-from jax_ttt.config.errors import PlayerError, SettingError
-from jax_ttt.config.game_facts import GAMES, Seat
-from jax_ttt.config.ranges import MAX_POSITIONS_RANGE
+from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.game_facts import Seat, SeatSetting
+from jax_ttt.config.grade import Grade
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading import grader, search_grade
-from jax_ttt.grading.grade import Grade
 from jax_ttt.pictures.board_svg import position_picture
-from jax_ttt.pictures.picture import Picture, Theme
-from jax_ttt.players.player import Player
 from jax_ttt.solver import proof
 from jax_ttt.text import grade_text
 
@@ -28,10 +26,10 @@ class Proof:
 
     Attributes:
         player: The player's name.
-        grade: The player's grade in the seats that it learned, which the proof covers.
+        grade: The player's grade in the seats that the proof covers.
         likeliest_game: The moves of its likeliest game against itself.
 
-    Example:
+    Examples:
         >>> proof = jax_ttt.prove("minimax")
         >>> proof.unbeatable, proof.losing_line
         (True, None)
@@ -92,12 +90,17 @@ class Proof:
         return self.verdict
 
     def _repr_html_(self) -> str:
-        text = html.preformatted(f"{self.player}: {self.verdict.splitlines()[0]}")
-        return html.with_picture(text, self.picture)
+        text = f"{self.player}: {self.verdict}"
+        first_line, text = map(html.preformatted, (text.splitlines()[0], text))
+        return html.with_picture(first_line, self.picture, alone=text)
 
 
 def prove(
-    player: PlayerLike, *, env_id: str | None = None, max_positions: int | None = None
+    player: PlayerLike,
+    *,
+    env_id: str | None = None,
+    seat: SeatSetting | None = None,
+    max_positions: int | None = None,
 ) -> Proof:
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
@@ -109,22 +112,26 @@ def prove(
     Args:
         player: An agent, a built-in player's name or a function; see `player`.
         env_id: The game; by default the player's, else tic-tac-toe.
-        max_positions: Most positions that a search visits in a seat; by default as
-            many as memory holds. A search that reaches this limit proves nothing.
+        seat: `"first"`, `"second"` or `"both"`; by default the seats that the player
+            learned.
+        max_positions: Maximum number of positions that a search visits in a seat; by
+            default as many as memory holds. A search that reaches this limit proves
+            nothing.
 
     Raises:
-        Refused: the player is unknown; positions of the game have no keys; the
-            player's moves are random; or `max_positions` has no effect.
+        Refused: the player or the seat is unknown; the game's positions can't be
+            enumerated here; the player's moves are random; `max_positions` has no
+            effect; or a correction of the agent is not for a position that it reaches.
 
-    Example:
+    Examples:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> jax_ttt.prove(agent).unbeatable
         True
         >>> len(jax_ttt.prove("random").losing_line)
         5
     """
-    examined = players.player(player, env_id=env_id)
-    check_max_positions(max_positions, examined)
+    examined = players.in_seat(players.player(player, env_id=env_id), seat)
+    players.check_max_positions(max_positions, examined)
     tree = trees.host_tree(examined.env_id)
     if tree is not None and examined.policy is None:
         rule = f"no proof is possible: {examined.note or 'its moves are random'}"
@@ -137,15 +144,3 @@ def prove(
     else:
         likeliest = game_against_itself(examined.env_id, examined.choose).moves
     return Proof(player=examined.name, grade=grade, likeliest_game=likeliest)
-
-
-def check_max_positions(max_positions: int | None, player: Player) -> None:
-    """Raise `Refused` if the limit of a search is wrong, or has no effect."""
-    if max_positions is None:
-        return
-    MAX_POSITIONS_RANGE.check("max_positions", max_positions)
-    if GAMES[player.env_id].enumerable:
-        rule = f"left out: the whole tree of {player.env_id} is enumerated"
-        raise SettingError("max_positions", rule, max_positions)
-    if reason := search_grade.reason_not_searchable(player):
-        raise PlayerError(reason)

@@ -1,29 +1,26 @@
 """Training from Python: one agent, or agents of several seeds."""
 
-import dataclasses
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Unpack
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 from flax import nnx
 from tqdm import tqdm
 
-from jax_ttt.api.agent import Agent
 from jax_ttt.api.training_result import Run, Runs
 from jax_ttt.config import presets
 from jax_ttt.config.errors import ConflictError, Refused, SettingError, did_you_mean
-from jax_ttt.config.game_facts import ENUMERABLE
+from jax_ttt.config.game_facts import enumerable_games
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE, Setting
+from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.setting_keywords import SettingKeywords
 from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.metrics_rows import Row
-from jax_ttt.grading import training_evaluation
-from jax_ttt.grading.grade import Grade
-from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import Layout, run_key
-from jax_ttt.training.run_state import RunStep
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.runtime import compiling, standard_streams
+from jax_ttt.training import chunks, loop, many_agents, run_state
+from jax_ttt.training.many_agents import Block, Job
 
 
 def train(
@@ -32,8 +29,8 @@ def train(
     *,
     until_proven: bool = False,
     keep_agents: bool = False,
-    progress: bool = False,
-    **settings: Setting,
+    progress: bool | None = None,
+    **settings: Unpack[SettingKeywords],
 ) -> Run:
     """Train an agent by self-play or against an opponent.
 
@@ -48,7 +45,8 @@ def train(
             game's preset.
         until_proven: Stop at the first evaluation that proves the agent unbeatable.
         keep_agents: Keep a copy of the agent at each evaluation, in `Run.agents`.
-        progress: Show a progress bar on stderr.
+        progress: Show a progress bar on stderr; by default in a terminal and in a
+            notebook.
         **settings: Settings to change, by the fields of `Config`: for instance
             `env_id="connect_four"`, `learning_rate=5e-3` or `opponent="random"`.
 
@@ -59,7 +57,7 @@ def train(
         Refused: a setting is unknown, outside its range, or incompatible with another.
         FloatingPointError: the loss is no longer finite.
 
-    Example:
+    Examples:
         >>> run = jax_ttt.train(seed=1, preset="table", tremble=0.6)
         >>> run.is_proven
         True
@@ -73,11 +71,13 @@ and at most 1e+38, got -1.0
         rule = f'a whole number (did you mean preset="{seed}"?)'
         raise SettingError("seed", rule, seed)
     SEED_RANGE.check("seed", seed)
+    compiling.use_user_cache()
     config = make_config(preset, settings)
     if until_proven and not config.run.can_be_proven:
-        rule = f"False, or the game one of {', '.join(ENUMERABLE)}, or start_share set"
+        games = ", ".join(enumerable_games())
+        rule = f"False, or the game one of {games}, or start_share set"
         raise SettingError("until_proven", rule, config.env_id)
-    with tqdm(total=config.run.num_updates, unit="update", disable=not progress) as bar:
+    with standard_streams.updates_bar(config.run.num_updates, progress) as bar:
         return _train_one(config, seed, until_proven, keep_agents, bar)
 
 
@@ -85,18 +85,20 @@ def train_many(
     seeds: Iterable[int],
     preset: str | Config | None = None,
     *,
-    progress: bool = False,
-    **settings: Setting,
+    progress: bool | None = None,
+    **settings: Unpack[SettingKeywords],
 ) -> Runs:
     """Train one agent per seed with the same settings.
 
     On a CPU, agents train one after another with one compiled program; each is the
-    agent of `train`. On an accelerator, as many agents train at once as fit in memory.
+    agent of `train`. On an accelerator, 1,024 agents train at once, or fewer if they
+    don't fit into its memory.
 
     Args:
         seeds: The seeds, for instance `range(8)`.
         preset: As in `train`.
-        progress: Show a progress bar on stderr.
+        progress: Show a progress bar on stderr; by default in a terminal and in a
+            notebook.
         **settings: As in `train`.
 
     Returns:
@@ -105,7 +107,7 @@ def train_many(
     Raises:
         Refused: as in `train`; or there are no seeds, or a seed is given twice.
 
-    Example:
+    Examples:
         >>> runs = jax_ttt.train_many([1, 2], preset="table")
         >>> runs.num_proven
         2
@@ -117,22 +119,40 @@ def train_many(
         SEED_RANGE.check("seeds", seed)
     if not seed_list or len(set(seed_list)) < len(seed_list):
         raise SettingError("seeds", "one or more different seeds", seed_list)
-    size = many_agents.agents_that_fit(config)
-    groups = [seed_list[i : i + size] for i in range(0, len(seed_list), size)]
-    runs_by_seed: dict[int, Run | None] = {}
-    with tqdm(total=len(seed_list), unit="agent", disable=not progress) as bar:
-        for group in groups:
-            if len(group) > 1:
-                runs_by_seed |= _train_together(config, group)
-            else:
-                runs_by_seed[group[0]] = _train_unless_diverged(config, group[0])
-            bar.update(len(group))
-    runs = tuple(run for run in runs_by_seed.values() if run is not None)
-    diverged = tuple(seed for seed, run in runs_by_seed.items() if run is None)
-    return Runs(config, runs, diverged)
+    compiling.use_user_cache()
+    jobs = [Job(config, seed) for seed in seed_list]
+    runs: list[Run] = []
+    diverged: list[int] = []
+    total = len(jobs) * config.run.num_updates
+    with standard_streams.updates_bar(total, progress) as bar:
+        done = 0  # updates of the agents in finished blocks
+
+        def show(block: Block) -> None:
+            updates = done + len(block.jobs) * block.update
+            standard_streams.show_updates(bar, updates)
+
+        for block in many_agents.train_blocks(jobs, on_step=show):
+            for index, params in enumerate(block.params()):
+                run = _run_of(block, index, params)
+                if run is None:
+                    diverged.append(block.jobs[index].seed)
+                else:
+                    runs.append(run)
+            done += len(block.jobs) * config.run.num_updates
+    return Runs(config, tuple(runs), tuple(diverged))
 
 
-def make_config(preset: str | Config | None, fields: Mapping[str, Setting]) -> Config:
+def _run_of(block: Block, index: int, params: nnx.State) -> Run | None:
+    """Return the run of an agent of a block; None if it diverged."""
+    result = block.result(index)
+    if result.grade is None:
+        return None
+    job = block.jobs[index]
+    agent = _agent(job.config, params, job.seed, result.update, result.grade)
+    return Run(agent, tuple(block.rows(index)), (agent,))
+
+
+def make_config(preset: str | Config | None, fields: Mapping[str, object]) -> Config:
     """Return the settings of a preset with these fields changed.
 
     Raises:
@@ -153,16 +173,13 @@ def make_config(preset: str | Config | None, fields: Mapping[str, Setting]) -> C
     except ConflictError as error:
         if isinstance(preset, Config):
             raise
-        raise Refused(f"{error} (the others are those of preset {preset})") from None
+        note = f"; the other values come from preset {preset}"
+        raise Refused(f"{error}{note}") from None
     return config
 
 
 def _train_one(
-    config: Config,
-    seed: int,
-    until_proven: bool,
-    keep_agents: bool,
-    bar: tqdm | None = None,
+    config: Config, seed: int, until_proven: bool, keep_agents: bool, bar: tqdm
 ) -> Run:
     """Train one agent; `bar` shows its updates."""
     rows: list[Row] = []
@@ -172,91 +189,24 @@ def _train_one(
     def stop() -> bool:
         return until_proven and grade.unbeatable is True
 
-    steps = loop.training_steps(
-        loop.make_learner(config, seed), run_key(seed), stop=stop
-    )
-    graded = run_state.with_grades(config, steps, grade)
-    latest, grade = start = next(graded)  # a run has at least its first evaluation
-    for latest, grade in itertools.chain([start], graded):
-        rows.append(run_state.metrics_row(latest, grade))
-        if keep_agents and latest.evaluation is not None:
-            agents.append(
-                _copy_agent(config, latest.params, seed, latest.update, grade)
-            )
-        if bar is not None:
-            bar.update(latest.update - bar.n)
-    agent = _copy_agent(config, latest.params, seed, latest.update, grade)
-    return Run(agent, tuple(rows), (*agents[:-1], agent))
+    learner, keys = loop.make_learner([config], [seed]), chunks.run_keys([seed])
+    for step in loop.training_steps(learner, keys, stop=stop):
+        if step.evaluation is not None:
+            grade = run_state.grade_of(config, step.evaluation)
+            # A run ends with an evaluation.
+            agents = [
+                *(agents if keep_agents else []),
+                _agent(config, step.params(), seed, step.update, grade),
+            ]
+        rows.append(run_state.metrics_row(step, grade))
+        standard_streams.show_updates(bar, step.update)
+    return Run(agents[-1], tuple(rows), tuple(agents))
 
 
-def _copy_agent(
-    config: Config, params: nnx.State, seed: int, update: int, grade: Grade
+def _agent(
+    config: Config, params: nnx.State, seed: int, num_updates: int, grade: Grade
 ) -> Agent:
-    """Return an agent with a copy of these parameters."""
-    return Agent(config, jax.tree.map(jnp.array, params), seed, update, grade)
-
-
-def _train_unless_diverged(config: Config, seed: int) -> Run | None:
-    try:
-        return _train_one(config, seed, until_proven=False, keep_agents=False)
-    except FloatingPointError:
-        return None
-
-
-def _train_together(config: Config, seeds: Sequence[int]) -> dict[int, Run | None]:
-    """Train the agents of these seeds in one program; None if an agent diverged."""
-    ungraded = run_state.initial_grade(config)
-    records = [AgentRecord(ungraded) for _ in seeds]
-    learner = loop.make_learners([config] * len(seeds), seeds)
-    keys = np.stack([run_key(seed) for seed in seeds])
-    steps = loop.training_steps(learner, keys, layout=Layout(many=True))
-    latest = start = next(steps)
-    for latest in itertools.chain([start], steps):
-        agent_steps = split_step(latest, len(seeds))
-        for record, agent_step in zip(records, agent_steps, strict=True):
-            record.add(config, agent_step)
-    runs: dict[int, Run | None] = dict.fromkeys(seeds)
-    for i, (seed, record) in enumerate(zip(seeds, records, strict=True)):
-        if not record.diverged:
-            params = jax.tree.map(lambda leaf, i=i: leaf[i], latest.params)
-            agent = _copy_agent(config, params, seed, latest.update, record.grade)
-            runs[seed] = Run(agent, tuple(record.rows), (agent,))
-    return runs
-
-
-@dataclasses.dataclass
-class AgentRecord:
-    """The rows of one of several agents that train at once, until it diverges."""
-
-    grade: Grade
-    rows: list[Row] = dataclasses.field(default_factory=list)
-    diverged: bool = False
-
-    def add(self, config: Config, step: RunStep) -> None:
-        """Add a step of the agent's run."""
-        self.diverged = self.diverged or bool(step.diverged)
-        if self.diverged:
-            return
-        try:
-            if step.evaluation is not None:
-                self.grade = training_evaluation.grade_evaluation(
-                    config, step.evaluation
-                )
-        except FloatingPointError:
-            self.diverged = True
-        else:
-            self.rows.append(run_state.metrics_row(step, self.grade))
-
-
-def split_step(step: RunStep, num_agents: int) -> Iterator[RunStep]:
-    """Yield the step of each of the agents that train at once.
-
-    The counts of its state are the agent's; its learner is still shared by all agents.
-    """
-    for i in range(num_agents):
-        names = ("games", "wins", "losses", "env_steps", "diverged")
-        counts = {name: getattr(step.state, name)[i, ...] for name in names}
-        seconds = step.seconds / num_agents
-        state = dataclasses.replace(step.state, seconds=seconds, **counts)
-        results = (step.metrics, step.evaluation)
-        yield RunStep(state, *jax.tree.map(lambda x, i=i: x[i], results))
+    description = AgentDescription(
+        config=config, seed=seed, num_updates=num_updates, grade=grade
+    )
+    return Agent(description, params)

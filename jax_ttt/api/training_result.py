@@ -2,18 +2,23 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from jax_ttt.api import html
-from jax_ttt.api.agent import Agent
+from jax_ttt.api import data_frames, html
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
+from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Row, evaluated_rows
-from jax_ttt.grading.grade import wilson_interval
+from jax_ttt.files.picture_file import Picture, Theme
+from jax_ttt.grading import agent_groups
 from jax_ttt.pictures import curves
-from jax_ttt.pictures.picture import Picture, Theme
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text import grade_text
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -27,13 +32,16 @@ class Run:
         agents: The agents at all evaluations if `keep_agents` was set, in their order;
             else only the last agent.
 
-    Example:
+    Examples:
         >>> run = jax_ttt.train(seed=1, preset="table")
         >>> run.is_proven, run.proven_from < 400
         (True, True)
         >>> evaluations = [row for row in run.rows if row.event == "evaluation"]
         >>> [row.update for row in evaluations][:3]
         [0, 40, 80]
+        >>> last = run.to_rows()[-1]
+        >>> last["update"], last["unbeatable"], round(last["first_win_rate"], 3)
+        (400, True, 0.995)
     """
 
     agent: Agent
@@ -65,6 +73,34 @@ class Run:
         """Seconds of training, excluding compilation and evaluation."""
         return self.rows[-1].seconds
 
+    def to_rows(self) -> list[JsonObject]:
+        """Return the metrics as rows of a table: a dict for each record of `rows`.
+
+        The columns are the seed, the fields of the record and, in an evaluation,
+        `unbeatable` and the rates against random of each seat, for instance
+        `first_win_rate`. A row lacks the columns that it has no value for.
+        """
+        return [self._row(record) for record in self.rows]
+
+    def _row(self, record: Row) -> JsonObject:
+        cells: JsonObject = {"seed": self.seed}
+        for field in dataclasses.fields(record):
+            if field.name != "grade":
+                cells[field.name] = getattr(record, field.name)
+        if record.event == "chunk":
+            return cells
+        return cells | agent_groups.grade_cells(record.grade)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the rows of `to_rows` as a DataFrame; a missing value is NaN.
+
+        `pandas.concat([run.to_pandas() for run in runs])` has the metrics of all runs.
+
+        Raises:
+            Refused: pandas is not installed, `pip install 'jax_ttt[pandas]'`.
+        """
+        return data_frames.data_frame(self.to_rows())
+
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the learning curves, or the rounds of a run with counterexamples."""
         title = f"{self.config.env_id}, seed {self.seed}"
@@ -88,12 +124,14 @@ class Runs(Sequence[Run]):
         runs: The runs in the order of the given seeds.
         diverged: The seeds that diverged; they have no run.
 
-    Example:
+    Examples:
         >>> runs = jax_ttt.train_many([1, 2], preset="table")
         >>> runs
         2 of 2 agents are proven unbeatable (95% interval of the rate: 34% to 100%)
         >>> [run.seed for run in runs]
         [1, 2]
+        >>> [row["unbeatable"] for row in runs.to_rows()]
+        [True, True]
     """
 
     config: Config
@@ -128,6 +166,34 @@ class Runs(Sequence[Run]):
         """The 95 % interval of the rate of proven agents, from 0 to 1."""
         low, high = wilson_interval(self.num_proven, self.num_agents)
         return low, high
+
+    def to_rows(self) -> list[JsonObject]:
+        """Return the agents as rows of a table: a dict for each seed.
+
+        The columns are `seed`, `diverged`, `num_updates`, `games`, `seconds`,
+        `proven_from`, `unbeatable` and the rates against random of each seat, for
+        instance `first_win_rate`. A seed that diverged has only the first two.
+        """
+        rows: list[JsonObject] = []
+        for run in self.runs:
+            cells: JsonObject = {
+                "seed": run.seed,
+                "diverged": False,
+                "num_updates": run.agent.num_updates,
+                "games": run.rows[-1].games,
+                "seconds": run.seconds,
+                "proven_from": run.proven_from,
+            }
+            rows.append(cells | agent_groups.grade_cells(run.agent.grade))
+        return rows + [{"seed": seed, "diverged": True} for seed in self.diverged]
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the rows of `to_rows` as a DataFrame; a missing value is NaN.
+
+        Raises:
+            Refused: pandas is not installed, `pip install 'jax_ttt[pandas]'`.
+        """
+        return data_frames.data_frame(self.to_rows())
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw wins by seat, mean and range of the runs, and the share of proofs."""

@@ -12,10 +12,11 @@ from jax_ttt.api.agent import check_agent
 from jax_ttt.api.new_game import Board, game_of_board
 from jax_ttt.config.errors import GameError, MoveError
 from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
 from jax_ttt.pictures.board_svg import mover_text, values_board
-from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import analysis, saved_agents
+from jax_ttt.runtime import compiling
 from jax_ttt.text.board_text import board_cells
 
 
@@ -31,7 +32,7 @@ class Values(Mapping[int, float]):
         learned: The agent's values by legal move.
         exact: The values under best play by legal move; None if not enumerable.
 
-    Example:
+    Examples:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> values = jax_ttt.q_values(agent, [4, 0])
         >>> sorted(values)
@@ -99,7 +100,7 @@ class Values(Mapping[int, float]):
         return html.with_picture(text, self.picture)
 
 
-def q_values(agent: saved_agents.SavedAgent, board: Board) -> Values:
+def q_values(agent: saved_agents.Agent, board: Board) -> Values:
     """Return an agent's action values for a board.
 
     Args:
@@ -113,7 +114,7 @@ def q_values(agent: saved_agents.SavedAgent, board: Board) -> Values:
     Raises:
         Refused: `agent` is not an agent, a move is illegal, or the game is over.
 
-    Example:
+    Examples:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> values = jax_ttt.q_values(agent, [4, 1])
         >>> values[0] > values[7]
@@ -121,7 +122,7 @@ def q_values(agent: saved_agents.SavedAgent, board: Board) -> Values:
     """
     check_agent("q_values", agent)
     game = _unfinished_game(agent, board)
-    learned, exact = analysis.agent_values(game, agent), analysis.minimax_values(game)
+    learned, exact = analysis.agent_values(game, agent), analysis.best_play_values(game)
     legal = game.legal_moves
     return Values(
         game=game,
@@ -130,7 +131,7 @@ def q_values(agent: saved_agents.SavedAgent, board: Board) -> Values:
     )
 
 
-def best_move(agent: saved_agents.SavedAgent, board: Board) -> int:
+def best_move(agent: saved_agents.Agent, board: Board) -> int:
     """Return the move that an agent plays on a board: that with the highest value.
 
     Of several such moves, it is the lowest in an enumerable game. In the other games it
@@ -143,7 +144,7 @@ def best_move(agent: saved_agents.SavedAgent, board: Board) -> int:
     Raises:
         Refused: `agent` is not an agent, a move is illegal, or the game is over.
 
-    Example:
+    Examples:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
         >>> jax_ttt.best_move(agent, [0, 3, 1, 4])
         2
@@ -153,8 +154,9 @@ def best_move(agent: saved_agents.SavedAgent, board: Board) -> int:
     return game.move_of(agent.player, jax.random.key(0))
 
 
-def _unfinished_game(agent: saved_agents.SavedAgent, board: Board) -> Game:
+def _unfinished_game(agent: saved_agents.Agent, board: Board) -> Game:
     """Return the game that led to a board; raise `MoveError` if it is over."""
+    compiling.use_user_cache()
     game = game_of_board(board, agent.config.env_id)
     if game.is_over:
         raise MoveError("the game is over, so no move has a value")

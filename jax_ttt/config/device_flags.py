@@ -8,7 +8,6 @@ import tyro
 
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.ranges import Range
-from jax_ttt.config.settings import Config
 
 _NUM_PROCESSES_RANGE = Range(int, 1, 100_000, optional=True)
 _PROCESS_ID_RANGE = Range(int, 0, 99_999, optional=True)
@@ -25,8 +24,8 @@ class DeviceFlags:
     """
 
     devices: str | None = None
-    """Devices to spread the work over, a number or all: the games of a run, the agents
-    of a sweep, the positions that a player reaches. By default one;
+    """Devices to spread the work over, a number or all: the agents of a sweep, and the
+    positions that a player reaches. One agent trains on one device. By default one;
     with --distributed, which train and sweep have, all."""
 
     def __post_init__(self) -> None:
@@ -35,15 +34,6 @@ class DeviceFlags:
             return
         if not text.isascii() or not text.isdigit() or not 1 <= int(text) < 10**6:
             raise SettingError("devices", "a number from 1, or all", text)
-
-    def check_shares(self, config: Config) -> None:
-        """Raise `SettingError` if the devices can't share a run's games evenly.
-
-        With `all` the number of devices is unknown before JAX is loaded: then only
-        `mesh.check_even_split` refuses the settings.
-        """
-        if self.devices not in (None, "all"):
-            check_shares(config, int(self.devices))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,9 +45,9 @@ class DistributedFlags(DeviceFlags):
     """
 
     distributed: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Join the processes on several hosts that run this same command. JAX detects
-    SLURM, Open MPI, Kubernetes and TPU pods; elsewhere the next three flags are
-    needed."""
+    """Join the processes on several hosts that run this same command. They share the
+    agents of a sweep; a single agent is trained by each. JAX detects SLURM, Open MPI,
+    Kubernetes and TPU pods; elsewhere the next three flags are needed."""
     coordinator: str | None = None
     """Address of process 0, HOST:PORT, which the others connect to."""
     num_processes: Annotated[int | None, _NUM_PROCESSES_RANGE] = None
@@ -94,22 +84,3 @@ class DistributedFlags(DeviceFlags):
         if (self.process_id or 0) >= (self.num_processes or 0):
             rule = f"less than --num-processes {self.num_processes}"
             raise SettingError("process_id", rule, self.process_id)
-
-
-def check_shares(config: Config, num_devices: int) -> None:
-    """Raise `SettingError` if the devices can't share a run evenly.
-
-    The games at once, and the moves in the replay buffer, must be multiples of the
-    number of devices.
-    """
-    shared_sizes = {
-        "num_envs": config.run.num_envs,
-        "replay_capacity": config.replay.replay_capacity,
-    }
-    for field, number in shared_sizes.items():
-        if remainder := number % num_devices:
-            below = number - remainder
-            multiples = [size for size in (below, below + num_devices) if size]
-            sizes = " or ".join(f"{size:,}" for size in multiples)
-            rule = f"a multiple of the {num_devices:,} devices, such as {sizes}"
-            raise SettingError(field, rule, number)

@@ -8,6 +8,10 @@ class Refused(ValueError):  # noqa: N818  a public name
     """A request is not possible; the message says why, or what is possible."""
 
 
+_MAX_SHOWN = 200
+"""Maximum number of characters of a wrong value in a message."""
+
+
 class SettingError(Refused):
     """The value of a setting or flag is not allowed.
 
@@ -16,12 +20,27 @@ class SettingError(Refused):
     """
 
     def __init__(self, field: str, rule: str, value: object) -> None:
-        self._rule_and_value = f" must be {rule}, got {value!r}"
+        shown = repr(value)
+        if len(shown) > _MAX_SHOWN:  # a damaged file may have any value
+            shown = f"{shown[:_MAX_SHOWN]}..."
+        self._rule_and_value = f" must be {rule}, got {shown}"
         super().__init__(flag_name(field) + self._rule_and_value)
         self.field, self.rule, self.value = field, rule, value
 
     def __str__(self) -> str:
         return self.field + self._rule_and_value
+
+
+class UnknownGameError(SettingError):
+    """There is no game of this name; it may be one that a user must register."""
+
+    def __init__(self, field: str, games: Iterable[str], value: object) -> None:
+        super().__init__(field, f"one of {', '.join(games)}", value)
+        self._rule_and_value += (
+            ". If it is a game of your own, its file must run first: by --rules FILE "
+            "in a command with this flag, by an import in Python"
+        )
+        self.args = (flag_name(field) + self._rule_and_value,)
 
 
 class ConflictError(SettingError):

@@ -1,11 +1,16 @@
 """The facts about each game that PGX's rules do not give: one record per game.
 
 No other module compares `env_id` with a string, so that a new game needs only a record
-here. Imports no JAX.
+here. `jax_ttt.register_game` adds the records of users' games. Imports no JAX.
 """
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    import pgx
 
 Seat = Literal["first", "second"]
 SeatSetting = Literal["both", "first", "second"]
@@ -21,6 +26,9 @@ SEAT_OF_SIDE: dict[Side, Seat] = {side: seat for seat, side in SIDES.items()}
 LETTERS: tuple[str, str] = ("X", "O")
 """The letters of the first player's stones and of the second player's: the names of
 the seats wherever a person reads them, in every game."""
+
+Goal = Literal["not-lose", "win"]
+"""What a player must do in every game: not lose it (it is unbeatable), or win it."""
 
 MovesOn = Literal["cells", "columns"]
 Packing = Literal["cells", "columns"]
@@ -46,13 +54,17 @@ class GameFacts:
         ValueError: a fact needs another one that is missing.
     """
 
-    shape: tuple[int, int]
-    """Rows and columns of the board."""
+    shape: tuple[int, int] = (0, 0)
+    """Rows and columns of the board; only a user's game may be without one."""
     pgx_id: str | None = None
-    """PGX's name of the game; None for a game of our own."""
+    """PGX's name of the game; None for stones in a row, and for a user's game."""
     in_a_row: int | None = None
-    """Number of stones in a row that wins a game of our own; None for PGX's games.
+    """Number of stones in a row that wins in `line_games`; None for other games.
     Stones fall if moves are on columns."""
+    user_env: "pgx.Env | None" = None
+    """The rules of a user's game, see `jax_ttt.register_game`; None for other games."""
+    rules_file: str = ""
+    """The file of the flag `--rules` that registers the game; empty without it."""
     stones: bool = False
     """Whether PGX shows the board as two planes: the mover's stones, the opponent's."""
     moves_on: MovesOn | None = None
@@ -75,16 +87,23 @@ class GameFacts:
     """The default preset of the game."""
     exam: str | None = None
     """A file in `jax_ttt/grading` of positions whose moves have known values."""
+    best_result: Literal["first", "draw", "second"] | None = None
+    """Who wins with best play of both, or a draw; None if it is not listed here.
+    Corrections need it."""
+    move_names: tuple[str, ...] = ()
+    """The name of each action, for people; by default its number."""
+    board_text: "Callable[[pgx.State], str] | None" = None
+    """A user's function from a state to its board as text, in place of any other."""
 
     def __post_init__(self) -> None:
-        if (self.pgx_id is None) == (self.in_a_row is None):
-            raise ValueError("a game needs exactly one of pgx_id and in_a_row")
-        # A position's number is looked up by its stones; a tree has a level per move.
-        if self.enumerable and not (self.stones and self.max_moves):
-            raise ValueError(f"{self.pgx_id}: enumerable needs stones and max_moves")
+        sources = (self.pgx_id, self.in_a_row, self.user_env)
+        if sum(source is not None for source in sources) != 1:
+            raise ValueError("a game needs one of pgx_id, in_a_row and user_env")
+        if self.user_env is None and self.shape == (0, 0):
+            raise ValueError("pgx_id and in_a_row need shape")
         # Stones decide which view of a board is the canonical one.
         if self.symmetries and not self.stones:
-            raise ValueError(f"{self.pgx_id}: symmetries need stones")
+            raise ValueError("symmetries need stones")
 
 
 def square_views(size: int) -> tuple[Symmetry, ...]:
@@ -116,8 +135,10 @@ _EXAM = "connect_four.csv"
 def connect_game(columns: int, rows: int) -> GameFacts:
     """Return the facts about four in a row on a board of this size.
 
-    Stones fall, as in Connect Four.
+    Stones fall, as in Connect Four. Source of the results with best play: J. Tromp,
+    "John's Connect Four Playground".
     """
+    winners: dict[tuple[int, int], Seat] = {(7, 6): "first", (6, 6): "second"}
     return GameFacts(
         in_a_row=4,
         shape=(rows, columns),
@@ -128,6 +149,7 @@ def connect_game(columns: int, rows: int) -> GameFacts:
         packing="columns",
         certified=columns <= 5 and rows <= 5,
         exam=_EXAM if (columns, rows) == (7, 6) else None,
+        best_result=winners.get((columns, rows), "draw"),
     )
 
 
@@ -145,6 +167,7 @@ GAMES: dict[str, GameFacts] = {
         packing="cells",
         certified=True,
         preset="default",
+        best_result="draw",
     ),
     "connect_four": GameFacts(
         pgx_id="connect_four",
@@ -154,6 +177,7 @@ GAMES: dict[str, GameFacts] = {
         symmetries=column_views(6, 7),
         packing="columns",
         exam=_EXAM,
+        best_result="first",
     ),
     "othello": GameFacts(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
     "hex": GameFacts(pgx_id="hex", shape=(11, 11), moves_on="cells"),
@@ -179,16 +203,34 @@ GAMES: dict[str, GameFacts] = {
 DEFAULT_GAME = "tic_tac_toe"
 """The default game."""
 
+
+class GameName:
+    """Marks a text that must be the name of a game, one in `GAMES`."""
+
+
 if TYPE_CHECKING:
     EnvId = str
-else:  # the command line and type checks at run time need the choices
-    EnvId = Literal[tuple(GAMES)]
-
-ENUMERABLE = tuple(name for name, game in GAMES.items() if game.enumerable)
-"""The games whose tree can be enumerated, so that a proof is possible."""
+else:  # the command line and the checks of settings look for the mark
+    EnvId = Annotated[str, GameName()]
 
 CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
 """The games in which a player can get a certificate."""
+
+
+def enumerable_games() -> tuple[str, ...]:
+    """Return the games whose tree can be enumerated, so that a proof is possible."""
+    return tuple(name for name, game in GAMES.items() if game.enumerable)
+
+
+def games_with_all_boards() -> tuple[str, ...]:
+    """Return the enumerable games of stones: all their boards can be drawn."""
+    return tuple(name for name in enumerable_games() if GAMES[name].stones)
+
+
+def rules_flag(env_id: EnvId) -> str:
+    """Return the flag that a command line needs for a user's game; else nothing."""
+    file = GAMES[env_id].rules_file
+    return f" --rules {shlex.quote(file)}" if file else ""
 
 
 def reason_game_is_not_searchable(env_id: EnvId) -> str:
@@ -199,7 +241,25 @@ def reason_game_is_not_searchable(env_id: EnvId) -> str:
     game = GAMES[env_id]
     if game.enumerable:
         return f"the whole tree of {env_id} is enumerated"
-    return "" if game.packing else f"positions of {env_id} have no keys"
+    return "" if game.packing else f"{env_id}'s positions can't be enumerated here"
+
+
+def reason_goal_is_out_of_reach(env_id: EnvId, seat: Seat, goal: Goal) -> str:
+    """Return why no player in this seat can reach a goal against best play.
+
+    Empty if one can.
+    """
+    best_result = GAMES[env_id].best_result
+    if best_result is None:
+        return f"the result of {env_id} with best play is not known here"
+    if best_result == seat or (best_result == "draw" and goal == "not-lose"):
+        return ""
+    with_best_play = "it is a draw"
+    if best_result != "draw":
+        with_best_play = f"{seat_name(best_result)} wins"
+    aim = "win every game" if goal == "win" else "avoid every loss"
+    name = seat_name(seat)
+    return f"{name} can't {aim} in {env_id}: with best play, {with_best_play}"
 
 
 def seat_name(seat: Seat) -> str:
@@ -208,18 +268,40 @@ def seat_name(seat: Seat) -> str:
 
 
 def move_name(env_id: EnvId, move: int) -> str:
-    """Return the number by which people read and type a move.
+    """Return the name by which people read and type a move.
 
     Squares count from 0, row by row, and columns from 1, as players of Connect Four
-    count them. Python, files and programs use PGX's action instead, which counts from 0
-    in all games.
+    count them; a user's game may have words. Python, files and programs use PGX's
+    action instead, which counts from 0 in all games.
     """
-    return str(move + (GAMES[env_id].moves_on == "columns"))
+    game = GAMES[env_id]
+    if game.move_names:
+        return game.move_names[move]
+    return str(move + (game.moves_on == "columns"))
+
+
+def move_with_letter(env_id: EnvId, seat: Seat, move: int) -> str:
+    """Return a move with its player's letter: `X4`; `X a2` where moves have words."""
+    space = " " if GAMES[env_id].move_names else ""
+    return f"{seat_name(seat)}{space}{move_name(env_id, move)}"
+
+
+def move_noun(env_id: EnvId) -> Literal["square", "column", "move"]:
+    """Return what the name of a move stands for: a word is just a move."""
+    game = GAMES[env_id]
+    if game.moves_on is None or game.move_names:
+        return "move"
+    return "column" if game.moves_on == "columns" else "square"
 
 
 def move_names_phrase(env_id: EnvId) -> str:
-    """Return which moves the numbers name, for instance `columns 1 to 7`."""
-    game = GAMES[env_id]
-    if game.moves_on == "columns":
-        return f"columns 1 to {game.shape[1]}"
-    return f"squares 0 to {game.shape[0] * game.shape[1] - 1}, row by row"
+    """Return which moves the numbers name, for instance `columns 1 to 7`.
+
+    Empty where they name neither squares nor columns.
+    """
+    rows, columns = GAMES[env_id].shape
+    return {
+        "square": f"squares 0 to {rows * columns - 1}, row by row",
+        "column": f"columns 1 to {columns}",
+        "move": "",
+    }[move_noun(env_id)]

@@ -11,7 +11,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from tyro.constructors import PrimitiveConstructorSpec
 
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import SettingError, UnknownGameError
+from jax_ttt.config.game_facts import GAMES, GameName
 
 Setting: TypeAlias = str | int | float | bool | None
 """The value of a field of the settings."""
@@ -117,7 +118,13 @@ class SettingsPart:
 
     def __post_init__(self) -> None:
         for field, hint in field_types(type(self)).items():
-            check_setting(field, hint, getattr(self, field))
+            value = getattr(self, field)
+            check_setting(field, hint, value)
+            allowed = range_of(hint)
+            if allowed and allowed.kind is float and isinstance(value, int):
+                # As a file gives it back, so that its bytes are the same if it is saved
+                # again.
+                object.__setattr__(self, field, float(value))
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
@@ -134,6 +141,9 @@ def check_setting(field: str, hint: object, value: object) -> None:
     """Raise `SettingError` unless the field's type `hint` allows the value."""
     if (allowed := range_of(hint)) is not None:
         allowed.check(field, value)
+    elif is_game_name(hint):
+        if not isinstance(value, str) or value not in GAMES:
+            raise UnknownGameError(field, tuple(GAMES), value)
     elif typing.get_origin(hint) is Literal:
         if value not in (words := typing.get_args(hint)):
             raise SettingError(field, f"one of {', '.join(words)}", value)
@@ -164,6 +174,14 @@ def range_of(hint: object) -> Range | None:
     """Return the range of a field's type, or None if it has no range."""
     extras = getattr(hint, "__metadata__", ())
     return next((extra for extra in extras if isinstance(extra, Range)), None)
+
+
+def is_game_name(hint: object) -> bool:
+    """Return whether a type, which may be optional, is that of the name of a game."""
+    marks = getattr(hint, "__metadata__", ())
+    return any(isinstance(mark, GameName) for mark in marks) or any(
+        map(is_game_name, typing.get_args(hint))
+    )
 
 
 SEED_RANGE = Range(int, 0, 2**32 - 1)

@@ -8,8 +8,10 @@ A field's docstring is the help of its flag. Imports no JAX, so that bad setting
 refused immediately.
 """
 
+import copy
 import dataclasses
 import functools
+from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
     import jax
 
 
+COUNTEREXAMPLES = "counterexamples"
+"""The pool that evaluations fill."""
+NO_AGENT = "none"
+"""The agent of a training that begins with random weights."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSettings(SettingsPart):
     """The game, the number of games at once and the length of the training."""
@@ -47,20 +55,35 @@ class RunSettings(SettingsPart):
     """Restart all games together after the last one has ended, as J. Antognini's
     program does."""
     start_share: Fraction = 0.0
-    """Share of the new games that start in the pool: the counterexamples of the latest
-    evaluations. A counterexample is a position in which the agent had a choice, on a
-    line of play that beats it. Each evaluation searches all positions that the agent
-    reaches for them. Only in self-play, in games whose positions have keys and that are
-    too large to enumerate."""
+    """Share of the new games that start in the pool of start_positions. Only in
+    self-play, in games that are too large to enumerate, but whose positions that a
+    player reaches can be enumerated: four in a row, and games like it."""
+    start_positions: str = COUNTEREXAMPLES
+    """counterexamples: those of the latest evaluations. A counterexample is a position
+    in which the agent had a choice, on a line of play that beats it. Each evaluation
+    searches all positions that the agent reaches for them. Or a corrected agent's file:
+    the positions of its corrections, without their moves."""
+    start_agent: str = NO_AGENT
+    """A saved agent whose weights the training begins with, or none: random weights."""
 
     @property
     def can_be_proven(self) -> bool:
         """Whether evaluations during the run can prove the agent unbeatable."""
-        return GAMES[self.env_id].enumerable or self.start_share > 0
+        return GAMES[self.env_id].enumerable or self.finds_counterexamples
+
+    @property
+    def finds_counterexamples(self) -> bool:
+        """Whether evaluations search for counterexamples, where new games start."""
+        return self.start_share > 0 and self.start_positions == COUNTEREXAMPLES
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
-        return {"lockstep": "num_envs 1"} if self.num_envs == 1 else {}
+        causes = {}
+        if self.num_envs == 1:
+            causes["lockstep"] = "num_envs 1"
+        if not self.start_share:
+            causes["start_positions"] = "start_share 0"
+        return causes
 
 
 SELF = "self"
@@ -107,8 +130,6 @@ NetworkKind = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
 TableKey = Literal["position", "after-state", "hash"]
 
-PATCH_SIDE = 4
-"""Rows and columns of a filter's patch, in cells: four in a row fit into it."""
 _MLP_FIELDS = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
 
 
@@ -266,6 +287,9 @@ class ExplorationSettings(SettingsPart):
 OptimizerKind = Literal["adamw", "sgd"]
 Loss = Literal["huber", "mse"]
 Precision = Literal["auto", "float32", "bfloat16"]
+AgentPrecision = Literal["auto", "float32", "int8"]
+"""The weights of a corrected agent: as they were trained, or a network of integers.
+auto: integers in games too large to enumerate, if the network can be made of them."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -352,7 +376,7 @@ class EvaluationSettings(SettingsPart):
     """Maximum number of positions that an evaluation with start_share enumerates in
     each seat; beyond it counterexamples come from a sample."""
 
-    def num_games(self, is_exact: bool) -> int:
+    def num_eval_games(self, is_exact: bool) -> int:
         """Return the number of games of an evaluation's match; 0 means no match.
 
         `is_exact` says whether the evaluation has exact results without the match.
@@ -467,12 +491,10 @@ def setting_type(name: str) -> object:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """All settings of a run except its seed: agents of all seeds share one program.
+    """All settings of a run except its seed, in parts.
 
-    `Config.of` makes settings from single fields, and `replace` changes some fields.
-    A field that has no effect with the others may have any value in its range: presets
-    and files contain all fields. But `check_changes` refuses a user's change of such a
-    field.
+    Presets and files contain all settings. One that has no effect with the others may
+    have any value in its range.
 
     Raises:
         SettingError: a field is outside its range, or contradicts others.
@@ -496,11 +518,11 @@ class Config:
             _check_opponent(self)
 
     @classmethod
-    def of(cls, **fields: object) -> "Config":
+    def of(cls, /, **fields: object) -> "Config":
         """Return the settings with these fields and defaults for the others."""
         return cls().replace(**fields)
 
-    def replace(self, **fields: object) -> "Config":
+    def replace(self, /, **fields: object) -> "Config":
         """Return the settings with these fields changed.
 
         A schedule whose start is given alone keeps the ratio of its end to its start.
@@ -512,7 +534,8 @@ class Config:
         for name, value in fields.items():
             if name not in PART_OF_FIELD:
                 hint = did_you_mean(name, PART_OF_FIELD)
-                raise SettingError(name, f"the name of a setting{hint}", value)
+                rule = f"the name of a setting{hint}"
+                raise SettingError(_printable(name), rule, value)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
             values[name] = value if item is None else item()
@@ -544,6 +567,21 @@ class Config:
         """Return the values of all fields, by name."""
         return {name: self.value(name) for name in PART_OF_FIELD}
 
+    @staticmethod
+    def check_names(parts: dict[str, dict[str, object]]) -> None:
+        """Raise `SettingError` for a name in a file's settings that has no field.
+
+        The settings have an object for each part; their values are not checked. A
+        misspelled setting would have no effect.
+        """
+        for part, fields in parts.items():
+            if part not in PART_TYPES:
+                raise _wrong_name(part, fields, "a part of the settings", PART_TYPES)
+            for name, value in fields.items():
+                if PART_OF_FIELD.get(name) != part:
+                    kind = f"the name of a setting of the part {part}"
+                    raise _wrong_name(name, value, kind, PART_OF_FIELD)
+
     def value(self, name: str) -> Setting:
         """Return the value of a field."""
         return getattr(getattr(self, PART_OF_FIELD[name]), name)
@@ -558,8 +596,10 @@ class Config:
             causes["canonical"] = cause
         if self.network.is_table:
             causes["precision"] = "network table"
-        if not self.run.start_share:
+        if not self.finds_counterexamples:
             causes["max_positions"] = "start_share 0"
+            if self.run.start_share:
+                causes["max_positions"] = f"start_positions {self.run.start_positions}"
         if self.target.backward:
             causes["lockstep"] = "backward: all games end in each update"
         return causes
@@ -607,14 +647,9 @@ class Config:
         )
 
     @property
-    def evaluations_change_training(self) -> bool:
-        """Whether the training depends on `eval_every`."""
-        return self.finds_counterexamples or self.optimizer.learning_rate_decay < 1
-
-    @property
     def finds_counterexamples(self) -> bool:
         """Whether evaluations search for counterexamples, where new games start."""
-        return self.run.start_share > 0
+        return self.run.finds_counterexamples
 
     @property
     def hyper(self) -> Hyper:
@@ -633,10 +668,42 @@ class Config:
         )
 
     @functools.cached_property
-    def compiled_for(self) -> tuple[Setting, ...]:
-        """The settings that a program is compiled for: all but `Hyper`'s."""
-        fields = self.as_dict().items()
-        return tuple(value for name, value in fields if name not in Hyper._fields)
+    def without_hyper(self) -> "Config":
+        """The settings that a program is compiled for: those of `Hyper` are None.
+
+        A program that reads such a number from here, instead of from its data, fails
+        when it is traced.
+        """
+        static = copy.copy(self)
+        for name, part_of_hyper in _HYPER_PARTS.items():
+            part = copy.copy(getattr(self, name))
+            for field_name in part_of_hyper:
+                object.__setattr__(part, field_name, None)
+            object.__setattr__(static, name, part)
+        return static
+
+
+def _wrong_name(
+    name: str, value: object, kind: str, names: Iterable[str]
+) -> SettingError:
+    """Return the error of a name in an object that is not one of these names."""
+    if name in PART_OF_FIELD:
+        rule = f"in the part {PART_OF_FIELD[name]}"
+    else:
+        rule = f"{kind}{did_you_mean(name, names)}"
+    return SettingError(_printable(name), rule, value)
+
+
+def _printable(name: str) -> str:
+    """Return a name for a message; a damaged file may have any characters in it."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+_HYPER_PARTS = {
+    part: [name for name in Hyper._fields if PART_OF_FIELD[name] == part]
+    for part in PART_TYPES
+}
+"""The fields of `Hyper` in each part of a `Config`."""
 
 
 def _check_game(config: Config) -> None:
@@ -645,6 +712,10 @@ def _check_game(config: Config) -> None:
     if config.network.is_table and not GAMES[env_id].enumerable:
         rule = f"mlp in {env_id}: too many boards for a table"
         raise ConflictError("network", rule, config.network.network)
+    has_hash = config.network.is_table and config.network.table_key == "hash"
+    if has_hash and not GAMES[env_id].stones:
+        rule = f"position or after-state in {env_id}: it does not show stones"
+        raise ConflictError("table_key", rule, config.network.table_key)
     if config.network.two_planes and not GAMES[env_id].stones:
         rule = f"false in {env_id}: it does not show stones"
         raise ConflictError("two_planes", rule, True)
@@ -654,8 +725,10 @@ def _check_game(config: Config) -> None:
     if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
         raise ConflictError("start_share", f"0: {reason}", start_share)
     opening = config.exploration.random_opening
-    if start_share and opening:  # random moves would lead away from a counterexample
-        raise ConflictError("random_opening", "0 with start_share", opening)
+    if config.finds_counterexamples and opening:
+        # Random moves would lead away from a counterexample.
+        rule = f"0 with start_positions {COUNTEREXAMPLES}"
+        raise ConflictError("random_opening", rule, opening)
 
 
 def _check_replay(config: Config) -> None:

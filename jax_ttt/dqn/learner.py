@@ -26,8 +26,9 @@ A `Learner` holds what no update changes, a `TrainState` what every update chang
     chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
     state, metrics = chunk(learner, state, num_updates=50)
 
-`jax.vmap` over learners trains many agents at once. The opponent may also be another
-player (see `games.training_opponents`).
+`jax.vmap` over the learner's numbers trains many agents at once (see
+`training.chunks`). The opponent may also be another player (see
+`games.training_opponents`).
 
 Axes: `B` games or moves, `A` actions, `H` heads (see `q_network.head_values`), `T`
 turns of a game, `S` agents that train at once.
@@ -35,10 +36,12 @@ turns of a game, `S` agents that train at once.
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 import pgx
 from flax import nnx
@@ -57,11 +60,11 @@ from jax_ttt.dqn import (
 from jax_ttt.dqn.equations import ScalarLike, Transition
 from jax_ttt.dqn.metrics import Metrics, chunk_metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
-from jax_ttt.games import pgx_games, position_lookup, training_opponents
-from jax_ttt.games.stone_boards import Positions
+from jax_ttt.games import pgx_games, training_opponents
 from jax_ttt.games.training_opponents import Opponent, SelfPlay
-from jax_ttt.networks import q_network
+from jax_ttt.networks import q_network, table
 from jax_ttt.networks.q_network import Network
+from jax_ttt.networks.table import Positions
 
 
 @jax.tree_util.register_dataclass
@@ -106,18 +109,18 @@ class StepMetrics(NamedTuple):
     grad_norm: jax.Array
 
 
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """All that updates depend on and never change. Make it by `Learner.of`.
+    """All that updates depend on and never change. Make it by `of` or `of_agents`.
 
-    It is a pytree (see the end of this file). `config` is static: programs are compiled
-    for it. The numbers among the settings are leaves, `hyper`, so learners that differ
-    only in them share programs. A method must read these numbers from `hyper`: learners
-    with gamma 0.9 and 1 share one program, and in it `config` may say 0.9 for both.
+    It is a pytree. `config` is static: programs are compiled for it. The numbers among
+    the settings are leaves, `hyper`, so learners that differ only in them share
+    programs; in `config` these are None.
     """
 
-    config: Config
-    hyper: Hyper  # float32, () each
+    config: Config = dataclasses.field(metadata={"static": True})
+    hyper: Hyper  # float32, () each; (S,) each for S agents
     opponent: Opponent
     positions: Positions | None  # for a table only
 
@@ -131,23 +134,35 @@ class Learner:
             ValueError: `opponent` is None although the settings name an opponent, or
                 they don't and it is not None.
         """
+        learner = cls.of_agents([config], opponent)
+        numbers = map(jnp.float32, config.hyper)
+        return dataclasses.replace(learner, hyper=Hyper(*numbers))
+
+    @classmethod
+    def of_agents(
+        cls, configs: Sequence[Config], opponent: Opponent | None = None
+    ) -> "Learner":
+        """Return the learner of `S` agents, whose numbers have an axis of agents.
+
+        Opponent and positions are the same for all agents, so they have none.
+
+        Raises:
+            ValueError: as `of`, or the settings differ in more than `Hyper`.
+        """
+        config = configs[0]
         if config.opponent.is_self != (opponent is None):
             raise ValueError(f"the settings name {config.opponent.opponent!r}")
+        # Equal settings are often one object, which is compared only once.
+        different = {id(config): config for config in configs}.values()
+        if any(other.without_hyper != config.without_hyper for other in different):
+            raise ValueError("the settings differ in more than numbers that are data")
+        numbers = np.array([config.hyper for config in configs], np.float32)
         return cls(
-            config=config,
-            hyper=Hyper(*map(jnp.float32, config.hyper)),
+            config=config.without_hyper,
+            hyper=Hyper(*jax.device_put([*numbers.T])),
             opponent=opponent or SelfPlay(config.env_id, config.run.num_envs),
-            positions=position_lookup.positions_for(config.architecture),
+            positions=table.positions_for(config.architecture),
         )
-
-    @property
-    def axes(self) -> "Learner":
-        """The `in_axes` for `jax.vmap` over stacked learners, `(S,)`.
-
-        They differ in their numbers and in their opponents' leaves.
-        """
-        # These are axes, not values: `in_axes` must have the structure of a learner.
-        return dataclasses.replace(self, hyper=0, opponent=0, positions=None)
 
     @property
     def network(self) -> Network:
@@ -513,32 +528,3 @@ def update_metrics(
         env_steps=jnp.sum(played.env_steps),
         rows=jnp.int32(0) if visited is None else jnp.sum(visited),
     )
-
-
-class _CompiledFor:
-    """The static part of a learner: equal for settings that differ only in `Hyper`."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self._fields = config.compiled_for
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _CompiledFor) and self._fields == other._fields
-
-    def __hash__(self) -> int:
-        return hash(self._fields)
-
-
-def _flatten(learner: Learner) -> tuple[tuple[object, ...], _CompiledFor]:
-    """Return the children and the static part of a learner, for JAX."""
-    children = (learner.hyper, learner.opponent, learner.positions)
-    return children, _CompiledFor(learner.config)
-
-
-def _unflatten(static: _CompiledFor, children: tuple) -> Learner:
-    """Return the learner of these parts; JAX also passes axes as children."""
-    hyper, opponent, positions = children
-    return Learner(static.config, hyper, opponent, positions)
-
-
-jax.tree_util.register_pytree_node(Learner, _flatten, _unflatten)

@@ -17,7 +17,8 @@ from jax_ttt.config.settings import RunSettings
 from jax_ttt.games import pgx_games, position_keys
 
 CAPACITY = 2**18
-"""Most positions in a pool; the positions of the oldest rounds leave it first."""
+"""Maximum number of positions in a pool; the positions of the oldest rounds leave it
+first."""
 
 
 class Pool(NamedTuple):

@@ -6,18 +6,20 @@ module doesn't import JAX, so that commands can read agents before it is loaded.
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.ranges import SEED_RANGE, Setting
+from jax_ttt.config.grade import Grade
+from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
-from jax_ttt.files import tensor_file
-from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading.grade import Grade
+from jax_ttt.files import json_records, tensor_file
+from jax_ttt.files.tensor_file import AgentError, TensorFile, Tensors
 
+CORRECTIONS = {"corrections.keys": "<u8", "corrections.actions": "|u1"}
+"""The names of the tensors of corrections, and their dtypes."""
 AGENT_NAME = "agent.safetensors"
 """The name of the trained agent's file in a run's folder."""
 
@@ -28,38 +30,37 @@ def agent_path(path: Path) -> Path:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _AgentGame:
-    """The part of the description in an agent's file that tells its game."""
+class AgentDescription:
+    """An agent without its weights: the description in its file."""
 
     kind: Literal["agent"] = "agent"
     """The kind of file."""
-    env_id: EnvId
-    """The game."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentDescription(_AgentGame):
-    """The description in an agent's file, beside its tensors."""
-
-    config: dict[str, Setting]
-    """The settings, by the names of their fields."""
+    config: Config
+    """The settings."""
     seed: int
     """Seed of all random numbers."""
     num_updates: Annotated[int, msgspec.Meta(ge=0)]
-    """Updates that the agent learned from."""
-    score: Grade
+    """Updates that the agent learned from; fewer than in the settings if its training
+    was stopped early."""
+    grade: Grade = dataclasses.field(repr=False)
     """Its last evaluation."""
+
+    def __post_init__(self) -> None:
+        SEED_RANGE.check("seed", self.seed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentFile:
+class AgentMetadata(AgentDescription, TensorFile):
+    """The entry `jax_ttt` in the metadata of an agent's file."""
+
+
+class AgentFile(NamedTuple):
     """The contents of an agent's file."""
 
-    config: Config
-    seed: int
-    num_updates: int  # learned from; fewer than in the settings if stopped early
-    grade: Grade  # of the last evaluation
-    tensors: dict[str, np.ndarray]  # the network's weights by name
+    description: AgentDescription
+    tensors: Tensors
+    """The network's weights, and in a corrected agent the columns of its corrections,
+    `CORRECTIONS`."""
 
 
 def encode_agent(agent: AgentFile) -> bytes:
@@ -71,41 +72,33 @@ def encode_agent(agent: AgentFile) -> bytes:
     for name, tensor in agent.tensors.items():
         if not np.isfinite(tensor).all():
             raise FloatingPointError(f"{name} is not finite; the agent was not saved")
-    description = AgentDescription(
-        env_id=agent.config.env_id,
-        config=agent.config.as_dict(),
-        seed=agent.seed,
-        num_updates=agent.num_updates,
-        score=agent.grade,
-    )
-    return tensor_file.encode_tensors(description, agent.tensors)
+    metadata = json_records.extend(AgentMetadata, agent.description)
+    return tensor_file.encode_tensors(metadata, agent.tensors)
 
 
 def read_agent(path: Path) -> AgentFile:
     """Return the agent of a file.
 
-    Whether the weights fit a network is not checked: that needs JAX.
+    Whether the tensors fit a network and a game is not checked: that needs JAX.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
-            or a weight is not finite.
+            a weight is not finite, or corrections are incomplete.
     """
     description, tensors = tensor_file.read_tensors(path, AgentDescription)
-    with tensor_file.errors_naming(path):
-        config = Config.of(**description.config)
-        SEED_RANGE.check("seed", description.seed)
-    if config.env_id != description.env_id:
-        raise AgentError(f"{path}: its game does not match its settings")
-    for name, tensor in tensors.items():
+    agent = AgentFile(description, tensors)
+    for name, tensor in agent.tensors.items():
         if not np.isfinite(tensor).all():
             raise AgentError(f"{path}: {name} has a weight that is not finite")
-    return AgentFile(
-        config=config,
-        seed=description.seed,
-        num_updates=description.num_updates,
-        grade=description.score,
-        tensors=tensors,
-    )
+    columns = [name for name in CORRECTIONS if name in agent.tensors]
+    for name in columns:
+        if agent.tensors[name].dtype.str != CORRECTIONS[name]:
+            raise AgentError(
+                f"{path}: {name} has another dtype than {CORRECTIONS[name]}"
+            )
+    if len(columns) == 1:
+        raise AgentError(f"{path}: corrections need both keys and actions")
+    return agent
 
 
 def read_env_id(path: Path) -> EnvId:
@@ -115,4 +108,4 @@ def read_env_id(path: Path) -> EnvId:
         AgentError: the file is missing or damaged, or another program or version wrote
             it.
     """
-    return tensor_file.read_description(path, _AgentGame).env_id
+    return tensor_file.read_description(path, AgentDescription).config.env_id

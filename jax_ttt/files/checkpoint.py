@@ -12,14 +12,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.presets import Preset
-from jax_ttt.config.ranges import SEED_RANGE, Setting
-from jax_ttt.config.settings import Config
-from jax_ttt.files import tensor_file
+from jax_ttt.config.grade import Grade
+from jax_ttt.files import json_records, tensor_file
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading.grade import Grade
+from jax_ttt.files.run_folder import RunFolder, Settings
+from jax_ttt.files.tensor_file import AgentError, TensorFile, Tensors
 
 Finished = Literal["end", "proven"]
 """Why a run ended by itself: after its last update, or at the first proof."""
@@ -33,54 +30,30 @@ _LEARNED = tuple(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Settings):
     """What a run is to do; a run that continues keeps its plan."""
 
-    config: Config
-    preset: Preset
-    seed: int
     until_proven: bool = False
+    """Whether the run ends at the first proof."""
     snapshots: bool = False
+    """Whether it keeps the agents of its evaluations."""
     tensorboard: bool = False
-    wandb: str | None = None  # the id of its run at Weights & Biases
+    """Whether it writes for TensorBoard."""
+    wandb: str | None = None
+    """The id of its run at Weights & Biases."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A run at one moment, as plain data and NumPy arrays."""
+    """A run at one moment: the description in a checkpoint's file.
 
-    plan: Plan
-    update: int  # updates done
-    evaluated: int  # the update of the last evaluation; -1 before the first
-    grade: Grade  # of the last evaluation
-    best: Rank | None  # of the best agent so far, where losing ends are counted
-    finished: Finished | None  # None if there is more to do
-    seconds: dict[str, float]  # of the run's parts
-    total_seconds: float
-    environment: JsonObject  # versions, device, threads and random numbers
-    tensors: dict[str, np.ndarray]  # the leaves of the state
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CheckpointDescription:
-    """The description in a checkpoint's file, beside its tensors."""
+    The tensors beside it are the leaves of the run's state.
+    """
 
     kind: Literal["checkpoint"] = "checkpoint"
     """The kind of file."""
-    config: dict[str, Setting]
-    """The settings, by the names of their fields."""
-    preset: Preset
-    """The preset that the settings started from."""
-    seed: int
-    """Seed of all random numbers."""
-    until_proven: bool
-    """Whether the run ends at the first proof."""
-    snapshots: bool
-    """Whether it keeps the agents of its evaluations."""
-    tensorboard: bool
-    """Whether it writes for TensorBoard."""
-    wandb: str | None = None
-    """The id of its run at Weights & Biases."""
+    plan: Plan
+    """What the run is to do."""
     update: int
     """Updates done."""
     evaluated: int
@@ -101,85 +74,51 @@ class CheckpointDescription:
     whether the bits stay the same."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CheckpointMetadata(Checkpoint, TensorFile):
+    """The entry `jax_ttt` in the metadata of a checkpoint's file."""
+
+
 class LatestCheckpoint(NamedTuple):
     """The newest good checkpoint of a run."""
 
     run: RunFolder
     path: Path
     checkpoint: Checkpoint
+    tensors: Tensors
     damaged: dict[Path, str]
     """Newer files that can't be used, and why."""
 
 
-def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
+def encode_checkpoint(checkpoint: Checkpoint, tensors: Tensors) -> bytes:
     """Return the contents of a checkpoint's file.
 
     Raises:
         FloatingPointError: a weight is not finite.
         OverflowError: it would be larger than what can be read.
     """
-    if name := first_nonfinite_leaf(checkpoint.tensors):
+    if name := first_nonfinite_leaf(tensors):
         raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
-    plan = checkpoint.plan
-    description = CheckpointDescription(
-        config=plan.config.as_dict(),
-        preset=plan.preset,
-        seed=plan.seed,
-        until_proven=plan.until_proven,
-        snapshots=plan.snapshots,
-        tensorboard=plan.tensorboard,
-        wandb=plan.wandb,
-        update=checkpoint.update,
-        evaluated=checkpoint.evaluated,
-        grade=checkpoint.grade,
-        best=checkpoint.best,
-        finished=checkpoint.finished,
-        seconds=checkpoint.seconds,
-        total_seconds=checkpoint.total_seconds,
-        environment=checkpoint.environment,
-    )
-    return tensor_file.encode_tensors(description, checkpoint.tensors)
+    metadata = json_records.extend(CheckpointMetadata, checkpoint)
+    return tensor_file.encode_tensors(metadata, tensors)
 
 
-def read_checkpoint(path: Path) -> Checkpoint:
-    """Return the checkpoint of a file.
+def read_checkpoint(path: Path) -> tuple[Checkpoint, Tensors]:
+    """Return the checkpoint of a file, and the leaves of the run's state by name.
 
-    Whether its leaves fit the settings is not checked: that needs JAX.
+    Whether the leaves fit the settings is not checked: that needs JAX.
 
     Raises:
         AgentError: the file is missing or damaged, another program or version wrote it,
             or a weight is not finite.
     """
-    description, tensors = tensor_file.read_tensors(path, CheckpointDescription)
-    with tensor_file.errors_naming(path):
-        config = Config.of(**description.config)
-        SEED_RANGE.check("seed", description.seed)
+    checkpoint, tensors = tensor_file.read_tensors(path, Checkpoint)
     if name := first_nonfinite_leaf(tensors):
         raise AgentError(f"{path}: {name} is not finite")
-    plan = Plan(
-        config=config,
-        preset=description.preset,
-        seed=description.seed,
-        until_proven=description.until_proven,
-        snapshots=description.snapshots,
-        tensorboard=description.tensorboard,
-        wandb=description.wandb,
-    )
-    return Checkpoint(
-        plan=plan,
-        update=description.update,
-        evaluated=description.evaluated,
-        grade=description.grade,
-        best=description.best,
-        finished=description.finished,
-        seconds=description.seconds,
-        total_seconds=description.total_seconds,
-        environment=description.environment,
-        tensors=tensors,
-    )
+    return checkpoint, tensors
 
 
-def first_nonfinite_leaf(tensors: dict[str, np.ndarray]) -> str | None:
+def first_nonfinite_leaf(tensors: Tensors) -> str | None:
     """Return the name of the first learned leaf that is not finite; None if all are.
 
     Other leaves, such as environment states, may be infinite or NaN.
@@ -201,9 +140,11 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     damaged: dict[Path, str] = {}
     for path in run.checkpoints():
         try:
-            return LatestCheckpoint(run, path, read_checkpoint(path), damaged)
+            checkpoint, tensors = read_checkpoint(path)
         except AgentError as error:
             damaged[path] = str(error)
+        else:
+            return LatestCheckpoint(run, path, checkpoint, tensors, damaged)
     if damaged:
         first, *others = damaged.values()
         older = "; nor can an older one be used" if others else ""

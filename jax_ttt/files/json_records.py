@@ -1,13 +1,14 @@
 """Typed records as JSON and back.
 
-A record is a frozen dataclass. Fields that are None are not written. When an object is
-read, fields with a default may be missing, and unknown ones are ignored.
+A record is a frozen dataclass. A field that is None by default is not written if it is
+None. When an object is read, fields with a default may be missing, and unknown ones are
+ignored, but for those of settings, a `Config`.
 """
 
 import dataclasses
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -16,19 +17,43 @@ from jax_ttt.runtime import atomic_files
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 RecordT = TypeVar("RecordT")
-FORMAT_VERSION = 5
+VERSION: Final = 1
 """The version of the formats of all files; no other one is read."""
-MOST_FILE_BYTES = 2**20
+MAX_FILE_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
 
 
-def to_dict(record: object) -> JsonObject:
-    """Return the fields of a record that are not None as a JSON object."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Versioned:
+    """A file with the version of its format."""
+
+    version: Literal[1] = VERSION
+    """Version of the format."""
+
+
+def extend(kind: type[RecordT], record: object) -> RecordT:
+    """Return a record of a kind that has the fields of another record, and defaults."""
+    return kind(
+        **{field.name: getattr(record, field.name) for field in _fields(record)}
+    )
+
+
+def _fields(record: object) -> tuple[dataclasses.Field, ...]:
     if not dataclasses.is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"not a record: {record!r}")
-    fields = {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
+    return dataclasses.fields(record)
+
+
+def to_dict(record: object) -> JsonObject:
+    """Return the fields of a record as a JSON object.
+
+    Those that are None by default are left out if they are None.
+    """
+    values = {field: getattr(record, field.name) for field in _fields(record)}
     return {
-        name: _to_plain(value) for name, value in fields.items() if value is not None
+        field.name: _to_plain(value)
+        for field, value in values.items()
+        if value is not None or field.default is not None
     }
 
 
@@ -55,27 +80,45 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
     """Return the record of a JSON object.
 
     Raises:
-        ValueError: a field is missing or has the wrong type.
+        ValueError: a field is missing, has the wrong type or is not allowed.
     """
     try:
-        return msgspec.convert(value, kind)
+        record = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
+    _check_names(record, value)
+    return record
+
+
+def _check_names(record: object, value: object) -> None:
+    """Raise `ValueError` if a part of an object has names that its record refuses.
+
+    Such a record, a `Config`, has a method `check_names`. Unknown fields of others are
+    ignored.
+    """
+    if (check := getattr(record, "check_names", None)) is not None:
+        check(value)
+    elif dataclasses.is_dataclass(record) and isinstance(value, dict):
+        for field in dataclasses.fields(record):
+            part = getattr(record, field.name)
+            _check_names(part, value.get(field.name))
 
 
 def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
     """Return the record of a JSON text.
 
     Raises:
-        ValueError: it is not JSON, or a field is missing or has the wrong type.
+        ValueError: it is not JSON, or a field is missing, has the wrong type or is not
+            allowed.
     """
     try:
-        return msgspec.json.decode(text, type=kind)
+        value = msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(str(error)) from None
+    return from_dict(kind, value)
 
 
-def read_json(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> RecordT:
+def read_json(kind: type[RecordT], path: Path, most: int = MAX_FILE_BYTES) -> RecordT:
     """Return the record of a JSON file of at most `most` bytes.
 
     Raises:
@@ -84,11 +127,12 @@ def read_json(kind: type[RecordT], path: Path, most: int = MOST_FILE_BYTES) -> R
     return from_json(kind, atomic_files.read_bounded(path, most))
 
 
-def check_version(version: object) -> None:
-    """Raise `ValueError` unless files of this format version can be read."""
-    if version != FORMAT_VERSION:
-        text = str(version)[:20]
-        raise ValueError(f"format version {text}; this program reads {FORMAT_VERSION}")
+def check_version(value: JsonObject) -> None:
+    """Raise `ValueError` unless a file's JSON object has the version that is read."""
+    version = value.get("version")
+    if version != VERSION or isinstance(version, bool):
+        found = "no version" if version is None else f"version {str(version)[:20]}"
+        raise ValueError(f"{found} of the format; only {VERSION} can be read")
 
 
 def flatten_record(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:

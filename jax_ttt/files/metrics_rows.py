@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.grading.grade import Grade
+from jax_ttt.config.grade import Grade
 
 Event = Literal["chunk", "evaluation"]
 
@@ -14,7 +14,7 @@ Event = Literal["chunk", "evaluation"]
 class TrainingCounts:
     """Counts of a training.
 
-    The settings and the seed decide all of them but `seconds`.
+    On one CPU, the settings and the seed decide all of them but `seconds`.
     """
 
     update: int
@@ -68,7 +68,7 @@ class Evaluated(TrainingCounts, RowKind):
 
     event: Literal["evaluation"] = "evaluation"
     """The kind of row."""
-    grade: Grade
+    grade: Grade = dataclasses.field(repr=False)  # it prints as a report
     """The agent's grade."""
 
 
@@ -84,7 +84,7 @@ class AgentResult(TrainingCounts):
     """Seed of all random numbers."""
     diverged: bool
     """Whether a loss, a gradient, a weight or an action value was not finite."""
-    grade: Grade | None = None
+    grade: Grade | None = dataclasses.field(default=None, repr=False)
     """Its grade; None if it diverged."""
 
     @property
@@ -98,7 +98,7 @@ def evaluated_rows(
 ) -> list[Evaluated]:
     """Return the last row of each update that has rates against random in these seats.
 
-    A search at the end of a run adds a row with the same update.
+    The page evaluates an update again after a person's game that the agent learns from.
     """
     graded = {
         row.update: row
@@ -121,10 +121,7 @@ def source_of_rates(grades: Sequence[Grade], seats: Sequence[Seat] = SEATS) -> s
 
 
 def searched_rows(rows: Sequence[Row]) -> list[Evaluated]:
-    """Return the last row of each update that has results of a search.
-
-    At the end of a run, a search may follow an incomplete one of the same agent.
-    """
+    """Return the last row of each update that has results of a search."""
     searched = {
         row.update: row
         for row in rows

@@ -22,34 +22,41 @@ import os
 import re
 import shlex
 from pathlib import Path
-from typing import NamedTuple
 
 import filelock
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.game_facts import rules_flag
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import Preset
-from jax_ttt.config.ranges import SEED_RANGE, Setting
+from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.agent_file import AGENT_NAME
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, RowKind
-from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime import atomic_files
 
 RUNS = Path("runs")
 """Where `train` makes its folders."""
-MOST_METRICS = 2**31
+MAX_METRICS = 2**31
 """Bytes of the longest metrics that are read: some millions of rows."""
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
 _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
 
 
-class Settings(NamedTuple):
-    """The settings in a run's `config.json`."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a run trains: the part of its `config.json` that is read."""
 
     config: Config
+    """The settings."""
     preset: Preset
+    """The preset that the settings started from."""
     seed: int
+    """Seed of all random numbers."""
+
+    def __post_init__(self) -> None:
+        SEED_RANGE.check("seed", self.seed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -72,16 +79,12 @@ class RunSummary:
     """Time spent training by then, excluding compilation and evaluation."""
     grade: Grade | None = None
     """The last evaluation."""
+    win_rate: float | None = dataclasses.field(init=False, default=None)
+    """Its win rate against random, the mean of the graded seats, 0 to 1."""
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _ConfigFile:
-    """The part of `config.json` that is read."""
-
-    format_version: int = json_records.FORMAT_VERSION  # may be left out by hand
-    config: dict[str, Setting]
-    preset: Preset
-    seed: int
+    def __post_init__(self) -> None:
+        rates = None if self.grade is None else self.grade.mean_rates()
+        object.__setattr__(self, "win_rate", None if rates is None else rates[0])
 
 
 class InUseError(OSError):
@@ -203,7 +206,7 @@ class RunFolder:
         Raises:
             UnreadableError: the file can't be read.
         """
-        return atomic_files.read_bounded(self.metrics, MOST_METRICS).split(b"\n")[:-1]
+        return atomic_files.read_bounded(self.metrics, MAX_METRICS).split(b"\n")[:-1]
 
     def rows(self) -> list[Row]:
         """Return the rows of metrics.
@@ -225,19 +228,24 @@ class RunFolder:
                 return row
         return None
 
-    def summary(self) -> RunSummary | None:
-        """Return the run in short; None if the folder does not hold a run."""
+    def summary(self) -> RunSummary:
+        """Return the run in short.
+
+        Raises:
+            UsageError: the settings are missing, or they or the metrics can't be read.
+        """
+        settings = self.settings()
         try:
-            config, preset, seed = self.settings()
-            last = self.last_evaluation()
-        except ValueError:
-            return None
+            # A run writes its first row after it is compiled.
+            last = self.last_evaluation() if self.metrics.exists() else None
+        except ValueError as error:
+            raise UsageError(f"{self.metrics}: {error}") from None
         summary = RunSummary(
             run_dir=str(self.path),
             saved=self.agent.exists(),
-            env_id=config.env_id,
-            preset=preset,
-            seed=seed,
+            env_id=settings.config.env_id,
+            preset=settings.preset,
+            seed=settings.seed,
         )
         if last is None:
             return summary
@@ -247,7 +255,10 @@ class RunFolder:
 
     def resume_command(self) -> str:
         """Return the command that continues the run, for a shell."""
-        return f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
+        command = f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
+        with contextlib.suppress(ValueError):  # without readable settings, no flag
+            command += rules_flag(self.settings().config.env_id)
+        return command
 
     def how_to_continue(self) -> str:
         """Return how to continue the run, if it has a checkpoint."""
@@ -363,10 +374,9 @@ def read_settings(path: Path) -> Settings:
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        file = json_records.read_json(_ConfigFile, path)
-        json_records.check_version(file.format_version)
-        SEED_RANGE.check("seed", file.seed)
-        return Settings(Config.of(**file.config), file.preset, file.seed)
+        fields = json_records.read_json(dict[str, object], path)
+        json_records.check_version(fields)
+        return json_records.from_dict(Settings, fields)
     except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
@@ -401,7 +411,16 @@ def newest_run(folder: Path = RUNS) -> RunFolder:
     return saved[-1]
 
 
-def run_summaries(folder: Path = RUNS) -> list[RunSummary]:
-    """Return a summary of each run, the newest last; other folders are ignored."""
-    summaries = (run.summary() for run in runs_in(folder))
-    return [summary for summary in summaries if summary is not None]
+def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[str]]:
+    """Return a summary of each run, the newest last, and why other runs have none.
+
+    Folders without settings are ignored.
+    """
+    summaries, reasons = [], []
+    for run in runs_in(folder):
+        if run.config.exists():
+            try:
+                summaries.append(run.summary())
+            except UsageError as error:
+                reasons.append(str(error.args[0]))
+    return summaries, reasons

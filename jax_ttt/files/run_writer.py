@@ -12,18 +12,56 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, checkpoint, json_records
 from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
-from jax_ttt.files.json_records import JsonObject
+from jax_ttt.files.json_records import JsonObject, Versioned
 from jax_ttt.files.metrics_rows import Evaluated, Row
 from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
     RunFolder,
+    Settings,
     read_row,
     snapshots_in,
 )
+from jax_ttt.files.tensor_file import Tensors
 from jax_ttt.runtime import atomic_files, process_info, standard_streams
 from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import RunPart, TimeSpans
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeviceFacts:
+    """The device that a run was trained on."""
+
+    platform: str
+    """`cpu`, `gpu` or `tpu`."""
+    kind: str
+    """Its name in JAX."""
+    platform_version: str
+    """The version of what JAX computes with: on a GPU that of CUDA."""
+    count: int
+    """Devices that JAX saw."""
+    cpu_count: int | None
+    """Cores that the process could use."""
+    NPROC: str | None
+    """The environment variable, which sets the number of threads."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConfigFile(Settings, Versioned):
+    """`config.json`: the settings of a run, and where it was trained."""
+
+    command: tuple[str, ...]
+    """The command line."""
+    device: DeviceFacts
+    """The device that the program ran on."""
+    python: str
+    """Version of Python."""
+    versions: dict[str, str]
+    """Versions of jax_ttt and of the libraries."""
+    XLA_FLAGS: str | None
+    """The environment variable."""
+    random_numbers: str
+    """JAX's generator of random numbers, such as `threefry2x32`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,7 +76,7 @@ class TimesFile:
     """The largest amount of memory that the process used; null on Windows."""
 
 
-MOST_SNAPSHOTS = 32
+MAX_SNAPSHOTS = 32
 """About the most snapshots of a run, whatever the number of its evaluations."""
 _DAMAGED = ".damaged"
 """The ending of a damaged checkpoint's new name, under which it is no longer read."""
@@ -88,7 +126,7 @@ class RunWriter:
             settings = self.run.settings()
         except UsageError:
             settings = None
-        if settings != (plan.config, plan.preset, plan.seed):
+        if settings != _settings_of(plan):
             self._write_settings(plan, environment)
 
     def resume(self, latest: LatestCheckpoint) -> None:
@@ -135,16 +173,9 @@ class RunWriter:
 
     def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and the environment."""
-        fields = {
-            "format_version": json_records.FORMAT_VERSION,
-            "config": plan.config.as_dict(),
-            "preset": plan.preset,
-            "seed": plan.seed,
-            "command": sys.orig_argv,
-            **environment,
-        }
-        text = json.dumps(fields, indent=2) + "\n"
-        self._write_file(self.run.config, text.encode())
+        fields = json_records.to_dict(_settings_of(plan))
+        fields |= {"command": sys.orig_argv, **environment}
+        self._write_record(self.run.config, json_records.from_dict(ConfigFile, fields))
 
     def write_row(self, row: Row) -> None:
         """Append a row to the metrics.
@@ -171,7 +202,7 @@ class RunWriter:
 
     def save_snapshot(self, agent: AgentFile) -> None:
         """Write the agent of an evaluation; a failure is only a warning."""
-        path = self.run.snapshot(agent.num_updates)
+        path = self.run.snapshot(agent.description.num_updates)
         try:
             if self._writes:
                 path.parent.mkdir(exist_ok=True)
@@ -179,8 +210,10 @@ class RunWriter:
         except (OSError, FloatingPointError) as error:
             standard_streams.print_stderr(f"warning: {error}")
 
-    def save_checkpoint(self, saved: Checkpoint, keep: int) -> Path:
+    def save_checkpoint(self, saved: Checkpoint, tensors: Tensors, keep: int) -> Path:
         """Write a checkpoint, then remove all but the latest `keep`; return its path.
+
+        `tensors` are the leaves of the run's state by name.
 
         Raises:
             FloatingPointError: a weight is not finite.
@@ -188,7 +221,7 @@ class RunWriter:
             OSError: it can't be written.
         """
         path = self.run.checkpoint(saved.update)
-        self._write_file(path, checkpoint.encode_checkpoint(saved))
+        self._write_file(path, checkpoint.encode_checkpoint(saved, tensors))
         if self._writes:
             for old in self.run.checkpoints()[keep:]:
                 with contextlib.suppress(OSError):  # an old file only takes space
@@ -202,8 +235,11 @@ class RunWriter:
             total_seconds=self.times.total(),
             peak_memory_mib=process_info.peak_mib(),
         )
-        text = json.dumps(dataclasses.asdict(times), indent=2) + "\n"
-        self._write_file(self.run.times, text.encode())
+        self._write_record(self.run.times, times)
+
+    def _write_record(self, path: Path, record: object) -> None:
+        text = json.dumps(json_records.to_dict(record), indent=2) + "\n"
+        self._write_file(path, text.encode())
 
     def _write_file(self, path: Path, content: bytes) -> None:
         if self._writes:
@@ -216,15 +252,19 @@ class RunWriter:
             self._lock.close()
 
 
+def _settings_of(plan: Plan) -> Settings:
+    return Settings(config=plan.config, preset=plan.preset, seed=plan.seed)
+
+
 def is_snapshot_kept(config: Config, update: int) -> bool:
     """Return whether the snapshot of a regular evaluation at this update is kept.
 
-    If a run has more evaluations than `MOST_SNAPSHOTS`, only the snapshots of every
+    If a run has more evaluations than `MAX_SNAPSHOTS`, only the snapshots of every
     second, fourth, eighth, ... evaluation and of the last one are kept.
     """
     every = config.evaluation.eval_every
     step = 1
-    while config.run.num_updates // (every * step) >= MOST_SNAPSHOTS:
+    while config.run.num_updates // (every * step) >= MAX_SNAPSHOTS:
         step *= 2
     return update % (every * step) == 0 or update == config.run.num_updates
 

@@ -1,6 +1,7 @@
 """A sweep's file: its settings, and a line for each finished agent.
 
-The first line describes the sweep. A killed process may leave an incomplete last line,
+The first line describes the sweep. Each line ends with its checksum, since a digit that
+was lost would be another result. A killed process may leave an incomplete last line,
 which is dropped.
 """
 
@@ -8,8 +9,12 @@ import contextlib
 import dataclasses
 import errno
 import itertools
+import json
 import os
+import re
 import time
+import zlib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +22,10 @@ import msgspec
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
-from jax_ttt.config.ranges import Setting, check_seeds
+from jax_ttt.config.ranges import check_seeds
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
-from jax_ttt.files.json_records import FORMAT_VERSION
+from jax_ttt.files.json_records import Versioned
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS, Lock
 from jax_ttt.runtime import atomic_files
@@ -37,20 +42,7 @@ class Sweep:
     """What a sweep trains."""
 
     config: Config
-    preset: Preset
-    grid: tuple[str, ...]  # the words of the flag --grid
-    first_seed: int
-    num_seeds: int
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SweepHead:
-    """The first line of a sweep's file: its settings."""
-
-    format_version: int
-    """Version of the format."""
-    config: dict[str, Setting]
-    """The settings, by the names of their fields."""
+    """The settings."""
     preset: Preset
     """The preset that the settings started from."""
     grid: tuple[str, ...]
@@ -59,6 +51,17 @@ class SweepHead:
     """The first seed; the others follow it."""
     num_seeds: Annotated[int, msgspec.Meta(ge=1)]
     """Agents of each combination of settings."""
+
+    def __post_init__(self) -> None:
+        check_seeds(self.first_seed, self.num_seeds)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SweepHead(Sweep, Versioned):
+    """The first line of a sweep's file: its settings."""
+
+    crc32: int = 0
+    """Checksum of the line's JSON without this field."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,10 +72,12 @@ class SweepLine:
     """Index of its combination of settings."""
     agent: AgentResult
     """The agent's result."""
+    crc32: int = 0
+    """Checksum of the line's JSON without this field."""
 
 
 class SweepFile:
-    """The file of a running sweep: each finished agent is written at once.
+    """The file of a running sweep, to which finished agents are added.
 
     If several processes train one sweep, only one of them locks the file and writes.
     """
@@ -84,14 +89,16 @@ class SweepFile:
         self.path, self.sweep, self.agents = path, sweep, agents
         self._lock = lock
 
-    def add(self, group: int, agent: AgentResult) -> None:
-        """Add a finished agent; `group` is the index of its combination of settings.
+    def add(self, agents: Sequence[tuple[int, AgentResult]]) -> None:
+        """Add finished agents, each with the index of its combination of settings.
 
-        It is on the disk when the method returns.
+        They are on the disk when the method returns. They are written together, so that
+        a large block takes little longer than one agent.
         """
         if self._lock is not None:
-            _append_line(self.path, SweepLine(group=group, agent=agent))
-        self.agents[group, agent.seed] = agent
+            lines = [SweepLine(group=group, agent=agent) for group, agent in agents]
+            _append_lines(self.path, lines)
+        self.agents |= {(group, agent.seed): agent for group, agent in agents}
 
     def rows(self, group: int) -> list[AgentResult]:
         """Return the finished agents of a combination, in the order of their seeds."""
@@ -126,18 +133,11 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     if not writes:
         return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, lock=None)
     RUNS.mkdir(parents=True, exist_ok=True)
-    head = SweepHead(
-        format_version=FORMAT_VERSION,
-        config=sweep.config.as_dict(),
-        preset=sweep.preset,
-        grid=sweep.grid,
-        first_seed=sweep.first_seed,
-        num_seeds=sweep.num_seeds,
-    )
+    head = json_records.extend(SweepHead, sweep)
     path = _make_empty_file(name)
     file = SweepFile(path, sweep, {}, _lock(path))
     try:
-        _append_line(path, head)
+        _append_lines(path, [head])
     except OSError:
         file.close()
         raise
@@ -204,53 +204,55 @@ def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
         whole = text[: text.rfind(b"\n") + 1]
         if not whole:
             raise ValueError("it has no whole line")
-        first, *others = whole.splitlines()
-        lines = [_read_line(line) for line in others]
+        first, *others = map(_checked, whole.splitlines())
+        lines = [json_records.from_json(SweepLine, line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return _make_sweep(json_records.from_json(SweepHead, first)), agents, len(whole)
+        return _read_head(first), agents, len(whole)
     except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
         raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
 
 
-def _read_line(text: bytes) -> SweepLine:
-    """Return the agent of a line.
+def _line_text(line: SweepHead | SweepLine) -> str:
+    """Return a line's JSON; the last field is the CRC-32 of the JSON without it."""
+    fields = json_records.to_dict(line)
+    del fields["crc32"]
+    text = json.dumps(fields, allow_nan=False)
+    return json.dumps(fields | {"crc32": zlib.crc32(text.encode())})
 
-    The line must be exactly as a sweep writes it: if the name of an optional field were
-    changed, the field would be unknown and silently ignored.
+
+def _checked(line: bytes) -> bytes:
+    """Return a line's JSON without its checksum.
 
     Raises:
-        ValueError: it is not JSON, or was changed.
+        ValueError: the checksum is missing, or the line was changed.
     """
-    line = json_records.from_json(SweepLine, text)
-    if json_records.to_json(line).encode() != text:
+    match = re.fullmatch(rb'(\{.*), "crc32": (\d+)\}', line)
+    if match is None:
+        raise ValueError("a line has no checksum")
+    text = match[1] + b"}"
+    if int(match[2]) != zlib.crc32(text):
         raise ValueError("a line was changed after it was written")
-    return line
+    return text
 
 
-def _make_sweep(head: SweepHead) -> Sweep:
+def _read_head(text: bytes) -> Sweep:
     """Return the sweep of a file's first line.
 
     Raises:
-        ValueError: the version is another one, or a setting or a seed is out of range.
+        ValueError: the version is another one, or a field is not allowed.
     """
-    json_records.check_version(head.format_version)
-    check_seeds(head.first_seed, head.num_seeds)
-    return Sweep(
-        config=Config.of(**head.config),
-        preset=head.preset,
-        grid=head.grid,
-        first_seed=head.first_seed,
-        num_seeds=head.num_seeds,
-    )
+    head = json_records.from_json(dict[str, object], text)
+    json_records.check_version(head)
+    return json_records.from_dict(Sweep, head)
 
 
-def _append_line(path: Path, line: SweepHead | SweepLine) -> None:
-    """Append a line; it is on the disk when the function returns."""
+def _append_lines(path: Path, lines: Iterable[SweepHead | SweepLine]) -> None:
+    """Append lines with checksums; on return they are on the disk."""
     try:
         with path.open("a", encoding="utf-8") as file:
-            file.write(json_records.to_json(line) + "\n")
+            file.write("".join(f"{_line_text(line)}\n" for line in lines))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:

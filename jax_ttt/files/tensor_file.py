@@ -6,6 +6,7 @@ as JSON, a SHA-256 of everything, and one error for all faults.
 """
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import safetensors.numpy
 from jax_ttt import __version__
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.files import json_records
-from jax_ttt.files.json_records import FORMAT_VERSION, JsonObject
+from jax_ttt.files.json_records import JsonObject, Versioned
 from jax_ttt.runtime import atomic_files
 
 MAX_BYTES = 2**30
@@ -28,6 +29,18 @@ _KEY = "jax_ttt"
 """The key of the description, the only metadata: safetensors writes several entries in
 no fixed order, so that the same contents would give different bytes."""
 RecordT = TypeVar("RecordT")
+Tensors = dict[str, np.ndarray]
+"""The tensors of a file, by name."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TensorFile(Versioned):
+    """The metadata of a file of tensors."""
+
+    writer: str = f"jax_ttt {__version__}"
+    """The program that wrote it, with its version."""
+    sha256: str = ""
+    """Checksum of this object and of the tensors, in hexadecimal digits."""
 
 
 class AgentError(PlayerError):
@@ -38,27 +51,24 @@ class AgentError(PlayerError):
         super().__init__("".join(c if c.isprintable() else " " for c in message))
 
 
-def encode_tensors(description: object, tensors: dict[str, np.ndarray]) -> bytes:
-    """Return the contents of a file with a description, which is a record, and tensors.
+def encode_tensors(metadata: TensorFile, tensors: Tensors) -> bytes:
+    """Return the contents of a file with its metadata and tensors.
+
+    The checksum in the metadata is computed here.
 
     Raises:
         OverflowError: it would be larger than what can be read.
     """
-    description = {
-        "format_version": FORMAT_VERSION,
-        "version": __version__,
-        **json_records.to_dict(description),
-    }
-    description["sha256"] = _digest(description, tensors)
-    content = safetensors.numpy.save(tensors, {_KEY: _description_text(description)})
+    fields = json_records.to_dict(metadata)
+    del fields["sha256"]
+    fields["sha256"] = _digest(fields, tensors)
+    content = safetensors.numpy.save(tensors, {_KEY: _description_text(fields)})
     if len(content) > MAX_BYTES:
         raise OverflowError(f"it has {len(content):,} bytes; at most {MAX_BYTES:,}")
     return content
 
 
-def read_tensors(
-    path: Path, kind: type[RecordT]
-) -> tuple[RecordT, dict[str, np.ndarray]]:
+def read_tensors(path: Path, kind: type[RecordT]) -> tuple[RecordT, Tensors]:
     """Return a file's description, a record of this kind, and its tensors.
 
     Raises:
@@ -114,9 +124,9 @@ def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
-    description = json_records.from_json(dict[str, object], text)
     with errors_naming(path):
-        json_records.check_version(description.get("format_version"))
+        description = json_records.from_json(dict[str, object], text)
+        json_records.check_version(description)
     return description
 
 
@@ -129,7 +139,7 @@ def _description_text(description: JsonObject) -> str:
     return json.dumps(description, sort_keys=True)
 
 
-def _digest(description: JsonObject, tensors: dict[str, np.ndarray]) -> str:
+def _digest(description: JsonObject, tensors: Tensors) -> str:
     """Return the SHA-256 of a description and of tensors with their names and shapes.
 
     It does not depend on the order of the names, so it is the same before a file is

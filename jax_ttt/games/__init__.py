@@ -1,1 +1,1 @@
-"""Games: PGX and our own, opponents, packed positions, symmetries, the whole tree."""
+"""Games of PGX, of stones in a row, of users; opponents, positions, symmetries."""

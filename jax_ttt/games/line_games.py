@@ -1,4 +1,4 @@
-"""Our own games, behind PGX's `Env`: a number of stones in a row wins.
+"""Games of stones in a row, behind PGX's `Env`: a number in a row wins.
 
 PGX has Connect Four and tic-tac-toe in one size each. In `connect_WxH`, stones fall to
 the lowest free cell of a column, as in Connect Four. In `mnk_MxN_K`, a move names a

@@ -10,15 +10,17 @@ Axes: `B` games, `A` actions, `H W C` planes.
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import NamedTuple, ParamSpec, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.games import line_games, stone_boards
+from jax_ttt.games.stone_boards import Views
 
 
 class Move(NamedTuple):
@@ -33,10 +35,33 @@ ChooseFn = Callable[[jax.Array, pgx.State], jax.Array]
 """A function `(key, env_state of B games) -> actions`."""
 
 
-@functools.cache
+_ParametersT = ParamSpec("_ParametersT")
+_ResultT = TypeVar("_ResultT")
+_caches: list[Callable[[], None]] = []
+
+
+def cache_of_games(
+    function: Callable[_ParametersT, _ResultT],
+) -> Callable[_ParametersT, _ResultT]:
+    """Return a function of games with its results kept, until `forget_games`."""
+    cached = functools.cache(function)
+    _caches.append(cached.cache_clear)
+    return cast(Callable[_ParametersT, _ResultT], cached)
+
+
+def forget_games() -> None:
+    """Forget what was computed for games, since a name may get other rules."""
+    for clear in _caches:
+        clear()
+    jax.clear_caches()  # compiled programs are kept by the names of games, too
+
+
+@cache_of_games
 def make_env(env_id: EnvId) -> pgx.Env:
-    """Return the environment: PGX's, or one of our own behind its `Env`."""
+    """Return the environment: PGX's, a game of stones in a row, or a user's."""
     game = GAMES[env_id]
+    if game.user_env is not None:
+        return game.user_env
     if game.in_a_row is not None:
         falls = game.moves_on == "columns"
         return line_games.LineGame(env_id, game.shape, game.in_a_row, falls)
@@ -170,15 +195,32 @@ def select_games(where: Bool[Array, " B"], new: pgx.State, old: pgx.State) -> pg
 
 
 @functools.partial(jax.jit, static_argnames="env_id")
-def planes(env_id: EnvId, obs: Shaped[Array, "B H W _"]) -> Float[Array, "B H W C"]:
+def planes(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Float[Array, "B H W C"]:
     """Return the network's input planes, from the mover's perspective.
 
     The two planes of a board of stones become one: +1 for the mover's stones, -1 for
-    the opponent's. Other observations are only converted to float32.
+    the opponent's. Other observations are only converted to float32. One of rows and
+    columns alone is one plane, and a list of numbers is one row.
     """
     if GAMES[env_id].stones:
-        return stone_boards.cells(obs).reshape(*obs.shape[:3], 1)
+        obs = stone_boards.cells(obs).reshape(*obs.shape[:3], 1)
+    if obs.ndim == 2:
+        obs = obs[:, None]
+    if obs.ndim == 3:
+        obs = obs[..., None]
     return obs.astype(jnp.float32)
+
+
+@cache_of_games
+def symmetric_views(env_id: EnvId) -> Views | None:
+    """Return the symmetric views of the game's boards; None where none are listed."""
+    listed = GAMES[env_id].symmetries
+    if not listed:
+        return None
+    return Views(
+        cells=np.array([symmetry.cells for symmetry in listed]),
+        actions=np.array([symmetry.actions for symmetry in listed]),
+    )
 
 
 def max_moves(env_id: EnvId) -> int:
@@ -200,7 +242,7 @@ class Sizes(NamedTuple):
     num_actions: int
 
 
-@functools.cache
+@cache_of_games
 def sizes(env_id: EnvId) -> Sizes:
     """Return the sizes for a game, from shapes alone: nothing is compiled or run."""
     env = make_env(env_id)

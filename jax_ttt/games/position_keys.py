@@ -5,8 +5,8 @@ It holds the stones of both players. Whose turn it is follows from their number,
 the players alternate and the first player begins. There are two ways to pack a board
 (`GameFacts.packing`):
 
-- By cells: two bits for each cell. It is the key of `games.symmetry`, and the least key
-  of a board's symmetric views is the key of its canonical board.
+- By cells: two bits for each cell. It is the key of `games.stone_boards`, and the least
+  key of a board's symmetric views is the key of its canonical board.
 - By columns, for games whose stones fall: one bit for each stone and a 1 above them.
   This is shorter: 49 bits for 7 x 6 cells, not 84.
 
@@ -24,7 +24,7 @@ import pgx
 from jaxtyping import Array, Bool, Int, UInt32, UInt64
 
 from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
-from jax_ttt.games import line_games, pgx_games, symmetry
+from jax_ttt.games import line_games, pgx_games, stone_boards
 
 _WORD = 32  # bits
 
@@ -186,14 +186,14 @@ def _new_games(env_id: EnvId, num_boards: int) -> pgx.State:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
 
 
-def all_views(env_id: EnvId) -> symmetry.Views:
+def all_views(env_id: EnvId) -> stone_boards.Views:
     """Return the game's symmetric views; the identity alone where none are listed."""
-    views = symmetry.symmetric_views(env_id)
+    views = pgx_games.symmetric_views(env_id)
     if views is not None:
         return views
     planes, num_actions = pgx_games.sizes(env_id)
     cells = np.arange(int(np.prod(planes[:2])))
-    return symmetry.Views(cells[None], np.arange(num_actions)[None])
+    return stone_boards.Views(cells[None], np.arange(num_actions)[None])
 
 
 def places_of_keys(

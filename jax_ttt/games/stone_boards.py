@@ -1,74 +1,178 @@
-"""Boards of stones as arrays, as numbers in base 3, and as positions of a game.
+"""Boards of stones: their cells, their keys and their symmetric views.
 
-Axes: `B` boards, `H` rows, `W` columns, `F` cells, `P` positions, `A` actions, `N`
-board numbers.
+A board is an array of cells. It has two numbers, both exact:
+
+- `board_numbers`, in base 3: dense, so that a small array has an entry for each. For
+  tic-tac-toe it has 79 kB; with base 4 it would have 1 MB, more than a fast cache.
+- its key, with two bits for each cell, the first cell the lowest: 2 for the mover's
+  stone, 1 if free, 0 for the opponent's. `games.position_keys` packs a position in the
+  same way.
+
+A board's canonical board is the view (rotated, reflected) with the least key, so
+symmetric boards have the same one. A network that sees only canonical boards learns
+each class of symmetric boards once.
+
+The first half works on batches of boards, in compiled programs; the second groups the
+positions of a whole tree, in NumPy.
+
+Axes: `B` boards, `H W` rows and columns, `F` cells, `N` board numbers, `G` views, `A`
+actions, `P` positions, `D` decisions, `C` classes.
 """
 
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
-MOST_CELLS = 15
-"""Most cells of a board with a number.
-
-float32 represents integers exactly up to `2**24`, and `3**15 < 2**24 < 3**16`.
-"""
-
-
-class Positions(NamedTuple):
-    """Indices of boards among the positions of an enumerated game."""
-
-    by_number: jax.Array  # (N,) int32 position of each board number
-    after: jax.Array  # (P, A) int32 position after each move, 0 where illegal
+ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
+"""The type of arrays: JAX's, which may be traced, or NumPy's on the host."""
+LeafT = TypeVar("LeafT")
+"""The type of a pytree's leaves: `ArrayT`, or what JAX maps the arrays to."""
 
 
-@jax.jit
-def cells(obs: Shaped[Array, "B H W 2"]) -> Float[Array, "B F"]:
-    """Return the mover's stones as +1, the opponent's as -1 and free cells as 0."""
-    mine, yours = obs[..., 0], obs[..., 1]
-    stones = mine.astype(jnp.float32) - yours.astype(jnp.float32)
-    return stones.reshape(stones.shape[0], -1)
+def cells(obs: Shaped[ArrayT, "B H W 2"]) -> Int[ArrayT, "B F"]:
+    """Return int8: 1 for the mover's stones, -1 for the opponent's, 0 if free."""
+    mine = obs[..., 0].astype(np.int8)
+    yours = obs[..., 1].astype(np.int8)
+    return (mine - yours).reshape(len(obs), -1)
 
 
-def cells_on_host(obs: Bool[np.ndarray, "B H W 2"]) -> Int[np.ndarray, "B F"]:
-    """Return the result of `cells` as an int8 NumPy array, without compiling."""
-    signed = obs.astype(np.int8)
-    return (signed[..., 0] - signed[..., 1]).reshape(len(signed), -1)
-
-
-def board_number(cells: Float[Array, "B F"]) -> Int[Array, " B"]:
-    """Return the number of each board, from 0 to `3**F - 1`, unique to the board.
+def board_numbers(cells: Int[ArrayT, "*B F"]) -> Int[ArrayT, "*B"]:
+    """Return the numbers of boards with these `cells`, from 0 to `3**F - 1`.
 
     Each cell is a digit in base 3: 0 for the opponent's stone, 1 if free, 2 for the
-    mover's stone. The last cell is the least significant digit.
+    mover's stone. The last cell is the least significant digit. The numbers are int64
+    in NumPy. In JAX they are int32, for boards of at most 19 cells.
+    """
+    return (cells + 1) @ 3 ** np.arange(cells.shape[-1])[::-1]
+
+
+class Views(NamedTuple):
+    """The symmetric views of a game's boards, the identity first.
+
+    Cell `i` of view `g` is cell `cells[g, i]` of the board, and action `a` in it is
+    action `actions[g, a]` on the board.
+    """
+
+    cells: Int[np.ndarray, "G F"]
+    actions: Int[np.ndarray, "G A"]
+
+
+_WORD = 16
+"""Cells in a 32-bit word of a key. No cell has bits in two words, so no sum carries."""
+
+
+def least_views(cells: Int[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
+    """Return a mask of the canonical view of each board with these `cells`.
+
+    If a board is its own image, several views are marked. One matrix product of
+    integers computes the keys of all views, in words.
+    """
+    num_views, num_cells = views.cells.shape
+    word, place = np.divmod(np.arange(num_cells), _WORD)
+    weights = np.zeros((num_cells, num_views, word[-1] + 1), np.uint32)
+    for view, cells_in_view in enumerate(views.cells):
+        weights[cells_in_view, view, word] = 4**place
+    keys = (cells + 1).astype(jnp.uint32) @ weights.reshape(num_cells, -1)
+    keys = keys.reshape(len(cells), *weights.shape[1:])
+    # Compare the highest words first; where they are equal, the next lower ones.
+    *lower, highest = (keys[..., number] for number in range(keys.shape[-1]))
+    least = highest == highest.min(axis=-1, keepdims=True)
+    for words in reversed(lower):
+        words = jnp.where(least, words, jnp.uint32(2**32 - 1))
+        least &= words == words.min(axis=-1, keepdims=True)
+    return least
+
+
+def to_canonical(
+    obs: Shaped[Array, "B H W C"], views: Views, least: Bool[Array, "B G"]
+) -> Shaped[Array, "B H W C"]:
+    """Return the canonical view of each board."""
+    order = jnp.asarray(views.cells)[jnp.argmax(least, axis=-1)]  # (B, F)
+    flat = obs.reshape(obs.shape[0], -1, obs.shape[-1])
+    return jnp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
+
+
+def array_module(array: object) -> ModuleType:
+    """Return the module of an array's functions: `numpy` or `jax.numpy`."""
+    return np if isinstance(array, np.ndarray) else jnp
+
+
+def to_canonical_actions(
+    views: Views, least: Bool[ArrayT, "B G"]
+) -> Int[ArrayT, "B A"]:
+    """Return the action in the canonical view of each action on the board.
+
+    On a board that is its own image, symmetric actions become one: the least of them.
+    """
+    inverse = np.argsort(views.actions, axis=-1)[None]
+    where = array_module(least).where
+    return where(least[..., None], inverse, len(views.actions[0])).min(axis=1)
+
+
+def from_canonical(
+    values: Float[Array, "heads B A"], views: Views, least: Bool[Array, "B G"]
+) -> Float[Array, "heads B A"]:
+    """Map the values of the canonical view's actions to the board's own actions."""
+    actions = to_canonical_actions(views, least)
+    actions = jnp.broadcast_to(actions, values.shape)
+    return jnp.take_along_axis(values, actions, axis=-1)
+
+
+def board_keys(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
+    """Return the keys of boards of at most 31 cells."""
+    return (cells + 1) @ 4 ** np.arange(cells.shape[-1])
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Classes(Generic[LeafT]):
+    """The decisions of a tree, in classes with the same canonical board.
+
+    Action `a` in decision `d` is action `actions[d, a]` on the canonical board.
+    """
+
+    boards: LeafT  # (C,) int32 position of the canonical board
+    row: LeafT  # (D,) int32 the decision's class
+    actions: LeafT  # (D, A) int32
+
+
+def symmetry_classes(
+    cells: Int[np.ndarray, "P F"],
+    level_start: Sequence[int],
+    decisions: Int[np.ndarray, " D"],
+    views: Views,
+) -> tuple[Int[np.ndarray, " P"], Classes[np.ndarray]]:
+    """Return for each position the first one of its canonical board, and the classes.
+
+    `level_start` is as in `tree.Tree`: it tells apart positions of different levels
+    with equal `cells`. The classes have the order of their first positions.
 
     Raises:
-        ValueError: the board has more than `MOST_CELLS` cells.
+        ValueError: the views are not symmetries of the game.
     """
-    weights = _weights(cells.shape[1]).astype(np.float32)
-    numbers = jnp.dot(cells + 1, weights, precision="highest")
-    return jnp.round(numbers).astype(jnp.int32)
-
-
-def board_number_on_host(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
-    """Return the result of `board_number` as an int64 NumPy array, without compiling.
-
-    Raises:
-        ValueError: the board has more than `MOST_CELLS` cells.
-    """
-    return (cells + 1) @ _weights(cells.shape[-1])
-
-
-def _weights(num_cells: int) -> Int[np.ndarray, " F"]:
-    """Return the place value of each cell in a board's number."""
-    if num_cells > MOST_CELLS:
-        raise ValueError(f"a board of {num_cells} cells is too large for a number")
-    return 3 ** np.arange(num_cells)[::-1]
-
-
-def locate(index: Int[Array, " N"], obs: Shaped[Array, "B H W 2"]) -> Int[Array, " B"]:
-    """Return the positions of boards, by `position_lookup.position_index`."""
-    return index[board_number(cells(obs))]
+    level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
+    keys = board_keys(cells[:, views.cells])  # (P, G)
+    keys += level[:, None] * 4 ** cells.shape[1]
+    position_keys = keys[:, 0]  # the first view is the identity
+    if not np.isin(keys, position_keys).all():
+        raise ValueError("a symmetric view of a position is not in the tree")
+    least_keys, first_of_class, class_of = np.unique(
+        keys.min(axis=1), return_index=True, return_inverse=True
+    )
+    order = np.argsort(position_keys)
+    canonical = order[np.searchsorted(position_keys, least_keys, sorter=order)]
+    # The same for the decisions alone: a class's number is now its rank among them.
+    representative = first_of_class[class_of]
+    class_firsts, row = np.unique(representative[decisions], return_inverse=True)
+    is_least = keys == keys.min(axis=1, keepdims=True)
+    return representative.astype(np.int32), Classes(
+        boards=canonical[class_of[class_firsts]].astype(np.int32),
+        row=row.astype(np.int32),
+        actions=to_canonical_actions(views, is_least[decisions]).astype(np.int32),
+    )

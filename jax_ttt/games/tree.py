@@ -4,34 +4,31 @@ The positions are sorted by level, so a position's successors come after it. The
 player makes the first move ("X"). Outcomes are the first player's.
 
 Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose), `L`
-levels (moves played), `B` moves.
+levels (moves played), `B` moves, `N` board numbers.
 """
 
 import dataclasses
 import functools
-from types import ModuleType
 from typing import Generic
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Int
 
+from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.games import pgx_games, stone_boards, symmetry
-from jax_ttt.games.symmetry import Classes, LeafT, Views
+from jax_ttt.games import board_index, pgx_games, stone_boards
+from jax_ttt.games.board_index import PositionIndex
+from jax_ttt.games.stone_boards import Classes, LeafT, Views
 from jax_ttt.runtime.compiling import Program
+from jax_ttt.runtime.words import count_phrase
 
 MAX_POSITIONS = 100_000
-"""Most positions of an enumerated game."""
+"""Maximum number of positions of an enumerated game."""
 _BATCH = 2048
 """Moves played at once. Every batch has this size, so one program serves all levels."""
-
-
-def array_module(array: object) -> ModuleType:
-    """Return the module of an array's functions: `numpy` or `jax.numpy`."""
-    return np if isinstance(array, np.ndarray) else jnp
 
 
 @functools.partial(
@@ -86,12 +83,12 @@ class Tree(Generic[LeafT]):
 
     def turns_of(self, seat: Seat) -> LeafT:
         """Return the positions in which this seat is to move, `(P,)` bool."""
-        xp = array_module(self.first_to_move)
+        xp = stone_boards.array_module(self.first_to_move)
         return xp.equal(self.first_to_move, seat == "first")
 
     def lost_by(self, seat: Seat) -> LeafT:
         """Return the positions in which this seat has lost, `(P,)` bool."""
-        xp = array_module(self.outcome)
+        xp = stone_boards.array_module(self.outcome)
         return xp.equal(self.outcome, -1 if seat == "first" else 1)
 
 
@@ -103,7 +100,7 @@ def game_tree(env_id: EnvId) -> Tree[jax.Array] | None:
     return jax.device_put(host_tree(env_id))  # None, a pytree without arrays, stays
 
 
-@functools.cache
+@pgx_games.cache_of_games
 def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
     """Return the game's tree of NumPy arrays; None if the game is too large.
 
@@ -112,7 +109,54 @@ def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
     if not GAMES[env_id].enumerable:
         return None
     env = pgx_games.make_env(env_id)
-    return enumerate_positions(env, MAX_POSITIONS, symmetry.symmetric_views(env_id))
+    views = pgx_games.symmetric_views(env_id)
+    try:
+        tree = enumerate_positions(env, MAX_POSITIONS, views)
+    except GameError as error:
+        raise GameError(f"{env_id}: {error}") from None
+    if GAMES[env_id].user_env is not None:
+        _check_rules(env_id, tree)
+        if not GAMES[env_id].stones:
+            _index_observations(env_id, tree)  # they may hide a part of the state
+    return tree
+
+
+def _check_rules(env_id: EnvId, tree: Tree[np.ndarray]) -> None:
+    """Raise `GameError` if a user's game is not of the kind that can be learned."""
+    rewards = tree.env_state.rewards
+    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
+    going_on = ~tree.terminal
+    out_of_turn = tree.first_to_move != (level % 2 == 0)
+    max_moves = GAMES[env_id].max_moves
+    faults = {
+        "the players must take turns": going_on & out_of_turn,
+        "the rewards must add up to 0": rewards.sum(axis=1) != 0,
+        "a reward must be from -1 to 1": (abs(rewards) > 1).any(axis=1),
+        "only the last move may give a reward": going_on & (rewards != 0).any(axis=1),
+        "there must be a legal move": going_on & ~tree.legal_action_mask.any(axis=1),
+        f"a game must have at most max_moves={max_moves} moves": (
+            level > (level.max() if max_moves is None else max_moves)
+        ),
+        "symmetric boards must have the same legal moves and results": (
+            _differs_from_symmetric(tree)
+        ),
+    }
+    for rule, is_broken in faults.items():
+        if is_broken.any():
+            moves = count_phrase(int(level[is_broken.argmax()]), "move")
+            raise GameError(f"{env_id}: {rule}; after {moves} it does not hold")
+
+
+def _differs_from_symmetric(tree: Tree[np.ndarray]) -> Bool[np.ndarray, " P"]:
+    """Return which positions differ from their canonical boards."""
+    outcome, terminal = (x[tree.representative] for x in (tree.outcome, tree.terminal))
+    differs = (tree.outcome != outcome) | (tree.terminal != terminal)
+    if tree.classes is not None and not differs.any():
+        canonical = tree.legal_action_mask[tree.classes.boards[tree.classes.row]]
+        legal = np.take_along_axis(canonical, tree.classes.actions, axis=1)
+        is_wrong = legal != tree.legal_action_mask[tree.decisions]
+        differs[tree.decisions] = is_wrong.any(axis=1)
+    return differs
 
 
 def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
@@ -127,6 +171,26 @@ def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
     return tree
 
 
+@pgx_games.cache_of_games
+def position_index(env_id: EnvId) -> PositionIndex[np.ndarray]:
+    """Return the index by which the positions of an enumerable game are found."""
+    tree = enumerated(env_id)
+    if GAMES[env_id].stones:
+        return board_index.index_stones(tree.obs)
+    return _index_observations(env_id, tree)
+
+
+def _index_observations(
+    env_id: EnvId, tree: Tree[np.ndarray]
+) -> board_index.ObservationIndex:
+    """Return the index by which the positions are found by what players see."""
+    num_moves = tree.env_state._step_count
+    try:
+        return board_index.index_observations(tree.obs, num_moves, tree.terminal)
+    except GameError as error:
+        raise GameError(f"{env_id}: {error}") from None
+
+
 def enumerate_positions(
     env: pgx.Env, max_positions: int, views: Views | None
 ) -> Tree[np.ndarray]:
@@ -136,7 +200,8 @@ def enumerate_positions(
     that are equal, byte for byte, are one position.
 
     Raises:
-        ValueError: there are more than `max_positions` positions.
+        GameError: there is no legal move at the start, there are more than
+            `max_positions` positions, or the views are not symmetries of the game.
     """
     start = jax.device_get(_init(env))
     first_player = start.current_player
@@ -147,9 +212,7 @@ def enumerate_positions(
         begin, end = level_start[-1], level_start[-1] + len(level.terminated)
         level_start.append(end)
         if end > max_positions:
-            raise ValueError(
-                f"{env.id} has more than {max_positions:,} positions: too many"
-            )
+            raise GameError(f"more than {max_positions:,} positions: too many")
         over = level.terminated | level.truncated
         parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
         if not len(action):
@@ -157,6 +220,8 @@ def enumerate_positions(
         level, child = _remove_duplicates(_play(env, level, parent, action))
         # `parent` and `child` are rows of their levels; the tree numbers all positions.
         moves.append((begin + parent, action, end + child))
+    if not moves:
+        raise GameError("there must be a legal move at the start")
     env_state = jax.tree_util.tree_map(lambda *leaves: np.concatenate(leaves), *levels)
     parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
     successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
@@ -166,10 +231,13 @@ def enumerate_positions(
     decisions = np.flatnonzero(~terminal).astype(np.int32)
     representative, classes = np.arange(len(terminal), dtype=np.int32), None
     if views is not None:
-        cells = stone_boards.cells_on_host(env_state.observation)
-        representative, classes = symmetry.symmetry_classes(
-            cells, level_start, decisions, views
-        )
+        cells = stone_boards.cells(env_state.observation)
+        try:
+            representative, classes = stone_boards.symmetry_classes(
+                cells, level_start, decisions, views
+            )
+        except ValueError as error:
+            raise GameError(str(error)) from None
     return Tree(
         env_state=env_state,
         legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median
 
 from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.grade import Grade, Interval, wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult
-from jax_ttt.grading.grade import Interval, wilson_interval
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -95,12 +95,18 @@ def csv_row(row: AgentResult) -> JsonObject:
     """Return a row as the cells of a line in a CSV file, by column."""
     names = ("seed", "games", "seconds", "diverged")
     cells: JsonObject = {name: getattr(row, name) for name in names}
-    if row.grade is None:
-        return cells | {"unbeatable": None}
-    for seat, rates in row.grade.rates.items():
+    return cells | grade_cells(row.grade)
+
+
+def grade_cells(grade: Grade | None) -> JsonObject:
+    """Return a grade as cells by column: the rates against random, and the proof."""
+    if grade is None:
+        return {"unbeatable": None}
+    cells: JsonObject = {}
+    for seat, rates in grade.rates.items():
         cells[f"{seat}_win_rate"] = rates.win_rate
         cells[f"{seat}_draw_rate"] = rates.draw_rate
         cells[f"{seat}_loss_rate"] = rates.loss_rate
         if rates.worst_loss_rate is not None:
             cells[f"{seat}_worst_loss_rate"] = rates.worst_loss_rate
-    return cells | {"unbeatable": row.grade.unbeatable}
+    return cells | {"unbeatable": grade.unbeatable}

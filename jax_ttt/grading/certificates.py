@@ -5,7 +5,6 @@ Axes: `P` positions of a level.
 
 import bisect
 import dataclasses
-import itertools
 from collections.abc import Callable
 
 import jax
@@ -13,7 +12,15 @@ import numpy as np
 from jaxtyping import UInt64
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import LETTERS, EnvId, Seat, move_name, seat_name
+from jax_ttt.config.game_facts import (
+    LETTERS,
+    SEATS,
+    EnvId,
+    Seat,
+    move_with_letter,
+    seat_name,
+)
+from jax_ttt.files.json_records import Versioned
 from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
@@ -28,14 +35,12 @@ CertifiedMoves = dict[Seat, dict[str, int]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Certificate:
+class Certificate(Versioned):
     """A player's move in every position that it can reach, and what the moves prove.
 
     The same player gives the same bytes: there is no time, path or version.
     """
 
-    format_version: int = 1
-    """Version of the format."""
     env_id: str
     """The game."""
     player: str
@@ -51,8 +56,9 @@ class Certificate:
     which it is to move. A position is the cells of its board, row by row."""
 
 
-MOST_POSITIONS = 200_000
-"""Most positions of a seat where the tree is too large, for a file of 10 MB at most."""
+MAX_POSITIONS = 200_000
+"""Maximum number of positions of a seat where the tree is too large, for a file of 10
+MB at most."""
 _BATCH = 2**12
 """Positions in a call of the compiled programs."""
 
@@ -95,10 +101,9 @@ def proven_moves(
 
 def _line_text(env_id: EnvId, line: Line) -> str:
     """Return the moves of a line with their players' letters, such as `X4 O0`."""
-    letters = itertools.cycle(LETTERS)
     return " ".join(
-        f"{letter}{move_name(env_id, move)}"
-        for letter, move in zip(letters, line, strict=False)
+        move_with_letter(env_id, SEATS[place % 2], move)
+        for place, move in enumerate(line)
     )
 
 
@@ -144,7 +149,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
             )
         )
         try:
-            reached_positions.follow_all_lines(reach, MOST_POSITIONS)
+            reached_positions.follow_all_lines(reach, MAX_POSITIONS)
         except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         if search_grade.seat_grade(reach).unbeatable:
@@ -160,7 +165,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
 def _reason_not_proven(reach: Reach) -> str:
     """Return why a seat has no certificate."""
     if reach.losing_line is None:
-        return f"it reaches more than {MOST_POSITIONS:,} positions"
+        return f"it reaches more than {MAX_POSITIONS:,} positions"
     line = _line_text(reach.player.env_id, reach.losing_line)
     return f"it loses the game {line}"
 

@@ -10,9 +10,9 @@ from jax.sharding import Mesh
 
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
-from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.search_grade import SearchResult
 from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
@@ -63,20 +63,19 @@ def search_agent(
 
     See `search_grade.search_by_seat`; after Ctrl-C seats are missing.
     """
+    # Processes do not share memory, so each one searches alone, on one device, with its
+    # own copy of the weights.
+    if distributed.num_processes() > 1:
+        mesh, params = None, jax.tree.map(np.asarray, params)
     network = network_player.network_from(config.architecture)
-    # A copy, since the next chunk overwrites the memory of the run's weights.
-    choose = network_player.greedy_player(network, jax.tree.map(np.array, params))
     player = Player(
         env_id=config.env_id,
         name="the agent",
-        choose=choose,
+        choose=network_player.greedy_player(network, params),
         seats=config.seats,
         is_deterministic=True,
         is_symmetric=network_player.is_symmetric(network),
     )
-    # Processes do not share memory, so each one searches alone, on one device.
-    if distributed.num_processes() > 1:
-        mesh = None
     return search_grade.search_by_seat(
         player=player,
         max_positions=max_positions,

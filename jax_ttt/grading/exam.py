@@ -14,11 +14,10 @@ from jaxtyping import Array, Bool, Int, Key
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.grade import Exam, ExamScore, wilson_interval
 from jax_ttt.games import pgx_games
-from jax_ttt.games.played_game import choose_moves, replay
-from jax_ttt.grading.grade import Exam, ExamScore, wilson_interval
+from jax_ttt.games.played_game import replay
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import ProgramPlayer
 
 _FOLDER = Path(__file__).parent
 
@@ -104,12 +103,7 @@ def take_exam(
         PlayerError: a program gives no answer, or an illegal one.
     """
     states = question_states(env_id, questions)
-    if isinstance(player, ProgramPlayer):
-        mask = np.asarray(states.legal_action_mask)
-        legal = [np.flatnonzero(row).tolist() for row in mask]
-        action = np.array(player.ask(questions.moves, legal))
-    else:
-        action = np.asarray(choose_moves(player.choose, key, states))
+    action = player.moves(questions.moves, states, key)
     keeps = questions.keeps[np.arange(len(action)), action]
     kinds, plies = np.array(questions.kinds), questions.plies
     return Exam(

@@ -4,17 +4,21 @@ import dataclasses
 
 import jax
 import numpy as np
-from jaxtyping import Array, Key
+from jax.sharding import NamedSharding
+from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.errors import GameError
-from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.config.game_facts import Seat, seat_name
+from jax_ttt.config.grade import Grade, Match, SeatGrade
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import program_match, search_grade, tree_grade
-from jax_ttt.grading.grade import Grade, Match, SeatGrade
 from jax_ttt.players import network_player, random_players
+from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.solver import find_corrections, proof
 from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 512
@@ -24,20 +28,25 @@ DEFAULT_NUM_GAMES = 512
 def follow_lines(
     player: Player,
     max_positions: int | None = None,
-    sharding: jax.sharding.Sharding | None = None,
+    sharding: NamedSharding | None = None,
     on_batch: OnBatch = lambda reach, level, num_done: None,
+    keep_interrupted: bool = True,
 ) -> Grade:
     """Return the exact part of a player's grade: what its lines of play show.
 
     In an enumerable game the whole tree is known. Elsewhere all positions that the
     player reaches are enumerated, at most `max_positions` in a seat; None means as many
     as memory and disk hold. A random player whose policy is unknown has no such part.
+    After Ctrl-C, the grade has what was found until then; without `keep_interrupted` it
+    is raised.
 
     Raises:
-        PlayerError: the player plays an illegal move.
+        PlayerError: the player plays an illegal move, or a correction is for a board
+            that it never reaches.
     """
     env_id = player.env_id
     tree = trees.host_tree(env_id)
+    corrections = player.corrections
     if tree is not None and player.policy is not None:
         grade = tree_grade.grade_policy(
             env_id=env_id,
@@ -46,6 +55,9 @@ def follow_lines(
             seats=player.seats,
             mean_abs_q_error=_q_error(player, tree),
         )
+        if corrections is not None:
+            grade = _with_corrections(grade, tree, player.policy, corrections)
+            _check_corrections(player, grade)
         return dataclasses.replace(grade, asked_twice=player.asked_twice)
     seats: dict[Seat, SeatGrade] = {}
     if tree is None and not search_grade.reason_not_searchable(player):
@@ -54,15 +66,57 @@ def follow_lines(
             max_positions=max_positions,
             sharding=sharding,
             on_batch=on_batch,
+            keep_interrupted=keep_interrupted,
         )
         seats = {seat: result.grade for seat, result in results.items()}
-    return Grade(
+    grade = Grade(
         env_id=env_id,
         seats=player.seats,
         first=seats.get("first"),
         second=seats.get("second"),
         asked_twice=player.asked_twice,
     )
+    _check_corrections(player, grade)
+    return grade
+
+
+def _with_corrections(
+    grade: Grade,
+    tree: Tree[np.ndarray],
+    policy: Float[np.ndarray, "P A"],
+    corrections: Corrections,
+) -> Grade:
+    """Return the grade of a policy over a tree, with the corrections that it plays."""
+    seats: dict[Seat, SeatGrade] = {}
+    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
+    is_corrected = np.isin(
+        find_corrections.tree_keys(grade.env_id, tree), corrections.keys
+    )
+    for seat, followed in grade.followed.items():
+        own = proof.own_decisions(tree, policy, seat)
+        played = level[own & is_corrected]
+        counts = np.bincount(played, minlength=level[-1] + 1)
+        seats[seat] = dataclasses.replace(followed, corrections=tuple(counts.tolist()))
+    return dataclasses.replace(grade, first=seats["first"], second=seats["second"])
+
+
+def _check_corrections(player: Player, grade: Grade) -> None:
+    """Raise `PlayerError` if a correction is for a board that is never reached.
+
+    Only seats whose lines are all followed are checked. Such a correction belongs to
+    another network, or to another rounding of its values.
+    """
+    if player.corrections is None:
+        return
+    made_for = player.corrections.seats(player.env_id)
+    for seat, followed in grade.followed.items():
+        num_made = sum(made == seat for made in made_for)
+        if seat not in player.seats or not followed.complete:
+            continue
+        if num_unused := num_made - (followed.num_corrections or 0):
+            boards = count_phrase(num_unused, "correction")
+            rule = f"{boards} {seat_name(seat)} never needs: they are not its own"
+            raise PlayerError(f"{player.name}: {rule}")
 
 
 def with_match(
@@ -70,14 +124,16 @@ def with_match(
 ) -> Grade:
     """Return the grade with a match of `num_games` in each seat against random.
 
-    None means no game if the rates of both seats are exact, else `DEFAULT_NUM_GAMES`.
+    None means no game if the rates of the graded seats are exact, else
+    `DEFAULT_NUM_GAMES`.
     `key` is consumed.
 
     Raises:
         GameError: `num_games` is 0, and the grade has no exact part either.
     """
     if num_games is None:
-        num_games = DEFAULT_NUM_GAMES if grade.mean_rates() is None else 0
+        is_exact = grade.mean_rates(grade.seats) is not None
+        num_games = 0 if is_exact else DEFAULT_NUM_GAMES
     if not num_games:
         if not grade.followed:
             rule = "nothing is exact, so a grade needs at least one game against random"

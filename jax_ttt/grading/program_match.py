@@ -8,13 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
+from jax_ttt.config.grade import SeatGrade, sampled_seat
 from jax_ttt.games import pgx_games
-from jax_ttt.games.played_game import choose_moves
 from jax_ttt.grading import sampled_match
-from jax_ttt.grading.grade import SeatGrade, sampled_seat
-from jax_ttt.grading.sampled_match import SeatCounts
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import ProgramPlayer
+from jax_ttt.players.program import Line
 
 
 def sample_pair(
@@ -27,8 +25,8 @@ def sample_pair(
     Raises:
         PlayerError: a program gives no answer, or an illegal one.
     """
-    if isinstance(first, ProgramPlayer) or isinstance(second, ProgramPlayer):
-        return sampled_seat(play_pair(first, second, key, num_games))
+    if not (first.is_compiled and second.is_compiled):
+        return sampled_seat(play_pair(first, second, key, num_games).tolist())
     counts, _ = sampled_match.play_seats(
         env=pgx_games.make_env(first.env_id),
         key=key,
@@ -36,15 +34,15 @@ def sample_pair(
         second=second.choose,
         num_games=num_games,
     )
-    return sampled_seat(counts)
+    return sampled_seat(counts.tolist())
 
 
 def play_pair(
     first: Player, second: Player, key: Key[Array, ""], num_games: int
-) -> SeatCounts:
+) -> Int[np.ndarray, " 3"]:
     """Play games on the host, `first` moving first; `key` is consumed.
 
-    Returns the results of `first`.
+    Returns the numbers of games that `first` wins, draws and loses.
 
     Raises:
         PlayerError: a program gives no answer, or an illegal one.
@@ -53,42 +51,16 @@ def play_pair(
     start_key, key = jax.random.split(key)
     states = pgx_games.init(env, start_key, num_games)
     first_id = pgx_games.player_in_seat(states, "first")
-    lines: list[tuple[int, ...]] = [()] * num_games
+    lines: list[Line] = [()] * num_games
     total = np.zeros(num_games)
     num_moves = 0
     while not (is_over := np.asarray(pgx_games.is_finished(states))).all():
         player = (first, second)[num_moves % 2]  # in all games
         key, move_key = jax.random.split(key)
-        if isinstance(player, ProgramPlayer):
-            legal = np.asarray(states.legal_action_mask)
-            actions = _asked_moves(player, lines, legal, is_over)
-        else:
-            actions = np.asarray(
-                choose_moves(player.choose, move_key, states), np.int32
-            )
+        actions = player.moves(lines, states, move_key)
         states = pgx_games.play_moves(env, states, jnp.asarray(actions))
         total += np.asarray(pgx_games.reward_to(states, first_id))
         num_moves += 1
         for place in np.flatnonzero(~is_over).tolist():
             lines[place] = (*lines[place], int(actions[place]))
-    return SeatCounts(
-        won=jnp.int32((total > 0).sum()),
-        drawn=jnp.int32((total == 0).sum()),
-        lost=jnp.int32((total < 0).sum()),
-    )
-
-
-def _asked_moves(
-    player: ProgramPlayer,
-    lines: list[tuple[int, ...]],
-    legal: np.ndarray,
-    is_over: np.ndarray,
-) -> Int[np.ndarray, " B"]:
-    """Return the program's moves in the games that go on; 0 in the others."""
-    open_games = np.flatnonzero(~is_over).tolist()
-    actions = np.zeros(len(lines), np.int32)
-    actions[open_games] = player.ask(
-        [lines[place] for place in open_games],
-        [np.flatnonzero(legal[place]).tolist() for place in open_games],
-    )
-    return actions
+    return np.array([(total > 0).sum(), (total == 0).sum(), (total < 0).sum()])

@@ -11,10 +11,12 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import position_lookup
+from jax_ttt.config.grade import Ranked, SeatGrade
+from jax_ttt.config.shown import Shown
+from jax_ttt.files import picture_file
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import program_match
-from jax_ttt.grading.grade import Ranked, SeatGrade
 from jax_ttt.grading.tree_grade import exact_rates
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
@@ -22,10 +24,29 @@ from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
 
 
-@dataclasses.dataclass(frozen=True)
-class RoundRobinTable:
-    """The results of each row's player, who moves first, against each column's."""
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class CrossTable(Shown):
+    """The results of all pairs of players; a notebook shows them as a table.
 
+    Attributes:
+        env_id: The game.
+        names: The players, in the order of the rows and columns.
+        pairs: The results of each row's player against each column's, as records.
+        rates: `(N, N, 3)`: the win, draw and loss rates of the row's player, which
+            moves first, against the column's.
+        counts: `(N, N, 3)`: the same as numbers of games; 0 if the rates are exact.
+        ranking: One record per player, the strongest first: `player`, `elo` (with the
+            mean 0) and `score` (against all others; a win counts 1, a draw 0.5).
+
+    Examples:
+        >>> table = jax_ttt.cross_table(["random", "minimax", "minimax-first"])
+        >>> table.ranking[-1].player
+        'random'
+        >>> table.rates.shape
+        (3, 3, 3)
+    """
+
+    env_id: str
     names: tuple[str, ...]
     pairs: tuple[tuple[SeatGrade, ...], ...]  # by row and column
 
@@ -58,6 +79,10 @@ class RoundRobinTable:
         """
         moving_first = self.rates @ [1, 0.5, 0]
         return (moving_first + 1 - moving_first.T) / 2
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw a heat map of the first player's mean score."""
+        return picture_file.picture_of(self, theme)
 
     @property
     def ranking(self) -> tuple[Ranked, ...]:
@@ -109,7 +134,7 @@ def play_round_robin(
     key: Key[Array, ""],
     num_games: int,
     watch: Watch = iter,
-) -> RoundRobinTable:
+) -> CrossTable:
     """Return the results of all pairs of players.
 
     A pair of a first and a second player is one seating. It is exact if both policies
@@ -136,7 +161,7 @@ def play_round_robin(
         else dataclasses.replace(
             player,
             choose=random_players.policy_player(
-                position_lookup.position_index(env_id), player.policy
+                trees.position_index(env_id), player.policy
             ),
         )
         for player in players
@@ -152,4 +177,4 @@ def play_round_robin(
         )
     names = tuple(player.name for player in players)
     rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
-    return RoundRobinTable(names, rows)
+    return CrossTable(env_id, names, rows)

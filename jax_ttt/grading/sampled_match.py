@@ -8,28 +8,19 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from jax_ttt.config.grade import Match, sampled_seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.grading.grade import Match, sampled_seat
 
-
-class SeatCounts(NamedTuple):
-    """Games won, drawn and lost by one player; int32 scalars on the device."""
-
-    won: jax.Array
-    drawn: jax.Array
-    lost: jax.Array
-
-
-class MatchCounts(NamedTuple):
-    """Counts of a match, by the player's seat."""
-
-    first: SeatCounts
-    second: SeatCounts
+SeatCounts = Int[Array, " 3"]
+"""The numbers of games that a player wins, draws and loses."""
+MatchCounts = Int[Array, "2 3"]
+"""These numbers by the player's seat, the first player's first."""
 
 
 class _Games(NamedTuple):
@@ -58,7 +49,7 @@ def play_match(
     seated = pgx_games.player_in_seat(start, "both")
     first = pgx_games.is_turn(start, seated)
     total, _ = _play(env, play_key, start, (player, opponent), seated)
-    return MatchCounts(_count(total, first), _count(total, ~first))
+    return jnp.stack([_count(total, first), _count(total, ~first)])
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_games"))
@@ -134,11 +125,12 @@ def _moves_where(
 
 def _count(total: Float[Array, " B"], is_counted: Bool[Array, " B"]) -> SeatCounts:
     """Count the wins, draws and losses of the games where `is_counted` is True."""
-    return SeatCounts(
-        *(jnp.sum(is_counted & (jnp.sign(total) == end)) for end in (1, 0, -1))
+    return jnp.stack(
+        [jnp.sum(is_counted & (jnp.sign(total) == end)) for end in (1, 0, -1)]
     )
 
 
-def match_of_counts(counts: MatchCounts) -> Match:
+def match_of_counts(counts: Int[np.ndarray, "2 3"]) -> Match:
     """Return the rates of a match, with 95 % intervals."""
-    return Match(first=sampled_seat(counts.first), second=sampled_seat(counts.second))
+    first, second = counts.tolist()
+    return Match(first=sampled_seat(first), second=sampled_seat(second))

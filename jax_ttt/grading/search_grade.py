@@ -6,18 +6,22 @@ from typing import NamedTuple
 
 import jax
 import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, Seat
-from jax_ttt.grading.grade import Interval, Lines, SeatGrade
+from jax_ttt.config.grade import Interval, Lines, SeatGrade
+from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
-_BATCH = 2**13
-"""Positions in a call of the compiled programs, on one device."""
+_CPU_BATCH = 2**13
+"""Positions in a call of the compiled programs, on a CPU."""
+_ACCELERATOR_BATCH = 2**17
+"""The same on an accelerator, which a smaller batch does not fill."""
 _MEMORY_BYTES = 40
 """Memory for each position, at most: its row of 28 bytes in the widest level, and what
 merging that level takes."""
@@ -45,7 +49,9 @@ def reason_not_searchable(player: Player) -> str:
     if player.note:
         return f"{player.name}: {player.note}"
     if GAMES[player.env_id].packing is None:
-        return f"positions of {player.env_id} have no keys (see docs/adding_a_game.md)"
+        is_users = GAMES[player.env_id].user_env is not None
+        page = f"docs/{'use/own_rules' if is_users else 'develop/change_it'}.md"
+        return f"{player.env_id}'s positions can't be enumerated here (see {page})"
     if not player.is_deterministic:
         return f"{player.name} does not play one move in each position"
     return ""
@@ -64,16 +70,18 @@ def most_positions() -> int:
 def search_by_seat(
     player: Player,
     max_positions: int | None = None,
-    sharding: jax.sharding.Sharding | None = None,
+    sharding: NamedSharding | None = None,
     on_batch: OnBatch = lambda reach, level, num_done: None,
     rng: np.random.Generator | None = None,
+    keep_interrupted: bool = True,
 ) -> dict[Seat, SearchResult]:
     """Return the player's results against every opponent, by the seat that it learned.
 
     A seat with more than `max_positions` is not followed to the end; None means as many
-    as memory and disk hold. After Ctrl-C, the seats after it are missing. `sharding`
-    splits the positions over devices. With `rng`, the choices past `max_positions` come
-    from random samples of the levels there.
+    as memory and disk hold. After Ctrl-C, the seats after it are missing; without
+    `keep_interrupted` it is raised. `sharding` splits the positions over devices. With
+    `rng`, the choices past `max_positions` come from random samples of the levels
+    there.
 
     Raises:
         PlayerError: `reason_not_searchable`, or the player plays an illegal move.
@@ -88,7 +96,7 @@ def search_by_seat(
     results: dict[Seat, SearchResult] = {}
     interrupted = False
     for seat in player.seats:
-        reach = Reach(_searched_player(player, seat, sharding))
+        reach = Reach(searched_player(player, seat, sharding))
         choices = None
         try:
             try:
@@ -103,34 +111,55 @@ def search_by_seat(
         except TimeOverError:
             pass
         except KeyboardInterrupt:
+            if not keep_interrupted:
+                raise
             interrupted = True
         num_choices = None if choices is None else len(choices)
-        results[seat] = SearchResult(seat_grade(reach, num_choices), choices)
+        grade = seat_grade(reach, num_choices, player.corrections)
+        results[seat] = SearchResult(grade, choices)
         if interrupted:
             break
     return results
 
 
-def _searched_player(
+def searched_player(
     player: Player,
     seat: Seat,
-    sharding: jax.sharding.Sharding | None,
+    sharding: NamedSharding | None = None,
 ) -> SearchedPlayer:
-    """Return the player in a seat, whose positions `sharding` splits over devices."""
-    batch = _BATCH
+    """Return the player in a seat, whose positions `sharding` splits over devices.
+
+    Its arrays, such as an agent's weights, are on the devices: a batch sends positions
+    alone.
+    """
+    is_accelerator = devices.current_device().platform != "cpu"
+    batch = _ACCELERATOR_BATCH if is_accelerator else _CPU_BATCH
+    replicated = None
     if sharding is not None:
         # Each sixteenth of a batch is split evenly, too.
         unit = 16 * sharding.num_devices
-        batch = -(-_BATCH // unit) * unit
+        batch = -(-batch // unit) * unit
+        replicated = NamedSharding(sharding.mesh, PartitionSpec())
     return SearchedPlayer(
         env_id=player.env_id,
-        choose=player.choose,
+        choose=jax.device_put(player.choose, replicated),
         seat=seat,
-        merge_symmetric=bool(GAMES[player.env_id].symmetries),
+        merge_symmetric=merges_symmetric(player),
         is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,
+        merges_on_device=is_accelerator,
     )
+
+
+def merges_symmetric(player: Player) -> bool:
+    """Return whether a search may count a board and its images as one position.
+
+    Corrections of a player that does not move alike on all images are for single
+    boards.
+    """
+    has_images = bool(GAMES[player.env_id].symmetries)
+    return has_images and (player.corrections is None or player.is_symmetric)
 
 
 def _losing_choices(
@@ -156,9 +185,16 @@ def _losing_choices(
     return np.concatenate(choices)
 
 
-def seat_grade(reach: Reach, losing_choices: int | None = None) -> SeatGrade:
+def seat_grade(
+    reach: Reach,
+    losing_choices: int | None = None,
+    corrections: Corrections | None = None,
+) -> SeatGrade:
     """Return the grade of a player in the seat of a search."""
     won, drawn, lost = reach.ends
+    # Where every line is won, the sum of their chances may miss 1 by rounding.
+    wins_all = reach.is_complete and not drawn.moves and not lost.moves
+    win_chance = 1.0 if wins_all else won.chance
     open_rate = 0.0 if reach.is_complete else reach.open_chance
 
     def possible(chance: float) -> Interval | None:
@@ -168,10 +204,10 @@ def seat_grade(reach: Reach, losing_choices: int | None = None) -> SeatGrade:
         return chance, min(chance + open_rate, 1.0)
 
     return SeatGrade(
-        win_rate=won.chance,
+        win_rate=win_chance,
         draw_rate=drawn.chance,
         loss_rate=lost.chance,
-        win_rate_interval=possible(won.chance),
+        win_rate_interval=possible(win_chance),
         draw_rate_interval=possible(drawn.chance),
         loss_rate_interval=possible(lost.chance),
         worst_loss_rate=_worst_loss_rate(reach),
@@ -186,6 +222,17 @@ def seat_grade(reach: Reach, losing_choices: int | None = None) -> SeatGrade:
         open_rate=open_rate,
         losing_ends=lost.moves,
         losing_choices=losing_choices,
+        corrections=None if corrections is None else _num_played(reach, corrections),
+    )
+
+
+def _num_played(reach: Reach, corrections: Corrections) -> tuple[int, ...]:
+    """Return the number of corrections that are reached at each level."""
+    return tuple(
+        int(losing_lines.among(keys, corrections.keys).sum())
+        if reach.player.moves_at(level)
+        else 0
+        for level, keys in enumerate(reach.keys)
     )
 
 

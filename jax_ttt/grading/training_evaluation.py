@@ -5,43 +5,34 @@ The device computes an `Evaluation`, and the host makes it a `Grade`.
 
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from flax import nnx
 from jaxtyping import Array, Key
 
-from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match
-from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.grading.sampled_match import MatchCounts
 from jax_ttt.players import random_players
-from jax_ttt.players.network_player import Network, greedy_moves, greedy_player
+from jax_ttt.players.network_player import Network, greedy_player, greedy_policy
 from jax_ttt.solver import outcomes
-from jax_ttt.solver.outcomes import Report, SeatResults
-
-
-class Exact(NamedTuple):
-    """The exact results of a network's greedy player, on the device."""
-
-    report: Report
-    moves: jax.Array  # (D,) int32 in the positions to decide
+from jax_ttt.solver.outcomes import Report
 
 
 class Evaluation(NamedTuple):
     """An agent's results; a part is None if not requested or not available."""
 
-    exact: Exact | None
+    exact: Report | None
     sampled: MatchCounts | None  # against random
     searched: dict[Seat, SeatGrade] | None = None  # {} if the search was interrupted
 
 
-def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> Exact:
+def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> Report:
     """Return the exact results of the greedy player of `params`."""
-    moves, probs = greedy_moves(network, params, tree)
-    return Exact(report=outcomes.seat_report(tree, probs), moves=moves)
+    return outcomes.seat_report(tree, greedy_policy(network, params, tree))
 
 
 def play_random(
@@ -66,13 +57,12 @@ def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:
     """
     seats = dict(evaluation.searched or {})
     if evaluation.exact is not None:
-        report = evaluation.exact.report
-        if not np.isfinite(report.first.random.win_rate):
+        if not np.isfinite(evaluation.exact.random.win_rate).all():
             raise FloatingPointError("the network's action values are not finite")
-        seats = {"first": _seat(report.first), "second": _seat(report.second)}
+        seats = _seat_grades(evaluation.exact)
     sampled = None
     if evaluation.sampled is not None:
-        sampled = sampled_match.match_of_counts(evaluation.sampled)
+        sampled = sampled_match.match_of_counts(np.asarray(evaluation.sampled))
     return Grade(
         env_id=config.env_id,
         seats=config.seats,
@@ -82,13 +72,15 @@ def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:
     )
 
 
-def _seat(results: SeatResults) -> SeatGrade:
-    wins, draws, losses = map(float, results.random)
-    return SeatGrade(
-        win_rate=wins,
-        draw_rate=draws,
-        loss_rate=losses,
-        worst_loss_rate=float(results.worst_loss_rate),
-        complete=True,
-        beaten=bool(results.can_be_beaten),
-    )
+def _seat_grades(report: Report) -> dict[Seat, SeatGrade]:
+    return {
+        seat: SeatGrade(
+            win_rate=float(report.random.win_rate[place]),
+            draw_rate=float(report.random.draw_rate[place]),
+            loss_rate=float(report.random.loss_rate[place]),
+            worst_loss_rate=float(report.worst_loss_rate[place]),
+            complete=True,
+            beaten=bool(report.can_be_beaten[place]),
+        )
+        for place, seat in enumerate(SEATS)
+    }

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
+from jax_ttt.config.grade import Details, Grade, Match, SeatGrade
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading.grade import Details, Grade, Match, SeatGrade
-from jax_ttt.solver import best_response, minimax, outcomes, policies, proof
+from jax_ttt.solver import outcomes, policies, proof
 from jax_ttt.solver.outcomes import Outcome
 
 
@@ -30,14 +30,14 @@ def grade_policy(
     """
     opponents = {
         "random": policies.uniform_policy(tree),
-        "minimax": minimax.policy(tree),
-        "minimax-first": minimax.policy(tree, first_best=True),
-        "best response": best_response.best_response(tree, probs),
+        "minimax": policies.minimax_policy(tree),
+        "minimax-first": policies.minimax_policy(tree, first_best=True),
+        "best response": policies.best_response(tree, probs),
         "worst case": _worst_opponent(tree, probs),
     }
     matches = _exact_matches(tree, probs, opponents)
     worst = matches.pop("worst case")
-    optimal_rate = minimax.optimal_moves(tree, probs)
+    optimal_rate = policies.optimal_moves(tree, probs)
     decisions = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
     is_reached = decisions["first"] | decisions["second"]
     response = matches["best response"]
@@ -84,7 +84,7 @@ def grade_seats(
         probs=probs,
         random=matches["random"],
         worst=matches["worst case"],
-        optimal_rate=minimax.optimal_moves(tree, probs),
+        optimal_rate=policies.optimal_moves(tree, probs),
     )
     return Grade(env_id=env_id, seats=seats, first=first, second=second)
 
@@ -93,7 +93,7 @@ def _worst_opponent(
     tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]
 ) -> Float[np.ndarray, "P A"]:
     """Return the opponent that beats a policy most often."""
-    return best_response.best_response(tree, probs, draw=-1.0)
+    return policies.best_response(tree, probs, draw=-1.0)
 
 
 def _exact_matches(
@@ -163,6 +163,7 @@ def exact_rates(outcome: Outcome) -> SeatGrade:
 
 def q_error(tree: Tree[np.ndarray], q_values: Float[np.ndarray, "D A"]) -> float:
     """Return the mean of `|Q - minimax|` over the legal moves of all positions."""
-    worth = minimax.to_mover(tree, minimax.values(tree))[tree.decisions]
+    worth = policies.values_to_mover(tree, policies.minimax_values(tree))
+    worth = worth[tree.decisions]
     legal = tree.legal_action_mask[tree.decisions]
     return float(np.abs(q_values - worth)[legal].mean())

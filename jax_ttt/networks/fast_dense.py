@@ -10,12 +10,6 @@ It computes what `nnx.Linear` computes. XLA's CPU backend is slow with some layo
 - `transpose` is row-major in memory. XLA would make it column-major, and convert both
   operands of its product from bfloat16 to float32.
 
-An update of preset `article` takes 0.65 of the CPU time that it takes with `nnx.Linear`
-in bfloat16 and 0.78 in float32, one of `default` 0.62 and 0.89. The command is
-`python -m tools.dense_layers article --precision bfloat16`, and so on: medians of 5
-pairs on two cores with AVX-512 BF16, with JAX 0.10 (`docs/performance.md`). Nothing was
-measured on a GPU.
-
 Axes: `B` boards, `I` inputs, `O` outputs, `M N` rows and columns of a matrix.
 """
 

@@ -3,7 +3,7 @@
 Boards are in columns, the batch axis last (see `networks.fast_dense`).
 
 Axes: `B` boards, `H W C` planes, `N` entries of the planes, `V` values of a board. In a
-convolution: `P` patches of a board, `I` entries of a patch, `F` filters.
+convolution: `P` patches of a board, `F` filters.
 """
 
 import itertools
@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
-from jax_ttt.config.settings import PATCH_SIDE, Activation
+from jax_ttt.config.settings import Activation
 from jax_ttt.networks.fast_dense import Columns, transpose
+from jax_ttt.networks.patches import entries_of_patches, patch_values
 
 ACTIVATIONS: dict[Activation, Callable[[jax.Array], jax.Array]] = {
     "relu": nnx.relu,
@@ -96,35 +96,6 @@ class Convolution(nnx.Module):
     def __call__(self, inputs: Float[Array, "N B"]) -> Float[Array, "V B"]:
         """Return the values, after the activation."""
         num_boards = inputs.shape[1]
-        values = self.filters(self._patches(inputs))
+        values = self.filters(patch_values(self.shape, inputs))
         values = values.reshape(*self.bias[...].shape, num_boards)
         return self.activation(values + self.bias[..., None]).reshape(-1, num_boards)
-
-    def _patches(self, inputs: Float[Array, "N B"]) -> Float[Array, "I PB"]:
-        """Return the entries of each patch of each board, as in `entries_of_patches`.
-
-        They are slices of the planes: on a CPU this is twice as fast as indexing by
-        the result of `entries_of_patches`.
-        """
-        height, width, channels = self.shape
-        planes = inputs.reshape(height, width, channels, -1)
-        rows, columns = (min(PATCH_SIDE, length) for length in (height, width))
-        down, right = height - rows + 1, width - columns + 1
-        entries = [
-            planes[row : row + down, column : column + right, channel]
-            for channel in range(channels)
-            for row in range(rows)
-            for column in range(columns)
-        ]
-        return jnp.stack(entries).reshape(len(entries), -1)
-
-
-def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:
-    """Return the entries of planes `(H, W, C)` in each patch of 4 x 4 cells.
-
-    On a board that is smaller in a direction, a patch is as long as the board.
-    """
-    entries = np.arange(np.prod(shape)).reshape(shape)
-    sides = tuple(min(PATCH_SIDE, length) for length in shape[:2])
-    patches = np.lib.stride_tricks.sliding_window_view(entries, sides, axis=(0, 1))
-    return patches.reshape(-1, np.prod(sides) * shape[2]).T

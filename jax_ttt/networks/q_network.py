@@ -5,7 +5,6 @@ planes of a board are written out.
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,10 +16,10 @@ from jaxtyping import Array, Float, Key, Shaped
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Architecture, Precision
-from jax_ttt.games import pgx_games, stone_boards, symmetry
-from jax_ttt.games.stone_boards import Positions
+from jax_ttt.games import pgx_games, stone_boards
+from jax_ttt.networks import integer_network
 from jax_ttt.networks.mlp import MLP
-from jax_ttt.networks.table import Table
+from jax_ttt.networks.table import Positions, Table
 from jax_ttt.runtime import devices
 
 
@@ -82,13 +81,16 @@ def learning_dtype(precision: Precision) -> DTypeLike:
     return jnp.dtype(jnp.bfloat16 if on_cpu and devices.has_bfloat16() else jnp.float32)
 
 
+def planes_shape(architecture: Architecture) -> tuple[int, int, int]:
+    """Return the shape `(H, W, C)` of an MLP's input."""
+    height, width, channels = pgx_games.sizes(architecture.env_id).planes
+    return height, width, 2 if architecture.network.two_planes else channels
+
+
 def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> MLP:
     sizes = pgx_games.sizes(architecture.env_id)
-    height, width, channels = sizes.planes
-    if architecture.network.two_planes:
-        channels = 2
     return MLP(
-        shape=(height, width, channels),
+        shape=planes_shape(architecture),
         num_filters=architecture.network.filters,
         hidden_sizes=architecture.network.hidden_sizes,
         num_values=HEADS[architecture.head_kind].num * sizes.num_actions,
@@ -104,8 +106,29 @@ def _make_table(architecture: Architecture, positions: Positions) -> Table:
         positions=positions,
         num_heads=HEADS[architecture.head_kind].num,
         num_actions=pgx_games.sizes(architecture.env_id).num_actions,
-        initial_value=architecture.network.initial_value,
+        # In a file of another program it may be an int, of which JAX makes integers.
+        initial_value=float(architecture.network.initial_value),
     )
+
+
+def to_integers(
+    network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
+) -> nnx.State:
+    """Return the network of integers nearest to one of float32.
+
+    The boards show the sizes of its activations.
+
+    Raises:
+        ValueError: there is none; see `integer_network.reason_not_possible`.
+    """
+    architecture = network.architecture
+    if reason := integer_network.reason_not_possible(architecture):
+        raise ValueError(reason)
+    if (views := _canonical_views(architecture)) is not None:
+        is_canonical = stone_boards.least_views(stone_boards.cells(obs), views)
+        obs = stone_boards.to_canonical(obs, views, is_canonical)
+    planes = _planes(architecture, obs)
+    return integer_network.quantize(planes_shape(architecture), params, planes)
 
 
 def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
@@ -145,6 +168,18 @@ def action_values(
     return HEADS[network.architecture.head_kind].value(values)
 
 
+def action_scores(
+    network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
+) -> Float[Array, "B A"]:
+    """Return the numbers that a greedy player compares: the higher, the better.
+
+    They are the action values; for a network of integers, the integers of its last
+    layer. Different integers may stand for equal values, which tanh rounds.
+    """
+    scores = _head_scores(network, params, obs, jnp.float32)
+    return HEADS[network.architecture.head_kind].value(scores)
+
+
 def head_values(
     network: Network,
     params: nnx.State,
@@ -156,16 +191,31 @@ def head_values(
     The first head is the value to the mover. With a two-ply backup, the second head is
     the value to the waiting player. With double tables, there is one head per table.
     """
+    scores = _head_scores(network, params, obs, dtype)
+    if integer_network.is_integer(params):
+        return integer_network.values(params, scores)
+    return scores
+
+
+def _head_scores(
+    network: Network,
+    params: nnx.State,
+    obs: Shaped[Array, "B *shape"],
+    dtype: DTypeLike,
+) -> Float[Array, "H B A"]:
+    """Return the network's output for each action: see `action_scores`."""
     views = _canonical_views(network.architecture)
     if views is None:
         return _forward(network, params, obs, dtype)
-    is_canonical = symmetry.least_views(stone_boards.cells(obs), views)  # (B, views)
-    board = symmetry.to_canonical(obs, views, is_canonical)
+    is_canonical = stone_boards.least_views(
+        stone_boards.cells(obs), views
+    )  # (B, views)
+    board = stone_boards.to_canonical(obs, views, is_canonical)
     values = _forward(network, params, board, dtype)
-    return symmetry.from_canonical(values, views, is_canonical)
+    return stone_boards.from_canonical(values, views, is_canonical)
 
 
-def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
+def _canonical_views(architecture: Architecture) -> stone_boards.Views | None:
     """Return the views to choose the canonical one from; None without canonical boards.
 
     A table of after-states needs no canonical view: symmetric after-states share a row.
@@ -174,10 +224,10 @@ def _canonical_views(architecture: Architecture) -> symmetry.Views | None:
     has_after_states = settings.is_table and settings.table_key == "after-state"
     if not settings.canonical or has_after_states:
         return None
-    return symmetry.symmetric_views(architecture.env_id)
+    return pgx_games.symmetric_views(architecture.env_id)
 
 
-@functools.cache
+@pgx_games.cache_of_games
 def _mlp_graph(architecture: Architecture, dtype: DTypeLike) -> nnx.GraphDef[MLP]:
     """Return the graph of an MLP: the module without its weights.
 
@@ -194,9 +244,12 @@ def _forward(
     obs: Shaped[Array, "B *shape"],
     dtype: DTypeLike,
 ) -> Float[Array, "H B A"]:
-    """Return the values of the boards as they are, not of their canonical views."""
+    """Return the scores of the boards as they are, not of their canonical views."""
     architecture, positions = network.architecture, network.positions
-    if positions is None:
+    if integer_network.is_integer(params):
+        planes = _planes(architecture, obs)
+        values = integer_network.scores(planes_shape(architecture), params, planes)
+    elif positions is None:
         mlp = nnx.merge(_mlp_graph(architecture, jnp.dtype(dtype)), params)
         values = mlp(_planes(architecture, obs))
     else:
@@ -206,7 +259,7 @@ def _forward(
 
 
 def _planes(
-    architecture: Architecture, obs: Shaped[Array, "B rows columns _"]
+    architecture: Architecture, obs: Shaped[Array, "B *shape"]
 ) -> Float[Array, "B rows columns planes"]:
     """Return an MLP's input, from the mover's perspective.
 

@@ -1,16 +1,52 @@
 """A table as a network whose weights are its values.
 
-Axes: `B` boards, `H W` rows and columns, `R` rows of the table, `A` actions, `V` values
-of a board.
+Axes: `B` boards, `P` positions, `A` actions, `V` values of a board.
 """
 
+from typing import NamedTuple
+
+import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 from jaxtyping import Array, Float, Shaped
 
-from jax_ttt.config.settings import TableKey
+from jax_ttt.config.settings import Architecture, TableKey
 from jax_ttt.games import stone_boards
-from jax_ttt.games.stone_boards import Positions
+from jax_ttt.games import tree as trees
+from jax_ttt.games.board_index import (
+    ObservationIndex,
+    PositionIndex,
+    StoneIndex,
+)
+
+
+class Positions(NamedTuple):
+    """Indices of boards among the positions of an enumerated game."""
+
+    of_board: PositionIndex[jax.Array]
+    after: jax.Array  # (P, A) int32 position after each move, 0 where illegal
+
+
+def positions_for(architecture: Architecture) -> Positions | None:
+    """Return the indices by which a table finds a board's values; None for an MLP.
+
+    With canonical boards, the position after a move is the first one with the same
+    canonical board, so that symmetric positions share one index.
+
+    The first call for a table enumerates its game, so call it outside a trace.
+    """
+    if not architecture.network.is_table:
+        return None
+    tree = trees.enumerated(architecture.env_id)
+    index = trees.position_index(architecture.env_id)
+    after = tree.successor
+    if isinstance(index, ObservationIndex):
+        # A table sees boards only, so equal ones after more moves share a row too.
+        after = np.asarray(index.of_boards(tree.obs))[after]
+    elif architecture.network.canonical:
+        after = tree.representative[after]
+    return Positions(jax.tree.map(jnp.asarray, index), jnp.asarray(after))
 
 
 class Table(nnx.Module):
@@ -32,19 +68,20 @@ class Table(nnx.Module):
         initial_value: float,
     ) -> None:
         self.key: TableKey = key
-        num_rows = len(positions.by_number if key == "hash" else positions.after)
+        num_rows = len(positions.after)
+        if key == "hash" and isinstance(positions.of_board, StoneIndex):
+            num_rows = len(positions.of_board.by_number)
         num_values = num_heads * (1 if key == "after-state" else num_actions)
         self.values = nnx.Param(jnp.full((num_rows, num_values), initial_value))
 
     def __call__(
-        self, obs: Shaped[Array, "B H W 2"], positions: Positions
+        self, obs: Shaped[Array, "B *shape"], positions: Positions
     ) -> Float[Array, "B V"]:
         """Return the values of all actions by head 1, then by head 2."""
         values = self.values[...]
-        number = stone_boards.board_number(stone_boards.cells(obs))
         if self.key == "hash":
-            return values[number]
-        position = positions.by_number[number]
+            return values[stone_boards.board_numbers(stone_boards.cells(obs))]
+        position = positions.of_board.of_boards(obs)
         if self.key == "position":
             return values[position]
         after_values = values[positions.after[position]]  # (B, A, heads)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FEW = 12
-"""Most points of a line that get markers. Without one, a single point is invisible."""
+"""Maximum number of points of a line that get markers. Without one, a single point is
+invisible."""
 
 
 def new_figure(width: float | int, height: float | int) -> "Figure":

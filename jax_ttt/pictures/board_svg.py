@@ -21,14 +21,15 @@ import numpy as np
 import pgx
 from jaxtyping import Int, Shaped
 
+from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import GAMES, LETTERS, Seat, seat_name
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.pictures import picture
-from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.solver import minimax
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.solver import policies
 from jax_ttt.text import grade_text
 from jax_ttt.text.board_text import FREE_SIGN, board_cells, position_cells
 
@@ -57,7 +58,7 @@ def animation(
     return _draw_states(env_states, theme, seconds, largest=360)
 
 
-def values_picture(agent: SavedAgent, position: int, theme: Theme = "light") -> Picture:
+def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Picture:
     """Draw the value of each move to the player to move: learned, and exact (minimax).
 
     -1 is a loss and 1 a win. `position` is a position of an enumerable game in which
@@ -67,7 +68,7 @@ def values_picture(agent: SavedAgent, position: int, theme: Theme = "light") -> 
     tree = trees.enumerated(env_id)
     row = int(np.searchsorted(tree.decisions, position))
     learned = network_player.decision_values(agent.network, agent.params, tree)[row]
-    exact = minimax.to_mover(tree, minimax.values(tree))[position]
+    exact = policies.values_to_mover(tree, policies.minimax_values(tree))[position]
     moves = np.flatnonzero(tree.legal_action_mask[position]).tolist()
     values_by_board = {
         name: {move: float(values[move]) for move in moves}
@@ -117,6 +118,8 @@ def _draw_states(
     """Draw states of one game; a single board is at most `largest` pixels wide."""
     name: str = env_states[0].env_id
     game = GAMES.get(name)
+    if name not in pgx.available_envs() and (game is None or not game.stones):
+        raise GameError(f"{name}: a game of your own is not drawn as a picture")
     title = f"{name}, move by move" if len(env_states) > 1 else name
     title = title.replace("_", " ")
     if game is None or not game.stones:

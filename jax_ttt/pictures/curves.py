@@ -9,6 +9,7 @@ from jaxtyping import Float, Shaped
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat, seat_name
+from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import (
@@ -19,7 +20,7 @@ from jax_ttt.files.metrics_rows import (
     searched_rows,
     source_of_rates,
 )
-from jax_ttt.grading.grade import SeatGrade
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
     add_legend_below,
@@ -29,7 +30,6 @@ from jax_ttt.pictures.axes import (
     point_marker,
     set_whole_ticks,
 )
-from jax_ttt.pictures.picture import Picture, Theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

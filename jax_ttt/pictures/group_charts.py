@@ -9,8 +9,9 @@ import numpy as np
 from jax_ttt.config.game_facts import LETTERS, SEATS, Seat, seat_name
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
-from jax_ttt.grading.round_robin import RoundRobinTable
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
     add_legend_below,
@@ -20,14 +21,13 @@ from jax_ttt.pictures.axes import (
     set_name_ticks,
     set_whole_ticks,
 )
-from jax_ttt.pictures.picture import Picture, Theme
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def cross_table_chart(table: RoundRobinTable, theme: Theme = "light") -> Picture:
+def cross_table_chart(table: CrossTable, theme: Theme = "light") -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
     size = len(table.names)
     score = table.rates @ [1, 0.5, 0]

@@ -8,18 +8,16 @@ Axes: `A` actions.
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 import pgx
 from jaxtyping import Float
 
 from jax_ttt.config.game_facts import EnvId, Seat
-from jax_ttt.games import position_lookup, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import SavedAgent
-from jax_ttt.solver import minimax
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.solver import policies
 
 
 class MoveValue(NamedTuple):
@@ -30,9 +28,9 @@ class MoveValue(NamedTuple):
     q_value: float | None  # an agent's estimate; None without an agent
 
 
-def move_values(game: Game, agent: SavedAgent | None) -> tuple[MoveValue, ...]:
+def move_values(game: Game, agent: Agent | None) -> tuple[MoveValue, ...]:
     """Return the legal moves with their values, in ascending order."""
-    exact_values = minimax_values(game)
+    exact_values = best_play_values(game)
     q_values = None if agent is None else agent_values(game, agent)
     return tuple(
         MoveValue(
@@ -44,21 +42,21 @@ def move_values(game: Game, agent: SavedAgent | None) -> tuple[MoveValue, ...]:
     )
 
 
-def minimax_values(game: Game, quick: bool = False) -> Float[np.ndarray, " A"] | None:
+def best_play_values(game: Game, quick: bool = False) -> Float[np.ndarray, " A"] | None:
     """Return the value of each action under best play; None if not enumerable.
 
     Illegal actions have the value -inf. With `quick`, each move before the result
-    multiplies the value by `minimax.QUICK`, so a quick win is better than a slow one.
+    multiplies the value by `policies.QUICK`, so a quick win is better than a slow one.
     """
     tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
     position = _tree_position(game.env_id, game.state)
-    values = minimax.values(tree, minimax.QUICK if quick else 1.0)
-    return minimax.to_mover(tree, values)[position]
+    values = policies.minimax_values(tree, policies.QUICK if quick else 1.0)
+    return policies.values_to_mover(tree, values)[position]
 
 
-def agent_values(game: Game, agent: SavedAgent) -> Float[np.ndarray, " A"]:
+def agent_values(game: Game, agent: Agent) -> Float[np.ndarray, " A"]:
     """Return an agent's estimate of the value of each action, legal or not."""
     obs = game.state.observation
     return np.asarray(network_player.board_values(agent.network, agent.params, obs))[0]
@@ -66,8 +64,7 @@ def agent_values(game: Game, agent: SavedAgent) -> Float[np.ndarray, " A"]:
 
 def _tree_position(env_id: EnvId, env_state: pgx.State) -> int:
     """Return the position in the game's tree of a batch of one state."""
-    index = jnp.asarray(position_lookup.position_index(env_id))
-    return int(stone_boards.locate(index, env_state.observation)[0])
+    return int(trees.position_index(env_id).of_states(env_state)[0])
 
 
 class ReviewedMove(NamedTuple):
@@ -91,9 +88,9 @@ def review_moves(game: Game) -> tuple[ReviewedMove, ...] | None:
     tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
-    values = minimax.values(tree)
-    action_values = minimax.to_mover(tree, values)
-    is_best = minimax.best_moves(tree, values)
+    values = policies.minimax_values(tree)
+    action_values = policies.values_to_mover(tree, values)
+    is_best = policies.best_moves(tree, values)
     rows = []
     for move, env_state in zip(game.moves, game.states[:-1], strict=True):
         position = _tree_position(game.env_id, env_state)

@@ -20,7 +20,8 @@ from jax_ttt.networks.q_network import Network
 from jax_ttt.players.network_player import greedy_actions
 
 MAX_BOARDS = 2**13
-"""Most boards of the deepest level at once: it bounds the memory of a search."""
+"""Maximum number of boards of the deepest level at once: it bounds the memory of a
+search."""
 
 QFunction = Callable[[pgx.State], jax.Array]
 """A function from states to action values `(B, A)` for the player to move."""

@@ -22,8 +22,9 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.players import mcts_on_tree
 
-MOST_EDGES = 2**24
-"""Most pairs of a node and an action in memory at once, of all searches together."""
+MAX_EDGES = 2**24
+"""Maximum number of pairs of a node and an action in memory at once, of all searches
+together."""
 
 
 class Nodes(NamedTuple):
@@ -205,7 +206,7 @@ def _searched_actions(
 ) -> Int[Array, " B"]:
     env = pgx_games.make_env(budget.env_id)
     num_games, num_actions = env_state.legal_action_mask.shape
-    most_games = MOST_EDGES // ((budget.num_playouts + 1) * num_actions)
+    most_games = MAX_EDGES // ((budget.num_playouts + 1) * num_actions)
     group_size = max(min(most_games, num_games), 1)
     num_groups = -(-num_games // group_size)
     # The last group repeats games, so that all groups have the same size.

@@ -11,7 +11,6 @@ Axes: `B` searches, `N` nodes, `A` actions, `P` positions, `L` moves of the long
 game, `K` board numbers.
 """
 
-import functools
 from typing import NamedTuple
 
 import jax
@@ -23,9 +22,9 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dqn import equations
-from jax_ttt.games import stone_boards
+from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.games.symmetry import ArrayT
+from jax_ttt.games.board_index import PositionIndex
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies
 
@@ -61,7 +60,7 @@ class _Playout(NamedTuple):
     path: jax.Array  # (L + 1, B) nodes to record; N for none
 
 
-@functools.cache
+@pgx_games.cache_of_games
 def game_graph(env_id: EnvId) -> Graph:
     """Return the graph of an enumerable game; each call returns the same arrays."""
     tree = trees.enumerated(env_id)
@@ -198,24 +197,25 @@ def _values_everywhere(
     return mean_scores(records_by_position, graph.after)
 
 
-def online_player(graph: Graph, index: Int[ArrayT, " K"], num_playouts: int) -> Partial:
+def online_player(
+    graph: Graph, index: PositionIndex[np.ndarray], num_playouts: int
+) -> Partial:
     """Return the player that searches again at each move.
 
-    `index` is the result of `position_lookup.position_index`.
+    `index` is the result of `tree.position_index`.
     """
-    return Partial(
-        _searched_actions, graph, jnp.asarray(index), jnp.int32(num_playouts)
-    )
+    arrays = jax.tree.map(jnp.asarray, index)
+    return Partial(_searched_actions, graph, arrays, jnp.int32(num_playouts))
 
 
 def _searched_actions(
     graph: Graph,
-    index: Int[Array, " K"],
+    index: PositionIndex[jax.Array],
     num_playouts: Int[Array, ""],
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    position = stone_boards.locate(index, env_state.observation)
+    position = index.of_states(env_state)
     records = search_graph(graph, key, graph.node[position], num_playouts)
     values = mean_scores(records, graph.after[position])
     return equations.greedy(values, env_state.legal_action_mask)

@@ -3,7 +3,7 @@
 Axes: `B` games, `P` positions, `D` positions to decide, `A` actions.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -16,9 +16,9 @@ from jaxtyping import Array, Float, Int, Key, Shaped
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, position_lookup, stone_boards, symmetry
+from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.games.tree import Tree
-from jax_ttt.networks import q_network
+from jax_ttt.networks import q_network, table
 from jax_ttt.networks.q_network import Network
 from jax_ttt.solver import policies
 
@@ -29,7 +29,7 @@ def network_from(architecture: Architecture) -> Network:
     The first call for a table enumerates its game by compiled programs, so it must not
     be inside a trace.
     """
-    return Network(architecture, position_lookup.positions_for(architecture))
+    return Network(architecture, table.positions_for(architecture))
 
 
 def param_shapes(network: Network) -> nnx.State:
@@ -75,14 +75,14 @@ def _network_actions(
     network: Network, params: nnx.State, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     del key  # the player is deterministic
-    q_values = q_network.action_values(network, params, env_state.observation)
-    return greedy_actions(network, env_state, q_values)
+    scores = q_network.action_scores(network, params, env_state.observation)
+    return greedy_actions(network, env_state, scores)
 
 
 def greedy_actions(
     network: Network, env_state: pgx.State, values: Float[Array, "B A"]
 ) -> Int[Array, " B"]:
-    """Return the legal move with the highest value.
+    """Return the legal move with the highest value or score.
 
     Of equal moves, it is the one with the lowest index on the canonical board if the
     network sees that board. So mirrored boards get mirrored moves, and a search counts
@@ -100,6 +100,22 @@ def greedy_actions(
     return actions.astype(jnp.int32)
 
 
+def ordered_actions(
+    network: Network, params: nnx.State, env_state: pgx.State
+) -> Int[Array, "B A"]:
+    """Return all actions, the best one first and the illegal ones last.
+
+    The first one is the move of the greedy player, and equal ones have the order in
+    which `greedy_actions` prefers them.
+    """
+    scores = q_network.action_scores(network, params, env_state.observation)
+    worse_first = jnp.where(env_state.legal_action_mask, scores, -jnp.inf)
+    places = jnp.broadcast_to(jnp.arange(scores.shape[1]), scores.shape)
+    if is_symmetric(network):
+        places = action_places(network.env_id, env_state.observation)
+    return jnp.lexsort((places, -worse_first), axis=-1).astype(jnp.int32)
+
+
 @jax.jit
 def greedy_policy(
     network: Network, params: nnx.State, tree: Tree
@@ -108,37 +124,32 @@ def greedy_policy(
 
     All entries are NaN if any action value is not finite.
     """
-    return greedy_moves(network, params, tree).probs
-
-
-class Greedy(NamedTuple):
-    """The greedy play of a network over a tree."""
-
-    moves: Int[Array, " D"]
-    probs: Float[Array, "P A"]  # the same as a policy
-
-
-def greedy_moves(network: Network, params: nnx.State, tree: Tree) -> Greedy:
-    """Return the greedy player's moves over the tree, and its `greedy_policy`."""
-    q_values = decision_values(network, params, tree)
-    moves = equations.greedy(q_values, tree.legal_action_mask[tree.decisions])
+    scores = _of_decisions(q_network.action_scores, network, params, tree)
+    moves = equations.greedy(scores, tree.legal_action_mask[tree.decisions])
     probs = policies.deterministic_policy(tree, moves)
-    return Greedy(moves, jnp.where(jnp.isfinite(q_values).all(), probs, jnp.nan))
+    return jnp.where(jnp.isfinite(scores).all(), probs, jnp.nan)
 
 
 @jax.jit
 def decision_values(
     network: Network, params: nnx.State, tree: Tree
 ) -> Float[Array, "D A"]:
-    """Return the action values in the positions in which a move must be chosen.
+    """Return the action values in the positions in which a move must be chosen."""
+    return _of_decisions(q_network.action_values, network, params, tree)
+
+
+def _of_decisions(
+    values_fn: Callable[..., jax.Array], network: Network, params: nnx.State, tree: Tree
+) -> Float[Array, "D A"]:
+    """Return the values or scores in the positions in which a move must be chosen.
 
     With canonical boards, only one board of each symmetry class is evaluated: 627
     instead of 4,520 in tic-tac-toe, which halves the time of an exact evaluation.
     """
     if tree.classes is None or not network.architecture.network.canonical:
-        return q_network.action_values(network, params, tree.obs[tree.decisions])
+        return values_fn(network, params, tree.obs[tree.decisions])
     classes = tree.classes
-    values = q_network.action_values(network, params, tree.obs[classes.boards])
+    values = values_fn(network, params, tree.obs[classes.boards])
     return jnp.take_along_axis(values[classes.row], classes.actions, axis=1)
 
 
@@ -148,9 +159,9 @@ def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "
     On a symmetric board, actions that are images of each other get the same number. In
     a game without listed symmetries, each board is its own canonical board.
     """
-    game_views = symmetry.symmetric_views(env_id)
+    game_views = pgx_games.symmetric_views(env_id)
     if game_views is None:
         actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
         return jnp.broadcast_to(actions, (len(obs), len(actions)))
-    least = symmetry.least_views(stone_boards.cells(obs), game_views)
-    return symmetry.to_canonical_actions(game_views, least)
+    least = stone_boards.least_views(stone_boards.cells(obs), game_views)
+    return stone_boards.to_canonical_actions(game_views, least)

@@ -11,10 +11,10 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from jax_ttt.config.errors import PlayerError, did_you_mean
-from jax_ttt.config.game_facts import DEFAULT_GAME, ENUMERABLE, GAMES, EnvId
+from jax_ttt.config.errors import PlayerError, UsageError, did_you_mean
+from jax_ttt.config.game_facts import DEFAULT_GAME, GAMES, EnvId, enumerable_games
 from jax_ttt.config.ranges import Range
-from jax_ttt.config.settings import SELF
+from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, SELF, RunSettings
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentError, agent_path
 from jax_ttt.players.shipped import ALL
@@ -33,7 +33,7 @@ PLAYER_KINDS = {
     "shipped:network": "the shipped network for tic_tac_toe, proven unbeatable",
     "shipped:table": "the shipped table for tic_tac_toe, proven unbeatable",
     "shipped:connect-5x4": "the shipped network for connect_5x4, proven unbeatable",
-    "shipped:connect-7x6": "the shipped network for connect_7x6, which can be beaten",
+    "shipped:connect-7x6": "the corrected network of connect_7x6, proven to win as X",
     "program:COMMAND": "any program: it reads positions, and answers moves",
     "AGENT": "a saved agent's greedy play: a run's folder or a file",
 }
@@ -65,7 +65,7 @@ _NUMBER_RANGES = {
 }
 
 MAX_NESTING = 20
-"""Most levels of nested players; each level is compiled separately."""
+"""Maximum number of levels of nested players; each level is compiled separately."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +76,13 @@ class PlayerSpec:
     kind: str  # the first word of the name, or "agent"
     number: int | float = 0  # probability, playouts or depth
     inner: "PlayerSpec | None" = None  # the player within a blend or a lookahead
+
+    @property
+    def draws_before_games(self) -> bool:
+        """Whether the player draws random numbers in a search before its games."""
+        if self.inner is not None:
+            return self.inner.draws_before_games
+        return self.kind == "mcts"
 
     @property
     def path(self) -> Path:
@@ -116,7 +123,8 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
         raise PlayerError(f"players may be nested at most {MAX_NESTING} levels deep")
     kind, colon, arguments = name.partition(":")
     if kind in _NEED_TREE and not GAMES[env_id].enumerable:
-        raise PlayerError(f"{name}: needs an enumerable game: {', '.join(ENUMERABLE)}")
+        games = ", ".join(enumerable_games())
+        raise PlayerError(f"{name}: needs an enumerable game: {games}")
     if kind in _DEFAULT_PLAYOUTS:
         default = _DEFAULT_PLAYOUTS[kind]
         num_playouts = _read_number(name, kind, arguments) if colon else default
@@ -158,6 +166,20 @@ def check_opponent(name: str, env_id: EnvId) -> None:
     check_games([spec], env_id)
 
 
+def check_start_agents(settings: RunSettings) -> None:
+    """Raise `PlayerError` unless a training's start names saved agents of its game."""
+    for name, no_file in (
+        (settings.start_agent, NO_AGENT),
+        (settings.start_positions, COUNTEREXAMPLES),
+    ):
+        if name == no_file:
+            continue
+        spec = read_name(name, settings.env_id)
+        if spec.kind != "agent":
+            raise PlayerError(f"{name}: a training starts from a saved agent")
+        check_games([spec], settings.env_id)
+
+
 def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
     """Raise `PlayerError` if a saved agent among the players is of another game."""
     for spec in specs:
@@ -172,10 +194,12 @@ def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
 def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     """Return `env_id`, else the game of the players' saved agents, else the default.
 
+    The default is the only game of the file of `--rules`, and tic-tac-toe without one.
     Only the descriptions in the agents' files are read, not the weights.
 
     Raises:
         AgentError: a file can't be read, or two agents are made for different games.
+        UsageError: no agent names a game, and the file registers several.
     """
     if env_id is not None:
         return env_id
@@ -186,7 +210,12 @@ def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     if len(games) > 1:
         (first, path), (second, other), *_ = games.items()
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
-    return next(iter(games)) if games else DEFAULT_GAME
+    if games:
+        return next(iter(games))
+    of_file = [name for name, game in GAMES.items() if game.rules_file]
+    if len(of_file) > 1:
+        raise UsageError(f"--env-id must be one of {', '.join(of_file)}")
+    return of_file[0] if of_file else DEFAULT_GAME
 
 
 def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:

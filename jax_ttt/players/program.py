@@ -1,8 +1,9 @@
 """A program that plays: it reads positions on stdin, and answers moves on stdout.
 
-docs/programs.md describes the protocol. A program is a process for one seat of a game.
-The first line that it gets is the game and the seat. Then each line is a position, as
-the moves so far, and the program answers with one line, its move. Imports no JAX.
+docs/use/programs.md describes the protocol. A program is a process for one seat of a
+game. The first line that it gets is the game and the seat. Then each line is a
+position, as the moves so far, and the program answers with one line, its move. Imports
+no JAX.
 """
 
 import contextlib
@@ -31,12 +32,12 @@ _END_SECONDS = 1.0
 """Time for a program to end by itself after `quit`."""
 _SILENT_SECONDS = 0.05
 """Time after the last answer in which a program must say nothing."""
-_MOST_DIGITS = 9
-"""Most digits of an answer."""
-_MOST_BYTES = 4096
-"""Most bytes that are read at once; an answer must be shorter."""
-_MOST_SHOWN = 60
-"""Most characters of an answer that a message shows."""
+_MAX_DIGITS = 9
+"""Maximum number of digits of an answer."""
+_MAX_BYTES = 4096
+"""Maximum number of bytes that are read at once; an answer must be shorter."""
+_MAX_SHOWN = 60
+"""Maximum number of characters of an answer that a message shows."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -48,8 +49,8 @@ class ProgramOptions:
     answer_seconds: Annotated[float, Range(float, 0, 1e6, above_low=True)] = 10.0
     """Time limit for an answer of a program. It includes the program's start."""
     max_asked: Annotated[int, Range(int, 1, 10**9)] = 50_000
-    """Most positions that a program is asked for in advance in each seat, where the
-    tree is too large. With more, its games are sampled."""
+    """Maximum number of positions that a program is asked for in advance in each seat,
+    where the tree is too large. With more, its games are sampled."""
     in_advance: tyro.conf.Suppress[bool] = True
     """Whether a program is asked for all positions that it can reach, before the games;
     else it is asked during a game."""
@@ -196,11 +197,12 @@ class ProgramCopy:
         self._deadline = time.monotonic() + self.answer_seconds
 
     def check_silence(self) -> None:
-        """Raise `PlayerError` if the program has said something unasked."""
+        """Raise `PlayerError` if the program has written before it was asked."""
         output = self._process.stdout
-        if _is_readable(output, 0.0) and (unasked := _read(output)):
+        if _is_readable(output, 0.0) and (text := _read(output)):
             where = position_phrase(self._line)
-            raise PlayerError(f"{self.name}: said {_shown(unasked)} unasked, {where}")
+            fault = f"wrote {_shown(text)} before it was asked for a move"
+            raise PlayerError(f"{self.name}: {fault}, {where}")
 
     def read(self) -> int | None:
         """Return the answer if its line is complete, else None; call it when readable.
@@ -214,10 +216,10 @@ class ProgramCopy:
         if not data:
             raise PlayerError(f"{self.name}: {self._how_it_ended()} {where}")
         answer, newline, rest = self._buffer.partition(b"\n")
-        if not newline and len(answer) < _MOST_BYTES:
+        if not newline and len(answer) < _MAX_BYTES:
             return None
         text = answer.decode(errors="replace").strip()
-        is_number = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+        is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
         if rest or not is_number:
             said = _shown(self._buffer)
             raise PlayerError(f"{self.name}: answered {said}, not one move, {where}")
@@ -252,7 +254,7 @@ class ProgramCopy:
 def _shown(output: bytes) -> str:
     """Return what a program said, as text in quotes, cut if it is long."""
     text = output.decode(errors="replace").rstrip("\n")
-    return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
+    return repr(text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}...")
 
 
 def answers_in_turn(
@@ -333,7 +335,7 @@ class _Process:
     def last_errors(self) -> str:
         """Return the end of what the program has written to stderr."""
         size = self.errors.seek(0, os.SEEK_END)
-        self.errors.seek(max(size - _MOST_BYTES, 0))
+        self.errors.seek(max(size - _MAX_BYTES, 0))
         return self.errors.read().decode(errors="replace")
 
     def quit(self) -> None:
@@ -372,4 +374,4 @@ def _is_readable(output: IO[bytes], seconds: float) -> bool:
 
 def _read(output: IO[bytes]) -> bytes:
     """Return what can be read without waiting; empty at the end."""
-    return os.read(output.fileno(), _MOST_BYTES)
+    return os.read(output.fileno(), _MAX_BYTES)

@@ -22,9 +22,8 @@ from jaxtyping import Array, Int, Key, UInt32
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
-from jax_ttt.games import pgx_games, position_keys, position_lookup
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
-from jax_ttt.games.played_game import Game
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import program, random_players
 from jax_ttt.players.player import Player
@@ -53,6 +52,28 @@ class ProgramPlayer(Player):
 
     copies: ProgramCopies
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled programs can call `choose`: no."""
+        return False
+
+    def moves(
+        self, lines: Sequence[Line], states: pgx.State, key: Key[Array, ""]
+    ) -> Int[np.ndarray, " B"]:
+        """Return the program's moves in the games that go on, and 0 in the others.
+
+        As `Player.moves`; `key` is not used.
+        """
+        del key
+        legal = np.asarray(states.legal_action_mask)
+        open_games = np.flatnonzero(~np.asarray(pgx_games.is_finished(states))).tolist()
+        actions = np.zeros(len(lines), np.int32)
+        actions[open_games] = self.ask(
+            [lines[place] for place in open_games],
+            [np.flatnonzero(legal[place]).tolist() for place in open_games],
+        )
+        return actions
+
     def close(self) -> None:
         """End the program's processes; it starts again if it is asked."""
         self.copies.end()
@@ -72,18 +93,6 @@ class ProgramPlayer(Player):
             for place, move in zip(places, answers, strict=True):
                 moves[place] = move
         return moves
-
-
-def chosen_move(player: Player, game: Game, key: Key[Array, ""]) -> int:
-    """Return a player's move in a game; a program is asked. `key` is consumed.
-
-    Raises:
-        PlayerError: a program gives no answer, or an illegal one.
-    """
-    if not isinstance(player, ProgramPlayer):
-        return game.move_of(player.choose, key)
-    (move,) = player.ask([game.moves], [game.legal_moves])
-    return move
 
 
 def make_program_player(
@@ -156,7 +165,7 @@ def _player_of_policy(
         num_again += _ask_again(copies, seat, second_lines, legal, moves=moves)
     copies.check_silence()
     probs = policies.deterministic_policy(tree, action[tree.decisions])
-    index = position_lookup.position_index(env_id)
+    index = trees.position_index(env_id)
     return Player(
         env_id=env_id,
         name=copies.name,
@@ -238,7 +247,7 @@ def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
 
     Raises:
         _NotInAdvanceError: it reaches too many positions, or positions of this game
-            have no keys, or an answer differs the second time.
+            can't be enumerated, or an answer differs the second time.
     """
     if GAMES[env_id].packing is None:
         raise _NotInAdvanceError(
@@ -332,8 +341,7 @@ def _all_moves(
     pairs: list[tuple[np.ndarray, np.ndarray]] = []
     keys = np.array(numbers, np.uint64)
     for _, after in successors.expand_all_moves(searched, keys):
-        next_numbers = position_keys.keys_to_numbers(after.keys)
-        pairs += zip(after.result, next_numbers, strict=True)
+        pairs += zip(after.result, after.keys[after.place], strict=True)
     return pairs
 
 

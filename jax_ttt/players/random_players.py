@@ -4,7 +4,7 @@ A player is a function `(key, env_state of B games) -> actions`. It consumes its
 Its action in a finished game is ignored. It is a `jax.tree_util.Partial`, whose arrays
 are data and not part of the program: players of one kind share a compiled match.
 
-Axes: `B` games, `A` actions, `P` positions, `N` board numbers.
+Axes: `B` games, `A` actions, `P` positions.
 """
 
 import functools
@@ -17,7 +17,8 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, stone_boards
+from jax_ttt.games import pgx_games
+from jax_ttt.games.board_index import PositionIndex
 
 
 def _random_actions(key: Key[Array, ""], env_state: pgx.State) -> Int[Array, " B"]:
@@ -49,22 +50,23 @@ def _blended_actions(
 
 
 def policy_player(
-    index: Int[np.ndarray, " N"], probs: Float[np.ndarray, "P A"]
+    index: PositionIndex[np.ndarray], probs: Float[np.ndarray, "P A"]
 ) -> Partial:
     """Return the player that draws its moves from a policy.
 
-    `index` is the result of `position_lookup.position_index`.
+    `index` is the result of `tree.position_index`.
     """
-    return Partial(_policy_actions, jnp.asarray(index), jnp.asarray(probs, jnp.float32))
+    arrays = jax.tree.map(jnp.asarray, index)
+    return Partial(_policy_actions, arrays, jnp.asarray(probs, jnp.float32))
 
 
 def _policy_actions(
-    index: Int[Array, " N"],
+    index: PositionIndex[jax.Array],
     probs: Float[Array, "P A"],
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    logits = jnp.log(probs[stone_boards.locate(index, env_state.observation)])
+    logits = jnp.log(probs[index.of_states(env_state)])
     return jax.random.categorical(key, logits, axis=-1).astype(jnp.int32)
 
 

@@ -10,11 +10,12 @@ from dataclasses import replace
 
 import jax
 import numpy as np
+from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games, position_lookup
+from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_moves
 from jax_ttt.games.tree import Tree
@@ -30,13 +31,13 @@ from jax_ttt.players import (
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.program import ProgramOptions
-from jax_ttt.players.saved_agents import AgentError, SavedAgent
-from jax_ttt.solver import minimax, policies
+from jax_ttt.players.saved_agents import Agent, AgentError
+from jax_ttt.solver import policies
 
 PROGRAMS = ProgramOptions()
 """How programs are asked by default: in advance, by one process in each seat."""
 _MAX_BOARDS = 2**17
-"""Most boards at the deepest level of a lookahead, for each move.
+"""Maximum number of boards at the deepest level of a lookahead, for each move.
 
 A processor core searches about ten such moves a second; with one level more, a match of
 1,024 games would last for hours.
@@ -51,7 +52,7 @@ class AgentPlayer(Player):
         agent: The agent, with its network and its history.
     """
 
-    agent: SavedAgent
+    agent: Agent
 
 
 def make_player(
@@ -100,16 +101,16 @@ def make_player(
         else:
             graph, index = (
                 mcts_on_tree.game_graph(env_id),
-                position_lookup.position_index(env_id),
+                trees.position_index(env_id),
             )
             choose = mcts_on_tree.online_player(graph, index, num_playouts)
         return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
-    choose = random_players.policy_player(position_lookup.position_index(env_id), probs)
+    choose = random_players.policy_player(trees.position_index(env_id), probs)
     return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
 
 
-def agent_player(name: str, agent: SavedAgent) -> AgentPlayer:
+def agent_player(name: str, agent: Agent) -> AgentPlayer:
     """Return an agent as a player, with its greedy policy in an enumerable game.
 
     Raises:
@@ -124,10 +125,11 @@ def agent_player(name: str, agent: SavedAgent) -> AgentPlayer:
         seats=agent.config.seats,
         is_deterministic=True,
         is_symmetric=network_player.is_symmetric(agent.network),
+        corrections=agent.corrections,
     )
 
 
-def _checked_policy(name: str, agent: SavedAgent) -> np.ndarray | None:
+def _checked_policy(name: str, agent: Agent) -> np.ndarray | None:
     """Return an agent's greedy policy; None if the game is not enumerable.
 
     In such a game, its values are computed on boards of random games, as a check.
@@ -137,7 +139,9 @@ def _checked_policy(name: str, agent: SavedAgent) -> np.ndarray | None:
     """
     env_id = agent.config.env_id
     tree = trees.game_tree(env_id)
-    if tree is not None:
+    if tree is not None and agent.corrections is not None:
+        values = _policy_of(agent.player, tree, jax.random.key(0))
+    elif tree is not None:
         values = network_player.greedy_policy(agent.network, agent.params, tree)
     else:
         boards = random_players.boards_of_random_games(
@@ -184,9 +188,7 @@ def _lookahead(
     tree = trees.game_tree(env_id)
     probs = None
     if tree is not None:
-        boards = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
-        actions = choose_moves(choose, key, boards)
-        probs = np.asarray(policies.deterministic_policy(tree, actions), float)
+        probs = _policy_of(choose, tree, key)
     return Player(
         env_id=env_id,
         name=spec.name,
@@ -195,6 +197,15 @@ def _lookahead(
         seats=agent.config.seats,
         is_deterministic=True,
     )
+
+
+def _policy_of(
+    choose: Partial, tree: Tree, key: Key[Array, ""]
+) -> Float[np.ndarray, "P A"]:
+    """Return the policy of a deterministic player over a tree."""
+    boards = jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+    actions = choose_moves(choose, key, boards)
+    return np.asarray(policies.deterministic_policy(tree, actions), float)
 
 
 def _tree_policy(
@@ -207,5 +218,5 @@ def _tree_policy(
         return mcts_on_tree.offline_policy(
             tree, graph, key, num_playouts=int(spec.number)
         )
-    quick = minimax.QUICK if spec.kind == "minimax-quick" else 1.0
-    return minimax.policy(tree, quick, first_best=spec.kind != "minimax")
+    quick = policies.QUICK if spec.kind == "minimax-quick" else 1.0
+    return policies.minimax_policy(tree, quick, first_best=spec.kind != "minimax")

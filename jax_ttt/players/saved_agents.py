@@ -8,26 +8,80 @@ import numpy as np
 from flax import nnx
 from jax.tree_util import Partial
 
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file
-from jax_ttt.files.agent_file import AgentFile, agent_path
+from jax_ttt.config.shown import Shown
+from jax_ttt.files import agent_file, picture_file, tensor_file
+from jax_ttt.files.agent_file import (
+    CORRECTIONS,
+    AgentDescription,
+    AgentFile,
+    agent_path,
+)
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
+from jax_ttt.files.tensor_file import Tensors
 from jax_ttt.games.played_game import Game, game_against_itself
-from jax_ttt.grading.grade import Grade
+from jax_ttt.networks import integer_network
 from jax_ttt.networks.q_network import Network
+from jax_ttt.players import corrections as corrected
 from jax_ttt.players import network_player
+from jax_ttt.players.corrections import Corrections
 from jax_ttt.runtime import atomic_files, pytrees
 
 
-@dataclasses.dataclass(frozen=True)
-class SavedAgent:
-    """A trained network with its settings, seed and last evaluation."""
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Agent(Shown):
+    """A trained agent; a notebook shows its results and a game against itself.
 
-    config: Config
+    Attributes:
+        config: The settings of its training.
+        params: The weights of its network, a pytree.
+        network: The network without its weights, for `jax_ttt.networks.q_network`.
+        seed: The seed of its training.
+        num_updates: The number of updates that it learned from.
+        grade: The grade of its last evaluation.
+        precision: `"float32"`, or `"int8"` for a network of integers.
+        corrections: The positions with a move to play in place of the network's, and
+            these moves; None without any. See `correct`.
+
+    Examples:
+        >>> agent = jax_ttt.train(seed=1, preset="table").agent
+        >>> agent
+        <agent of tic_tac_toe: table, seed 1, 400 updates>
+        >>> agent.config.env_id, agent.config.seats
+        ('tic_tac_toe', ('first', 'second'))
+    """
+
+    description: AgentDescription
     params: nnx.State
-    seed: int
-    num_updates: int  # learned from; fewer than in the settings if stopped early
-    grade: Grade  # of the last evaluation
+    corrections: Corrections | None = None
+
+    @property
+    def config(self) -> Config:
+        """The settings of its training."""
+        return self.description.config
+
+    @property
+    def seed(self) -> int:
+        """The seed of its training."""
+        return self.description.seed
+
+    @property
+    def num_updates(self) -> int:
+        """The number of updates that it learned from."""
+        return self.description.num_updates
+
+    @property
+    def grade(self) -> Grade:
+        """The grade of its last evaluation."""
+        return self.description.grade
+
+    def with_grade(self, grade: Grade) -> "Agent":
+        """Return the agent with another grade."""
+        description = dataclasses.replace(self.description, grade=grade)
+        return dataclasses.replace(self, description=description)
 
     @property
     def network(self) -> Network:
@@ -36,26 +90,46 @@ class SavedAgent:
 
     @property
     def player(self) -> Partial:
-        """The agent's greedy play, as a function `(key, env_state) -> actions`."""
-        return network_player.greedy_player(self.network, self.params)
+        """The agent's play, as a function `(key, env_state) -> actions`.
+
+        It is greedy, except in positions with a correction.
+        """
+        network = self.network
+        greedy = network_player.greedy_player(network, self.params)
+        if self.corrections is None:
+            return greedy
+        is_symmetric = network_player.is_symmetric(network)
+        return corrected.corrected_player(
+            self.config.env_id, greedy, self.corrections, is_symmetric
+        )
+
+    @property
+    def precision(self) -> str:
+        """The dtype of the weights: float32, or int8 for a network of integers."""
+        return "int8" if integer_network.is_integer(self.params) else "float32"
 
     def game_against_itself(self) -> Game:
         """Return the game in which the agent plays both sides."""
         return game_against_itself(self.config.env_id, self.player)
 
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the agent's likeliest game against itself, move by move.
 
-def make_agent_file(agent: SavedAgent) -> AgentFile:
-    """Return the record that the agent's file holds."""
-    return AgentFile(
-        config=agent.config,
-        seed=agent.seed,
-        num_updates=agent.num_updates,
-        grade=agent.grade,
-        tensors=params_as_tensors(agent.params),
-    )
+        Raises:
+            GameError: the game is too large to enumerate.
+        """
+        return picture_file.picture_of(self, theme)
 
 
-def agent_bytes(agent: SavedAgent) -> bytes:
+def make_agent_file(agent: Agent) -> AgentFile:
+    """Return the contents of the agent's file."""
+    tensors = params_as_tensors(agent.params)
+    if agent.corrections is not None:
+        tensors |= _corrections_as_tensors(agent.corrections)
+    return AgentFile(agent.description, tensors)
+
+
+def agent_bytes(agent: Agent) -> bytes:
     """Return the contents of an agent's file.
 
     Raises:
@@ -64,7 +138,7 @@ def agent_bytes(agent: SavedAgent) -> bytes:
     return agent_file.encode_agent(make_agent_file(agent))
 
 
-def save_agent(agent: SavedAgent, path: Path) -> None:
+def save_agent(agent: Agent, path: Path) -> None:
     """Write the agent to a file, completely or not at all.
 
     Raises:
@@ -74,7 +148,7 @@ def save_agent(agent: SavedAgent, path: Path) -> None:
     atomic_files.write_atomic(path, agent_bytes(agent))
 
 
-def load_agent(path: Path, env_id: str | None = None) -> SavedAgent:
+def load_agent(path: Path, env_id: str | None = None) -> Agent:
     """Return the agent of a file or of a run's folder.
 
     Its game must be `env_id`; None accepts any game.
@@ -84,42 +158,72 @@ def load_agent(path: Path, env_id: str | None = None) -> SavedAgent:
             it, or its game is another one.
     """
     path = agent_path(path)
-    saved = agent_file.read_agent(path)
-    if env_id is not None and saved.config.env_id != env_id:
-        raise AgentError(f"{path}: made for {saved.config.env_id}, not for {env_id}")
-    return SavedAgent(
-        config=saved.config,
-        params=_params(path, saved),
-        seed=saved.seed,
-        num_updates=saved.num_updates,
-        grade=saved.grade,
+    description, tensors = agent_file.read_agent(path)
+    game = description.config.env_id
+    if env_id not in (None, game):
+        raise AgentError(f"{path}: made for {game}, not for {env_id}")
+    columns = {name: tensors.pop(name) for name in CORRECTIONS if name in tensors}
+    return Agent(
+        description=description,
+        params=_params(path, description.config, tensors),
+        corrections=_corrections(path, game, columns),
     )
 
 
-def _params(path: Path, saved: AgentFile) -> nnx.State:
+def _params(path: Path, config: Config, tensors: Tensors) -> nnx.State:
     """Return the weights of a file as the network's pytree.
 
     Raises:
         AgentError: the name, the shape or the dtype of a tensor is not the network's.
     """
-    shapes = network_player.param_shapes(
-        network_player.network_from(saved.config.architecture)
-    )
+    network = network_player.network_from(config.architecture)
+    shapes = network_player.param_shapes(network)
+    is_integer = any(tensor.dtype.kind == "i" for tensor in tensors.values())
+    if is_integer:
+        with tensor_file.errors_naming(path):
+            shapes = _integer_shapes(network, shapes)
     expected = {
         name: (leaf.dtype, leaf.shape)
         for name, leaf in pytrees.leaves_by_name(shapes).items()
     }
-    actual = {
-        name: (tensor.dtype, tensor.shape) for name, tensor in saved.tensors.items()
-    }
+    actual = {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
     if actual != expected:
-        env_id = saved.config.env_id
-        raise AgentError(f"{path}: its weights don't fit a network for {env_id}")
-    leaves = {name: jnp.asarray(tensor) for name, tensor in saved.tensors.items()}
-    return pytrees.with_leaves(shapes, leaves)
+        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
+    leaves = {name: jnp.asarray(tensor) for name, tensor in tensors.items()}
+    params = pytrees.with_leaves(shapes, leaves)
+    if is_integer:
+        with tensor_file.errors_naming(path):
+            integer_network.check_integers(params)
+    return params
 
 
-def params_as_tensors(params: nnx.State) -> dict[str, np.ndarray]:
+def _integer_shapes(network: Network, float_shapes: nnx.State) -> nnx.State:
+    """Return the shapes of the network's integers; `ValueError` if it has none."""
+    if reason := integer_network.reason_not_possible(network.architecture):
+        raise ValueError(reason)
+    return integer_network.integer_shapes(float_shapes)
+
+
+def _corrections(path: Path, env_id: EnvId, columns: Tensors) -> Corrections | None:
+    """Return the corrections of a file; None without any.
+
+    Raises:
+        AgentError: they are not boards of the game with legal moves, in order.
+    """
+    if not columns:
+        return None
+    corrections = Corrections(*(columns[name] for name in CORRECTIONS))
+    with tensor_file.errors_naming(path):
+        corrected.check_corrections(env_id, corrections)
+    return corrections
+
+
+def _corrections_as_tensors(corrections: Corrections) -> Tensors:
+    columns = corrections.keys, corrections.actions
+    return dict(zip(CORRECTIONS, columns, strict=True))
+
+
+def params_as_tensors(params: nnx.State) -> Tensors:
     """Return a network's weights as arrays by name, as they are stored in a file."""
     leaves = pytrees.leaves_by_name(params)
     return {name: np.asarray(leaf) for name, leaf in leaves.items()}

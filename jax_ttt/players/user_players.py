@@ -15,7 +15,7 @@ from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games, position_lookup
+from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players import random_players
@@ -97,7 +97,7 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
 
 
 def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) -> Player:
-    choose = random_players.policy_player(position_lookup.position_index(env_id), probs)
+    choose = random_players.policy_player(trees.position_index(env_id), probs)
     return Player(env_id=env_id, name=name, choose=choose, policy=probs)
 
 

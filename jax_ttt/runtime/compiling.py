@@ -1,4 +1,4 @@
-"""The cache of compiled programs, and programs that compile quickly.
+"""The cache of compiled programs, and the options with which a CPU's are compiled.
 
 Compiling takes most of a short run's time. Reading a program from JAX's cache takes a
 tenth of that. Where XLA optimizes less, compiling takes half of the time.
@@ -46,6 +46,19 @@ def use_program_cache(enabled: bool = True) -> None:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
+@functools.cache
+def use_user_cache() -> None:
+    """Use the program cache in a user's process, from the first call on.
+
+    Every public function that computes calls this. Nothing changes if the process has a
+    folder for JAX's cache already, or if JAX's cache is switched off.
+    """
+    if jax.config.values["jax_compilation_cache_dir"]:
+        return
+    if jax.config.values["jax_enable_compilation_cache"]:
+        use_program_cache()
+
+
 def cache_folder() -> Path:
     """Return the cache folder for this kind of processor.
 
@@ -65,8 +78,8 @@ def cache_folder() -> Path:
 
 
 OptimizationLevel = Literal["0", "1"]
-"""How much XLA optimizes. "1" compiles in half of the time, and an update then takes
-about 7 % longer. "0" compiles in a fifth of the time, for a program that runs once."""
+"""How much XLA optimizes. "1" compiles in half of the time. "0" compiles in a fifth of
+the time, for a program that runs once."""
 _LEVEL_OPTION = "xla_backend_optimization_level"
 _EXTRA_OPTIONS: tuple[dict[str, str | bool], ...] = (
     # The older code generator compiles in two thirds of the time. Newer releases of XLA
@@ -85,45 +98,39 @@ _Result = TypeVar("_Result")
 
 
 class Program(Generic[_Params, _Result]):
-    """A function of arrays that `jax.jit` compiles in one of two ways.
+    """A function of arrays that `jax.jit` compiles, on a CPU with fewer optimizations.
 
-    Fully, or on a CPU quickly: with fewer optimizations.
+    The weights after training are bit for bit those of all optimizations.
     """
 
     def __init__(
         self,
         function: Callable[_Params, _Result],
         static_argnames: Sequence[str] = (),
-        donate_argnames: Sequence[str] = (),
         level: OptimizationLevel = "1",
     ) -> None:
-        """Set the arguments of `jax.jit`, and the level at which to compile quickly."""
-        jit = functools.partial(
-            jax.jit,
-            function,
-            static_argnames=static_argnames,
-            donate_argnames=donate_argnames,
-        )
-        self._full = jit()
-        self._quick = [
+        """Set the static arguments, as of `jax.jit`, and the level on a CPU."""
+        jit = functools.partial(jax.jit, function, static_argnames=static_argnames)
+        self._plain = jit()
+        self._on_cpu = [
             jit(compiler_options={_LEVEL_OPTION: level} | options)
             for options in _EXTRA_OPTIONS
         ]
 
-    def jitted(self, quickly: bool = True) -> jax.stages.Wrapped:
-        """Return the compiled function: fully or, on a CPU, `quickly`.
+    def jitted(self) -> jax.stages.Wrapped:
+        """Return the function that `jax.jit` returns, for the device in use.
 
         JAX's own setting `jax_disable_most_optimizations` has precedence.
         """
-        if not quickly or jax.config.read("jax_disable_most_optimizations"):
-            return self._full
+        if jax.config.read("jax_disable_most_optimizations"):
+            return self._plain
         if devices.current_device().platform != "cpu":
-            return self._full
+            return self._plain
         index = _index_of_supported_options()
-        return self._full if index is None else self._quick[index]
+        return self._plain if index is None else self._on_cpu[index]
 
     def __call__(self, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
-        """Call the program, compiled quickly where XLA supports that."""
+        """Call the program."""
         return self.jitted()(*args, **kwargs)
 
 

@@ -1,9 +1,7 @@
 """The devices that a run uses, and the placement of its arrays on them.
 
-The arrays of one agent are split by games. The arrays of many agents at once are split
-by agents.
-Everything else, like the parameters of one agent, is the same on each device; the
-compiler adds the sums over devices.
+The devices share the agents of a batch, and the positions of a search, by the first
+axis of the arrays. Everything else is the same on each device.
 
 A mesh of None means a single device.
 """
@@ -16,10 +14,8 @@ import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jax_ttt.config import device_flags
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import UsageError
-from jax_ttt.config.settings import Config
 from jax_ttt.runtime import devices, distributed
 
 _AXIS = "devices"
@@ -70,24 +66,24 @@ def num_devices(mesh: Mesh | None) -> int:
     return 1 if mesh is None else mesh.size
 
 
+def spec_of_agents(are_split: bool) -> PartitionSpec:
+    """Return how an array lies on the devices: split by its first axis, or whole."""
+    return PartitionSpec(_AXIS) if are_split else PartitionSpec()
+
+
 def split_sharding(mesh: Mesh) -> NamedSharding:
     """Return the sharding of an array that is split by its first axis."""
-    return NamedSharding(mesh, PartitionSpec(_AXIS))
+    return NamedSharding(mesh, spec_of_agents(True))
 
 
 def replicated_sharding(mesh: Mesh) -> NamedSharding:
     """Return the sharding of an array that is the same on each device."""
-    return NamedSharding(mesh, PartitionSpec())
+    return NamedSharding(mesh, spec_of_agents(False))
 
 
 def round_up_for_devices(number: int, mesh: Mesh | None) -> int:
     """Return the least multiple of the number of devices that is at least `number`."""
     return -(-number // num_devices(mesh)) * num_devices(mesh)
-
-
-def check_even_split(config: Config, mesh: Mesh | None) -> None:
-    """Raise `SettingError` if the devices can't share a run's games evenly."""
-    device_flags.check_shares(config, num_devices(mesh))
 
 
 def put_on_devices(tree: PyTreeT, shardings: object) -> PyTreeT:

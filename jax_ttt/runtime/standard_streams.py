@@ -58,6 +58,31 @@ def print_written(path: Path, size: str = "", as_json: bool = False) -> None:
         print(line, flush=True)
 
 
+def updates_bar(total: int, shown: bool | None) -> tqdm:
+    """Return a bar on stderr that counts updates; `show_updates` moves it.
+
+    With None it appears in a terminal and in a notebook only. Until the first update it
+    says that programs are compiled.
+    """
+    if shown is None:
+        shown = sys.stderr.isatty() or _in_notebook()
+    return tqdm(total=total, unit="update", desc="compiling", disable=not shown)
+
+
+def show_updates(bar: tqdm, number: int) -> None:
+    """Let a bar of `updates_bar` show this number of updates."""
+    if number:
+        bar.set_description_str(refresh=False)
+    bar.update(number - bar.n)
+
+
+def _in_notebook() -> bool:
+    """Return whether a notebook shows stderr, which then is no terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
 def status_line(text: str) -> tqdm:
     """Show on a terminal what a command waits for, until the returned bar is closed.
 

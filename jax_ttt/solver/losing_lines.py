@@ -44,7 +44,7 @@ def losing_line_to(
         here = position_keys.keys_to_numbers(words)
         ((_, after),) = successors.expand_level(player, level, here, len(keys))
         if level + 1 < len(levels):
-            is_next = position_keys.keys_to_numbers(after.keys) == path[level + 1]
+            is_next = after.keys[after.place] == path[level + 1]
             on_path = is_next & (after.result == OPEN)
         else:
             on_path = after.result == _losing_result(player, level)
@@ -71,7 +71,7 @@ def mark_losing_lines(
     for level, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
         for places, after in successors.expand_level(player, level, keys):
-            to_marked = _among(marked_after, position_keys.keys_to_numbers(after.keys))
+            to_marked = among(marked_after, after.keys)[after.place]
             loses = after.result == _losing_result(player, level)
             is_on_line = loses | (to_marked & (after.result == OPEN))
             marks[-1][places] = is_on_line.any(axis=1)
@@ -80,7 +80,7 @@ def mark_losing_lines(
     return marks[::-1]
 
 
-def _among(ascending: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def among(ascending: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """Return which `numbers` are in `ascending`, whose numbers ascend."""
     if not len(ascending):
         return np.zeros(numbers.shape, bool)
@@ -132,8 +132,7 @@ def sample_levels(
         samples.append(keys)
         next_keys = []
         for places, after in successors.expand_level(player, level, keys):
-            is_open = after.result == OPEN
-            next_keys.append(position_keys.keys_to_numbers(after.keys[is_open]))
+            next_keys.append(after.keys_after(after.result == OPEN))
             on_batch(level, places.stop)
         level, keys = level + 1, np.unique(np.concatenate(next_keys))
     return samples

@@ -8,7 +8,7 @@ merged when it has grown by half. So memory holds little more than one row for e
 position, and a sort needs memory for a copy of one range only. The keys and parents of
 finished levels are moved to files.
 
-Axes: `P` positions of a level.
+Axes: `P` positions of a level, `N` different keys of rows, `R` rows.
 """
 
 import dataclasses
@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, UInt64
+from jaxtyping import Float, Int, UInt32, UInt64
 
 _BUFFER_ROWS = 2**21
 """Rows that wait until they are sorted together: 59 MB, for few and large sorts."""
-_MOST_RANGES = 64
-"""Most ranges of a level. With 64, a sort copies about 2 % of the level, and a full
-buffer still gives each range 2**15 rows."""
+_MAX_RANGES = 64
+"""Maximum number of ranges of a level. With 64, a sort copies about 2 % of the level,
+and a full buffer still gives each range 2**15 rows."""
 _RANGE_POSITIONS = 2**14
 """Positions of the level before for each range, at least: a smaller level is one range,
 since a copy of it takes less than 1 MB."""
@@ -36,7 +36,7 @@ _FILE_BYTES = 2**20
 """Bytes from which an array is moved to a file."""
 
 
-class Level(NamedTuple):
+class PositionLevel(NamedTuple):
     """The positions after so many moves: 28 bytes for each."""
 
     keys: UInt64[np.ndarray, " P"]  # ascending
@@ -48,7 +48,7 @@ class Level(NamedTuple):
     parent: Int[np.ndarray, " P"]  # uint32: a position of the level before
 
 
-EMPTY = Level(
+EMPTY = PositionLevel(
     keys=np.zeros(0, "u8"),
     chance=np.zeros(0, "f8"),
     lines=np.zeros(0, "u8"),
@@ -66,11 +66,11 @@ class LevelBuilder:
         The fences are keys of the level before, at equal distances: both levels spread
         over the keys alike, so the ranges get about as many rows each.
         """
-        num_ranges = min(1 + len(keys_before) // _RANGE_POSITIONS, _MOST_RANGES)
+        num_ranges = min(1 + len(keys_before) // _RANGE_POSITIONS, _MAX_RANGES)
         places = np.linspace(0, len(keys_before), num_ranges + 1)[1:-1].astype(int)
         self._fences = keys_before[places]
         self._ranges = [_Range() for _ in range(len(self._fences) + 1)]
-        self._buffer: list[Level] = []
+        self._buffer: list[PositionLevel] = []
         self._num_buffered = 0
 
     @property
@@ -83,7 +83,7 @@ class LevelBuilder:
         """The number of rows in memory."""
         return self._num_buffered + sum(part.num_rows for part in self._ranges)
 
-    def add(self, rows: Level) -> None:
+    def add(self, rows: PositionLevel) -> None:
         """Add rows, in any order."""
         self._buffer.append(rows)
         self._num_buffered += len(rows.keys)
@@ -98,45 +98,47 @@ class LevelBuilder:
         for part, begin, end in zip(self._ranges, places, places[1:], strict=False):
             if begin < end:
                 # Copies, since a slice would keep all rows in memory.
-                part.add(Level(*(column[begin:end].copy() for column in rows)))
+                part.add(PositionLevel(*(column[begin:end].copy() for column in rows)))
 
-    def build(self) -> Level:
+    def build(self) -> PositionLevel:
         """Return all rows as a level; the builder is empty after that."""
         self._empty_buffer()
         # An array takes memory when it is written, and each range gives its own back.
-        level = Level(*(np.empty(self.num_rows, column.dtype) for column in EMPTY))
+        level = PositionLevel(
+            *(np.empty(self.num_rows, column.dtype) for column in EMPTY)
+        )
         end = 0
         while self._ranges:
             rows = self._ranges.pop(0).merged()
             begin, end = end, end + len(rows.keys)
             for column, values in zip(level, rows, strict=True):
                 column[begin:end] = values
-        return Level(*(column[:end] for column in level))
+        return PositionLevel(*(column[:end] for column in level))
 
 
 @dataclasses.dataclass
 class _Range:
     """The rows between two fences, as runs whose keys ascend."""
 
-    runs: list[Level] = dataclasses.field(default_factory=list)
+    runs: list[PositionLevel] = dataclasses.field(default_factory=list)
     num_rows: int = 0  # in all runs
     num_merged: int = 0  # after the last merge
 
-    def add(self, rows: Level) -> None:
+    def add(self, rows: PositionLevel) -> None:
         """Add rows whose keys ascend; merge all rows if there are many new ones."""
         self.runs.append(rows)
         self.num_rows += len(rows.keys)
         if self.num_rows > _GROWTH * self.num_merged:
             self.num_rows = self.num_merged = len(self.merged().keys)
 
-    def merged(self) -> Level:
+    def merged(self) -> PositionLevel:
         """Merge all runs into one, and return it."""
         if len(self.runs) != 1:
             self.runs = [merge_rows(_joined([EMPTY, *self.runs]))]
         return self.runs[0]
 
 
-def merge_rows(rows: Level) -> Level:
+def merge_rows(rows: PositionLevel) -> PositionLevel:
     """Return the rows in order of their keys, with one row for each key.
 
     Chances and lines are added up. The parent is the first one, so that the same search
@@ -147,7 +149,7 @@ def merge_rows(rows: Level) -> Level:
     order = np.argsort(rows.keys)
     keys = rows.keys[order]
     begin = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    return Level(
+    return PositionLevel(
         keys=keys[begin],
         chance=np.add.reduceat(rows.chance[order], begin),
         lines=np.add.reduceat(rows.lines[order], begin),
@@ -155,8 +157,34 @@ def merge_rows(rows: Level) -> Level:
     )
 
 
-def _joined(runs: Sequence[Level]) -> Level:
-    return Level(*map(np.concatenate, zip(*runs, strict=True)))
+def merge_at_places(
+    keys: UInt64[np.ndarray, " N"],
+    place: Int[np.ndarray, " R"],
+    chance: Float[np.ndarray, " R"],
+    lines: UInt64[np.ndarray, " R"],
+    parent: UInt32[np.ndarray, " R"],
+) -> PositionLevel:
+    """Return rows whose keys are `keys[place]`, merged as by `merge_rows`.
+
+    The keys are different and ascend, so nothing is sorted. Keys without a row are left
+    out.
+    """
+    level = PositionLevel(
+        keys=keys,
+        chance=np.zeros(len(keys)),
+        lines=np.zeros(len(keys), "u8"),
+        parent=np.full(len(keys), np.iinfo("u4").max, "u4"),
+    )
+    np.add.at(level.chance, place, chance)
+    np.add.at(level.lines, place, lines)
+    np.minimum.at(level.parent, place, parent)
+    has_row = np.zeros(len(keys), bool)
+    has_row[place] = True
+    return PositionLevel(*(column[has_row] for column in level))
+
+
+def _joined(runs: Sequence[PositionLevel]) -> PositionLevel:
+    return PositionLevel(*map(np.concatenate, zip(*runs, strict=True)))
 
 
 def spill_to_disk(array: np.ndarray) -> np.ndarray:

@@ -16,11 +16,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.games.symmetry import ArrayT
-from jax_ttt.games.tree import Tree, array_module
-from jax_ttt.grading.grade import Lines
+from jax_ttt.config.grade import Lines
+from jax_ttt.games.stone_boards import ArrayT, array_module
+from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, proof
-from jax_ttt.solver.backward_pass import backward, exact_einsum
+from jax_ttt.solver.policies import backward, exact_einsum
 
 
 class Outcome(NamedTuple):
@@ -31,19 +31,12 @@ class Outcome(NamedTuple):
     loss_rate: jax.Array | np.ndarray
 
 
-class SeatResults(NamedTuple):
-    """Results of a policy in one seat, on the device."""
+class Report(NamedTuple):
+    """Results of a policy by seat, the first player's first; arrays `(2,)`."""
 
     random: Outcome  # against an opponent that plays at random
     worst_loss_rate: jax.Array  # against the opponent that beats it most often
-    can_be_beaten: jax.Array  # () bool: it loses in some line of play
-
-
-class Report(NamedTuple):
-    """Results of a policy in both seats, on the device."""
-
-    first: SeatResults
-    second: SeatResults
+    can_be_beaten: jax.Array  # bool: it loses in some line of play
 
 
 def pairwise_outcomes(
@@ -106,11 +99,11 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
 
     leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
-    first, second = values[0].reshape(2, 4)
-    can_be_beaten = proof.can_be_beaten(tree, probs)
+    wins, draws, losses, worst_losses = values[0].reshape(2, 4).T
     return Report(
-        first=SeatResults(Outcome(*first[:3]), first[3], can_be_beaten[0]),
-        second=SeatResults(Outcome(*second[:3]), second[3], can_be_beaten[1]),
+        random=Outcome(wins, draws, losses),
+        worst_loss_rate=worst_losses,
+        can_be_beaten=proof.can_be_beaten(tree, probs),
     )
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.games.symmetry import ArrayT
-from jax_ttt.games.tree import Tree, array_module
-from jax_ttt.solver.backward_pass import backward, exact_einsum
+from jax_ttt.games.stone_boards import ArrayT, array_module
+from jax_ttt.games.tree import Tree
+from jax_ttt.solver.policies import backward, exact_einsum
 
 Line = tuple[int, ...]
 """The actions of a game from its first position."""

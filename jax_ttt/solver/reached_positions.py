@@ -21,15 +21,15 @@ from jaxtyping import Float
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.solver import losing_lines, merged_positions, successors
-from jax_ttt.solver.merged_positions import Level, LevelBuilder
+from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
 from jax_ttt.solver.successors import (
     DRAWN,
     ILLEGAL,
     LOST,
     OPEN,
     WON,
+    Moves,
     SearchedPlayer,
-    Successors,
 )
 
 
@@ -111,7 +111,7 @@ def follow_all_lines(
     """
     player = reach.player
     position_keys.check_packed(player.env_id)
-    level = _first_level(player.env_id)
+    level = first_level(player.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
         reach.keys.append(merged_positions.spill_to_disk(level.keys))
@@ -135,11 +135,11 @@ def follow_all_lines(
     reach.is_complete = True
 
 
-def _first_level(env_id: EnvId) -> Level:
+def first_level(env_id: EnvId) -> PositionLevel:
     """Return the level of the position before the first move."""
     start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
     words = np.asarray(position_keys.keys_of(env_id, start))
-    return Level(
+    return PositionLevel(
         keys=position_keys.keys_to_numbers(words),
         chance=np.ones(1),
         lines=np.ones(1, "u8"),
@@ -152,13 +152,13 @@ class _LevelMoves(NamedTuple):
 
     ends: Results  # of all levels so far
     num_drawn: int  # positions in which the game ends as a draw
-    open: Level  # positions in which the game goes on
+    open: PositionLevel  # positions in which the game goes on
     first_losing: int | None  # the level's first position with a move that loses
 
 
 def _play_level(
     reach: Reach,
-    level: Level,
+    level: PositionLevel,
     max_positions: int,
     on_batch: OnLatestBatch,
 ) -> _LevelMoves | None:
@@ -200,7 +200,7 @@ def _play_level(
     )
 
 
-def _check(is_own: bool, after: Successors[np.ndarray]) -> None:
+def _check(is_own: bool, after: Moves) -> None:
     """Raise `SymmetryError` or `IllegalMoveError` if a move of the player is wrong."""
     if after.breaks_symmetry.any():
         raise SymmetryError("the player plays another move on a symmetric board")
@@ -210,21 +210,25 @@ def _check(is_own: bool, after: Successors[np.ndarray]) -> None:
 
 
 def _positions_after(
-    level: Level,
+    level: PositionLevel,
     places: slice,
     chance: Float[np.ndarray, " B"],
-    after: Successors[np.ndarray],
+    after: Moves,
     result: int,
-) -> Level:
-    """Return the positions that moves of this result lead to, equal ones not merged.
+) -> PositionLevel:
+    """Return the positions that moves of this result lead to.
 
-    `places` are the positions of the batch in the level, and `chance` has the
-    probability of each of their moves.
+    Equal ones are merged where they have one key in `after`. `places` are the positions
+    of the batch in the level, and `chance` has the probability of each of their moves.
     """
     row, move = np.nonzero(after.result == result)
-    return Level(
-        keys=position_keys.keys_to_numbers(after.keys[row, move]),
-        chance=chance[row],
-        lines=level.lines[places][row],
-        parent=(places.start + row).astype("u4"),
+    place = after.place[row, move]
+    chance, lines = chance[row], level.lines[places][row]
+    parent = (places.start + row).astype("u4")
+    if len(after.keys) < after.place.size:
+        return merged_positions.merge_at_places(
+            keys=after.keys, place=place, chance=chance, lines=lines, parent=parent
+        )
+    return PositionLevel(
+        keys=after.keys[place], chance=chance, lines=lines, parent=parent
     )

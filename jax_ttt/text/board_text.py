@@ -6,7 +6,7 @@ Axes: `H` rows, `W` columns.
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jaxtyping import Shaped
 
@@ -16,9 +16,8 @@ from jax_ttt.config.game_facts import (
     EnvId,
     Seat,
     move_name,
-    seat_name,
+    move_with_letter,
 )
-from jax_ttt.games import position_lookup, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.games.tree import Tree
@@ -27,8 +26,8 @@ from jax_ttt.text.tables import terminal_width
 
 FREE_SIGN = "-"
 """The sign of a free cell in a board such as `X---O----`."""
-
-_MOST_BOXED = 4  # rows or columns of a board with lines between its cells
+_NO_MOVE = "."  # a free cell that names no move
+_MAX_BOXED = 4  # rows or columns of a board with lines between its cells
 _STONE_STYLES = dict(zip(LETTERS, ("bold magenta", "bold blue"), strict=True))
 
 Cells = Shaped[np.ndarray, "rows W"]
@@ -73,8 +72,9 @@ def find_position(env_id: EnvId, cells: str) -> int:
         raise ValueError(f"not {size} of {first}, {second} and what is free")
     mover = 1 if cells.count(first) == cells.count(second) else -1
     features = [mover * stone_values[cell] for cell in cells]
-    number = stone_boards.board_number(jnp.array([features], jnp.float32))
-    position = int(position_lookup.position_index(env_id)[number][0])
+    planes = np.array([[feature == sign for sign in (1, -1)] for feature in features])
+    obs = planes.reshape(1, *GAMES[env_id].shape, 2)
+    position = int(trees.position_index(env_id).of_boards(obs)[0])
     if cells_as_text(tree, position) != cells:
         raise ValueError("no play leads to this board")
     if position not in tree.decisions:
@@ -85,15 +85,15 @@ def find_position(env_id: EnvId, cells: str) -> int:
 def numbered_cells(game: Game) -> Cells | None:
     """Return a game's board with the names of its moves on the free cells.
 
-    The names are numbers; see `game_facts.move_name`. Where moves are columns, they are
+    The names are from `game_facts.move_name`. Where moves are columns, they are
     in a row below the board. The action to pass has no cell. The result is None for
-    games with several kinds of pieces.
+    games with several kinds of pieces, and if a user's function draws the board.
     """
     moves_on = GAMES[game.env_id].moves_on
-    if moves_on is None:
+    if moves_on is None or GAMES[game.env_id].board_text is not None:
         return None
     obs = np.asarray(game.state.observation[0])
-    cells = board_cells(obs, game.to_move, free=".")
+    cells = board_cells(obs, game.to_move, free=_NO_MOVE)
     if moves_on == "columns":
         names = [move_name(game.env_id, column) for column in range(cells.shape[1])]
         return np.vstack([cells, np.array(names, object)])
@@ -104,27 +104,30 @@ def numbered_cells(game: Game) -> Cells | None:
 
 
 def shows_all_moves(game: Game) -> bool:
-    """Return whether the numbers on the board are exactly the legal moves.
+    """Return whether the moves that the board names are exactly the legal ones.
 
-    They are not if a column is full, since it keeps its number, or if a player may
+    They are not if a column is full, since it keeps its name, or if a player may
     pass, since a pass has no cell.
     """
     cells = numbered_cells(game)
     if cells is None:
         return False
-    numbers = {cell for cell in cells.flat if cell.isdigit()}
-    return numbers == {move_name(game.env_id, move) for move in game.legal_moves}
+    names = {*cells.flat} - {*LETTERS, _NO_MOVE}
+    return names == {move_name(game.env_id, move) for move in game.legal_moves}
 
 
 def board_text(game: Game, screen: Screen | None = None) -> str:
     """Return a game's board, with the moves on their cells or below their columns.
+
+    A user's function for the board comes first.
 
     With a screen, small boards have lines between the cells, stones have colours, and
     the latest stone is underlined.
     """
     cells = numbered_cells(game)
     if cells is None:
-        return f"({game.env_id} is not drawn in text)"
+        lines = _user_lines(game) or [f"({game.env_id} is not drawn in text)"]
+        return "\n".join(lines)
     if screen is None:
         return "\n".join(board_lines(cells))
     styles = {}
@@ -134,6 +137,15 @@ def board_text(game: Game, screen: Screen | None = None) -> str:
     box = screen.lines if is_boxed(cells) else ""
     lines = board_lines(cells, styles, screen.paint, box)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _user_lines(game: Game) -> list[str]:
+    """Return the lines of a board that a user's function writes; none without one."""
+    text_of = GAMES[game.env_id].board_text
+    if text_of is None:
+        return []
+    state = jax.tree.map(lambda leaf: leaf[0], jax.device_get(game.state))
+    return [f"  {line}".rstrip() for line in text_of(state).splitlines()]
 
 
 def _latest_cell(game: Game, cells: Cells) -> int | None:
@@ -151,7 +163,7 @@ def _latest_cell(game: Game, cells: Cells) -> int | None:
 
 def is_boxed(cells: Cells) -> bool:
     """Return whether a board is small enough for lines between its cells."""
-    return max(cells.shape) <= _MOST_BOXED
+    return max(cells.shape) <= _MAX_BOXED
 
 
 def board_lines(
@@ -195,14 +207,19 @@ def side_by_side(blocks: Sequence[Sequence[str]], gap: str) -> str:
 def game_boards(game: Game) -> str:
     """Return a game as boards side by side, each below the move that led to it.
 
-    The rows of boards fit the terminal.
+    The rows of boards fit the terminal. Boards that are not drawn in text are left out.
     """
     blocks = []
     for number, move in enumerate(game.moves, start=1):
         before, after = game.back_to(number - 1), game.back_to(number)
-        name = f"{seat_name(before.to_move)}{move_name(game.env_id, move)}"
-        cells = board_cells(np.asarray(after.state.observation[0]), after.to_move)
-        blocks.append([f"  {number}. {name}", *board_lines(cells)])
+        name = move_with_letter(game.env_id, before.to_move, move)
+        lines = _user_lines(after)
+        if not lines and GAMES[game.env_id].moves_on is not None:
+            obs = np.asarray(after.state.observation[0])
+            lines = board_lines(board_cells(obs, after.to_move))
+        blocks.append([f"  {number}. {name}", *lines])
+    height = max(map(len, blocks), default=0)
+    blocks = [block + [""] * (height - len(block)) for block in blocks]
     width = max((len(line) for block in blocks for line in block), default=0)
     padded = [[f"{line:<{width}}" for line in block] for block in blocks]
     per_row = max((terminal_width() - 2) // (width + 1), 1)

@@ -53,11 +53,10 @@ def read_command(text: str, legal: Mapping[str, int]) -> int | TypedCommand | No
     return TypedCommand("new", sides[0]) if sides and names[0] == "new" else None
 
 
-def help_text(place: str) -> str:
-    """Return the list of the commands.
-
-    `place` is what the number of a move names, for instance a square.
-    """
-    rows = {"a number": f"that {place}", **COMMAND_TEXTS}
+def help_text(noun: str) -> str:
+    """Return the list of the commands; `noun` is from `game_facts.move_noun`."""
+    # A move is a number too, where moves have no names.
+    rows = {"a move": "play it"} if noun == "move" else {"a number": f"that {noun}"}
+    rows |= COMMAND_TEXTS
     lines = [f"  {name:<10}{text}" for name, text in rows.items()]
     return "\n".join(["", *lines, "", "First letters suffice; h is hint.", ""])

@@ -20,12 +20,12 @@ from jax_ttt.config.game_facts import (
     EnvId,
     Seat,
     move_name,
+    move_noun,
 )
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.players.analysis import move_values
 from jax_ttt.players.player import Player
-from jax_ttt.players.program_players import chosen_move
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text import board_text, commands, dialogue_advice
@@ -48,13 +48,7 @@ class Session:
     opponent: Player
     key: Key[Array, ""]
     screen: Screen
-    agent: SavedAgent | None = None  # whose values are shown; None: no agent's
-
-    @property
-    def place(self) -> str:
-        """What the number of a move names: a square, a column or just a move."""
-        names = {"cells": "square", "columns": "column", None: "move"}
-        return names[GAMES[self.env_id].moves_on]
+    agent: Agent | None = None  # whose values are shown; None: no agent's
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -130,7 +124,7 @@ def _reply(session: Session, current: Round) -> Round:
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
         with standard_streams.status_line(f"{name} is thinking"):
-            game = game.play(chosen_move(session.opponent, game, move_key))
+            game = game.play(session.opponent.move_in(game, move_key))
         reply = move_name(session.env_id, game.moves[-1])
         session.screen.say(f"{name} ({letter}) plays {reply}")
     current = replace(current, game=game, key=key)
@@ -172,11 +166,16 @@ def _score_line(session: Session, current: Round) -> str:
 def _follow_input(session: Session, current: Round, text: str) -> Round | None:
     """Return the game after a line of input; None if the person quits."""
     legal = {move_name(session.env_id, move): move for move in current.game.legal_moves}
-    command = commands.read_command(text, legal)
+    word = text.strip().lower()
+    # A move's name is no command, also where the move is not legal.
+    is_illegal = word in GAMES[session.env_id].move_names and word not in legal
+    command = None if is_illegal else commands.read_command(text, legal)
     if command is None:
         advice_text = "the game is over: type new"
         if legal:
-            advice_text = f"type a free {session.place}"
+            noun = move_noun(session.env_id)
+            kind = "legal" if noun == "move" else "free"
+            advice_text = f"type a {kind} {noun}"
         session.screen.say(
             f"{text.strip()[:20]!r}? {advice_text}, or ? for the commands"
         )
@@ -232,7 +231,7 @@ def _new(session: Session, current: Round) -> Round:
 
 
 def _help(session: Session, current: Round) -> Round:
-    session.screen.say(commands.help_text(session.place))
+    session.screen.say(commands.help_text(move_noun(session.env_id)))
     return current
 
 

@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jax_ttt.config.game_facts import GAMES, EnvId, Seat, move_name, seat_name
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat, move_name, move_with_letter
 from jax_ttt.games.played_game import Game
 from jax_ttt.players.analysis import (
     MoveValue,
     ReviewedMove,
-    minimax_values,
+    best_play_values,
     move_values,
     review_moves,
 )
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.words import count_phrase, list_phrase
 from jax_ttt.text import board_text
 from jax_ttt.text.board_text import Cells
@@ -24,7 +24,7 @@ from jax_ttt.text.tables import aligned_lines
 _RESULT_VERBS = ("loses", "draws", "wins")
 _RESULT_STYLES = ("red", "", "green")
 _GAP = "    "  # between two boards
-_MOST_ROWS = 12  # of the table of values
+_MAX_ROWS = 12  # of the table of values
 
 
 def _result_verb(value: float) -> str:
@@ -108,7 +108,7 @@ def values_table(env_id: EnvId, opponent: str, rows: Sequence[MoveValue]) -> str
         return f"{opponent} has no values to show"
     order = np.argsort(-np.array(learned or exact), kind="stable")
     cells = list(zip(*columns.values(), strict=True))
-    best_first = [cells[row] for row in order[:_MOST_ROWS]]
+    best_first = [cells[row] for row in order[:_MAX_ROWS]]
     return "\n".join(aligned_lines([tuple(columns), *best_first], left=()))
 
 
@@ -119,7 +119,7 @@ class Hint(NamedTuple):
     as_good: tuple[int, ...]  # the other moves of the same exact value, ascending
 
 
-def suggest_move(game: Game, agent: SavedAgent | None) -> Hint | None:
+def suggest_move(game: Game, agent: Agent | None) -> Hint | None:
     """Return a hint for the player to move; None if no move has a value.
 
     In an enumerable game, the move keeps the value under best play; of such moves, it
@@ -133,7 +133,7 @@ def suggest_move(game: Game, agent: SavedAgent | None) -> Hint | None:
         best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
         return None if best is None else Hint(best=best, as_good=())
     best_rows = [row for row in rows if row.minimax_value == max(exact)]
-    quick_values = minimax_values(game, quick=True)
+    quick_values = best_play_values(game, quick=True)
 
     def preference(row: MoveValue) -> tuple[float, float]:
         quick_value = 0.0 if quick_values is None else quick_values[row.move]
@@ -179,11 +179,10 @@ def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
     if rows is None:
         return f"no review: {game.env_id} is too large for exact values"
     lines = [
-        screen.paint(
-            _reviewed_move_line(game.env_id, number, row, is_person=row.mover == seat),
-            "red" if row.is_mistake else "",
+        screen.paint(line, "red" if row.is_mistake else "")
+        for row, line in zip(
+            rows, _reviewed_lines(game.env_id, rows, seat), strict=True
         )
-        for number, row in enumerate(rows, start=1)
     ]
     persons_rows = [row for row in rows if row.mover == seat]
     opponents_rows = [row for row in rows if row.mover != seat]
@@ -200,18 +199,21 @@ def review_text(game: Game, seat: Seat, opponent: str, screen: Screen) -> str:
     )
 
 
-def _reviewed_move_line(
-    env_id: EnvId, number: int, row: ReviewedMove, is_person: bool
-) -> str:
-    move = move_name(env_id, row.move)
-    who = "you" if is_person else ""
-    text = f"{number:>3}. {seat_name(row.mover)}{move:<3}{who:<5}"
-    text += _result_verb(row.value_after)
-    if row.is_mistake:
-        best_moves = [move_name(env_id, move) for move in row.best_moves]
-        better_moves = list_phrase(best_moves, "or")
-        text += f": a mistake; {better_moves} {_result_verb(row.value_before)}"
-    return text
+def _reviewed_lines(
+    env_id: EnvId, rows: Sequence[ReviewedMove], person: Seat
+) -> list[str]:
+    moves = [move_with_letter(env_id, row.mover, row.move) for row in rows]
+    width = max(map(len, moves)) + 2
+    lines = []
+    for number, (move, row) in enumerate(zip(moves, rows, strict=True), start=1):
+        who = "you" if row.mover == person else ""
+        line = f"{number:>3}. {move:<{width}}{who:<5}{_result_verb(row.value_after)}"
+        if row.is_mistake:
+            best_moves = [move_name(env_id, move) for move in row.best_moves]
+            better_moves = list_phrase(best_moves, "or")
+            line += f": a mistake; {better_moves} {_result_verb(row.value_before)}"
+        lines.append(line)
+    return lines
 
 
 def _count_mistakes(rows: Sequence[ReviewedMove]) -> str:

@@ -1,12 +1,11 @@
 """A grade as text: one line, the verdict, tables, the whole report."""
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
 from jax_ttt.config.game_facts import SEATS, Seat, move_names_phrase, seat_name
-from jax_ttt.games import tree as trees
-from jax_ttt.games.played_game import Game
-from jax_ttt.grading.grade import (
+from jax_ttt.config.grade import (
     Details,
     Exam,
     ExamScore,
@@ -15,6 +14,8 @@ from jax_ttt.grading.grade import (
     Rate,
     SeatGrade,
 )
+from jax_ttt.games import tree as trees
+from jax_ttt.games.played_game import Game
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
@@ -23,7 +24,7 @@ from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
 _PLIES = 4
 """Numbers of moves in a row of the exam's table."""
 _WINNING_MOVES = "opponent's winning moves"
-"""What a report calls losing ends."""
+"""What a report calls losing ends; narrow columns keep the shorter name."""
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
 
 
@@ -94,11 +95,16 @@ def verdict(grade: Grade) -> str:
     If neither is known, the verdict says how far the proof or the sample goes.
     """
     if grade.unbeatable:
-        seats = " or ".join(seat_phrase(seat) for seat in grade.seats)
-        return (
-            f"unbeatable: no line of play by any opponent wins against it, {seats} "
-            f"({_num_positions(grade)} positions{_asked_twice(grade)})"
+        return _proof_sentence(grade, grade.seats)
+    proven: list[Seat] = [
+        seat for seat in grade.seats if _is_strong_proof(grade.seat(seat))
+    ]
+    if proven:
+        others = dataclasses.replace(
+            grade, seats=tuple(seat for seat in grade.seats if seat not in proven)
         )
+        rest = f"{seat_phrase(others.seats[0])}: {verdict(others)}"
+        return f"{_proof_sentence(grade, proven)}\n{rest}"
     if grade.unbeatable is False:
         return _beatable_verdict(grade)
     if grade.searched:
@@ -109,7 +115,7 @@ def verdict(grade: Grade) -> str:
         )
         return f"not decided: searched {depths}; no losing line so far"
     if grade.sampled is not None:
-        games, loss = grade.sampled.num_games, grade.sampled.both.loss
+        games, loss = grade.sampled.both.num_games, grade.sampled.both.loss
         first, second = grade.sampled.first.num_games, grade.sampled.second.num_games
         each = f" ({first:,} in each seat)" if first == second else ""
         return (
@@ -122,6 +128,33 @@ def verdict(grade: Grade) -> str:
     return "not evaluated: nothing is proven"
 
 
+def _is_strong_proof(followed: SeatGrade | None) -> bool:
+    """Return whether a seat's proof is more than that the agent itself never loses."""
+    if followed is None:
+        return False
+    return followed.proven == "win" or (
+        followed.proven is not None and followed.num_corrections is not None
+    )
+
+
+def _proof_sentence(grade: Grade, seats: Sequence[Seat]) -> str:
+    """Return what is proven of a player in these seats, and how."""
+    followed = [grade.seat(seat) for seat in seats]
+    corrections = [part.num_corrections for part in followed if part is not None]
+    numbers = [number for number in corrections if number is not None]
+    with_corrections = ""
+    if numbers:
+        with_corrections = f" with {count_phrase(sum(numbers), 'correction')}"
+    claim, detail = "unbeatable", "no line of play by any opponent wins against it"
+    if all(part is not None and part.proven == "win" for part in followed):
+        claim, detail = "wins every game", "every line of play against it is won"
+    return (
+        f"{claim}{with_corrections}: {detail}, "
+        f"{' or '.join(seat_phrase(seat) for seat in seats)} "
+        f"({_num_positions(grade, seats)} positions{_asked_twice(grade)})"
+    )
+
+
 def _is_decided(followed: SeatGrade | None) -> bool:
     return followed is not None and followed.unbeatable is not None
 
@@ -131,10 +164,10 @@ def _search_depth(followed: SeatGrade | None) -> int:
     return 0 if followed is None else followed.num_moves or 0
 
 
-def _num_positions(grade: Grade) -> str:
+def _num_positions(grade: Grade, seats: Sequence[Seat]) -> str:
     """Return the number of positions in a proof: of each seat, or of the whole tree."""
     if grade.searched:
-        sizes = [grade.searched[seat].num_positions for seat in grade.seats]
+        sizes = [grade.searched[seat].num_positions for seat in seats]
         return " and ".join(f"{size:,}" for size in sizes)
     return f"{trees.enumerated(grade.env_id).num_positions:,}"
 
@@ -150,9 +183,10 @@ def _beatable_verdict(grade: Grade) -> str:
     if grade.shortest_loss is None:
         return "beatable: a line of play by an opponent wins against it"
     seat, line = grade.shortest_loss
+    notes = [count_phrase(len(line), "move"), move_names_phrase(grade.env_id)]
     return (
         "beatable: a shortest line that beats it, playing "
-        f"{seat_phrase(seat)} ({len(line)} moves; {move_names_phrase(grade.env_id)})\n"
+        f"{seat_phrase(seat)} ({'; '.join(filter(None, notes))})\n"
         f"{game_boards(Game.start(grade.env_id, line))}"
     )
 
@@ -171,7 +205,7 @@ def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) 
             parts.append(opponents_table(grade.details))
     if grade.exam is not None:
         parts.append(exam_table(grade.exam))
-    parts += [measures_table(grade), verdict]
+    parts += [measures_table(grade), *_correction_tables(grade), verdict]
     if likeliest_game:
         boards = game_boards(Game.start(grade.env_id, likeliest_game))
         parts.append(f"its likeliest moves against itself\n{boards}")
@@ -215,7 +249,7 @@ def rates_table(grade: Grade) -> str:
         both = grade.sampled.both
         cells = _percentages(both.rates, digits)
         lines.append(["all", *cells, f"{both.num_games:,}"])
-    elif mean is not None and name != "open":
+    elif mean is not None and name != "open" and len(rows) == len(grade.seats) > 1:
         lines.append(["mean", *(f"{rate:.{digits}%}" for rate in mean), ""])
     return "\n".join(table_lines(lines))
 
@@ -288,6 +322,8 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
     if (lines := followed.lines) is not None:
         text = f"{lines.won:,} won, {lines.drawn:,} drawn, {lines.lost:,} lost"
         rows.append((f"{name}: lines of play", text))
+    if (corrections := followed.num_corrections) is not None:
+        rows.append((f"{name}: corrections", f"{corrections:,}"))
     if (losing_ends := followed.losing_ends) is not None:
         rows.append((f"{name}: {_WINNING_MOVES}", f"{losing_ends:,}"))
     if choices := followed.losing_choices:
@@ -299,6 +335,35 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
         )
         rows.append((f"{name}: open", text))
     return rows
+
+
+def _correction_tables(grade: Grade) -> list[str]:
+    """Return the levels in which a player is to move, of each seat with corrections."""
+    tables = []
+    for seat, followed in grade.followed.items():
+        if not followed.num_corrections or followed.positions is None:
+            continue
+        own = slice(SEATS.index(seat), None, 2)
+        levels = zip(
+            range(len(followed.positions))[own],
+            followed.positions[own],
+            (followed.corrections or ())[own],
+            strict=True,
+        )
+        tables.append(f"{seat_phrase(seat)}\n{levels_table([*levels])}")
+    return tables
+
+
+def levels_table(levels: Sequence[tuple[int, int, int]]) -> str:
+    """Return a table of levels: stones, own positions and corrections, and their sums.
+
+    Own positions are those in which the player is to move.
+    """
+    rows = [["stones", "own positions", "corrections"]]
+    rows += [[f"{number:,}" for number in level] for level in levels]
+    sums = [sum(level[column] for level in levels) for column in (1, 2)]
+    rows.append(["all", *(f"{number:,}" for number in sums)])
+    return "\n".join(table_lines(rows))
 
 
 def match_table(grade: Grade, match: Match) -> str:

@@ -24,7 +24,7 @@ from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.registry import AgentPlayer
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import cells_as_text
@@ -44,9 +44,7 @@ class Decision:
     """The move that the agent plays."""
 
 
-def policy_decisions(
-    agent: SavedAgent, probs: np.ndarray, tree: Tree
-) -> Iterator[Decision]:
+def policy_decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[Decision]:
     """Yield the agent's decision in each position in which a move must be chosen.
 
     `tree` holds NumPy arrays; `probs` is the agent's policy.

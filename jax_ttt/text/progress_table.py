@@ -1,8 +1,8 @@
 """The tables of a run's evaluations, narrower than 80 columns."""
 
 from jax_ttt.config.game_facts import GAMES, SEATS, seat_name
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.grade import Grade
 from jax_ttt.text import grade_text, screen
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
@@ -44,12 +44,14 @@ class ProgressTable:
             return self._line([f"{update:,}", *"-" * 6])
         rates = [f"{100 * rate:.2f}" for rate in mean]
         seats = [
-            "/".join(f"{100 * rate.value:.1f}" for rate in seat_grade.rates)
-            for seat_grade in grade.rates.values()
+            "/".join(f"{100 * rate.value:.1f}" for rate in grade.rates[seat].rates)
+            if seat in grade.rates
+            else "-"
+            for seat in SEATS
         ]
         last = grade_text.verdict_word(grade)
         if grade.unbeatable is None and grade.sampled is not None:
-            last = f"{grade.sampled.num_games:,}"
+            last = f"{grade.sampled.both.num_games:,}"
         cells = [f"{update:,}", *rates, *seats, last]
         styles = self._styles(cells)
         self._before = cells

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
 from jax_ttt.config.game_facts import LETTERS, SEATS
+from jax_ttt.config.grade import SeatGrade
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
-from jax_ttt.grading.grade import SeatGrade
-from jax_ttt.grading.round_robin import RoundRobinTable
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.tables import (
     GAP,
@@ -20,7 +20,7 @@ from jax_ttt.text.tables import (
 _CELL_WIDTH = len("~33.3/33.3/33.3")
 
 
-def cross_table_text(table: RoundRobinTable) -> str:
+def cross_table_text(table: CrossTable) -> str:
     """Return the Elo-like order, a cross table, and the intervals of sampled pairs.
 
     A table that is wider than the terminal is divided into blocks of columns.
@@ -68,7 +68,7 @@ def _pair_cell(pair: SeatGrade) -> str:
     return mark + "/".join(f"{100 * rate.value:.1f}" for rate in pair.rates)
 
 
-def _interval_rows(table: RoundRobinTable) -> list[list[str]]:
+def _interval_rows(table: CrossTable) -> list[list[str]]:
     """Return the cells of each sampled pair: who plays, the intervals, the games."""
     return [
         [
@@ -82,7 +82,7 @@ def _interval_rows(table: RoundRobinTable) -> list[list[str]]:
     ]
 
 
-def _order_lines(table: RoundRobinTable) -> list[str]:
+def _order_lines(table: CrossTable) -> list[str]:
     """Return the players in the order of their ratings, a line each."""
     rows = [["Elo-like order", "Elo", "score vs. others", "player"]]
     rows += [
@@ -160,9 +160,7 @@ def runs_table(summaries: Sequence[RunSummary]) -> str:
 def _run_cells(run: RunSummary) -> list[str]:
     grade = run.grade
     proven = {True: "yes", False: "no", None: "-"}[grade and grade.unbeatable]
-    wins = "-"
-    if grade is not None and grade.mean_win_rate is not None:
-        wins = f"{100 * grade.mean_win_rate:.3f}"
+    wins = "-" if run.win_rate is None else f"{100 * run.win_rate:.3f}"
     seconds = "-" if run.seconds is None else f"{run.seconds:.2f}"
     name = run.run_dir if run.saved else f"{run.run_dir} (no agent saved)"
     return [name, str(run.seed), run.preset, run.env_id, proven, wins, seconds]

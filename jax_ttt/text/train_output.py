@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,19 +13,19 @@ from flax import nnx
 from tqdm import tqdm
 
 from jax_ttt import __version__
-from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.game_facts import GAMES, rules_flag
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.metrics_rows import TrainingCounts
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.grade import Grade
 from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver import policies, proof
+from jax_ttt.solver import proof
 from jax_ttt.solver.reached_positions import OnBatch
 from jax_ttt.text import board_text, grade_text, screen
 from jax_ttt.text.progress_table import (
@@ -131,14 +132,14 @@ class Console:
         `grade` is the grade of the last evaluation.
         """
         if (metrics := progress.metrics) is not None:
-            self._latest.epsilon = float(metrics.epsilon)
-            self._latest.rows = int(metrics.rows)
+            self._latest.epsilon = float(metrics.epsilon[0])
+            self._latest.rows = int(metrics.rows[0])
             total = self._config.run.num_updates
-            text = bar_text(total, progress, float(metrics.loss))
+            text = bar_text(total, progress, float(metrics.loss[0]))
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
             return
-        shares = self._latest.shares(progress.counts())
+        shares = self._latest.shares(progress.counts.of_agent())
         if self._loud:
             lines = [] if self._has_head else [self._table.head()]
             self._has_head = True
@@ -166,12 +167,12 @@ class Console:
             ]
         if "first" not in self._config.seats:  # the agent never sees the empty board
             return lines
-        return [*lines, *start_values(self._config, progress.params)]
+        return [*lines, *start_values(self._config, progress.params())]
 
 
 def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
     """Return the text beside the bar; its rate excludes compilation and evaluation."""
-    rate = progress.update / max(progress.seconds, 1e-9)
+    rate = progress.update / max(float(progress.counts.seconds), 1e-9)
     left = tqdm.format_interval((num_updates - progress.update) / rate)
     width = len(f"{num_updates:,}")
     return (
@@ -219,7 +220,7 @@ def end_text(
     *,
     run: RunFolder,
     preset: str,
-    agent: SavedAgent,
+    agent: Agent,
     progress: RunStep,
     stopped: Stopped,
     as_json: bool,
@@ -235,7 +236,7 @@ def end_text(
             progress=progress,
             stopped=stopped,
         )
-    verdict = grade_text.verdict(_with_losing_lines(agent, progress))
+    verdict = grade_text.verdict(_with_losing_lines(agent))
     if quiet:
         return verdict
     text = end_report(
@@ -247,7 +248,7 @@ def end_text(
     return text
 
 
-def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
+def _with_losing_lines(agent: Agent) -> Grade:
     """Return the agent's grade with a shortest line that beats it, by seat.
 
     The evaluations of a run do not search for these lines.
@@ -256,7 +257,11 @@ def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
     if not GAMES[env_id].enumerable or grade.unbeatable is not False:
         return grade
     tree = trees.enumerated(env_id)
-    probs = _greedy_policy(agent, progress)
+    probs = np.asarray(
+        network_player.greedy_policy(
+            agent.network, agent.params, trees.game_tree(env_id)
+        )
+    )
     seats = {
         seat: dataclasses.replace(
             followed, losing_line=proof.losing_line(tree, probs, seat)
@@ -266,29 +271,15 @@ def _with_losing_lines(agent: SavedAgent, progress: RunStep) -> Grade:
     return dataclasses.replace(grade, **seats)
 
 
-def _greedy_policy(agent: SavedAgent, progress: RunStep) -> np.ndarray:
-    """Return the agent's policy over the game's tree.
-
-    Its moves come from the last step's evaluation. If the last step has none, as when a
-    finished run is resumed, they are computed.
-    """
-    if progress.evaluation is None or progress.evaluation.exact is None:
-        tree = trees.game_tree(agent.config.env_id)
-        return np.asarray(
-            network_player.greedy_policy(agent.network, agent.params, tree)
-        )
-    moves = np.asarray(progress.evaluation.exact.moves)
-    return policies.deterministic_policy(trees.enumerated(agent.config.env_id), moves)
-
-
 def end_report(
-    run: RunFolder, agent: SavedAgent, progress: RunStep, verdict: str, stopped: str
+    run: RunFolder, agent: Agent, progress: RunStep, verdict: str, stopped: str
 ) -> str:
     """Return the result of the run, its files and the next command."""
     if screen.is_coloured(sys.stdout):
         verdict = coloured_verdict(verdict)
     files = ", ".join(run.files())
-    updates, games = count_phrase(progress.update, "update"), int(progress.games)
+    counts = progress.counts.of_agent()
+    updates, games = count_phrase(counts.update, "update"), counts.games
     reason = ""
     if stopped == "proven":
         reason = (
@@ -299,10 +290,11 @@ def end_report(
     return (
         f"{reason}"
         f"\n{_results(agent.grade)}\n\n{verdict}\n\n"
-        f"{updates} and {count_phrase(games, 'game')} in {progress.seconds:.2f} s "
+        f"{updates} and {count_phrase(games, 'game')} in {counts.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
         f"saved in {run.path}: {files}\n{more}"
-        f"next: python -m jax_ttt.evaluate {run.path}"
+        f"next: python -m jax_ttt.evaluate {shlex.quote(str(run.path))}"
+        f"{rules_flag(agent.config.env_id)}"
     )
 
 
@@ -315,12 +307,12 @@ def _results(grade: Grade) -> str:
 
 
 def run_as_json(
-    run: RunFolder, preset: str, agent: SavedAgent, progress: RunStep, stopped: Stopped
+    run: RunFolder, preset: str, agent: Agent, progress: RunStep, stopped: Stopped
 ) -> str:
     """Return a run's result as one JSON object."""
-    grade = _with_losing_lines(agent, progress)
+    grade = _with_losing_lines(agent)
     result = TrainResult(
-        **vars(progress.counts()),
+        **vars(progress.counts.of_agent()),
         grade=grade,
         preset=preset,
         seed=agent.seed,

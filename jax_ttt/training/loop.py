@@ -1,71 +1,72 @@
 """The host-side training loop: chunks of updates, and evaluations between them.
 
-Axes: `S` agents that train at once (in `solver`, `S` are seats); the axis is absent for
-a single agent.
+A run is a batch of `S` agents that differ in seeds and hyperparameters; of one agent,
+`S` is 1.
+
+Axes: `S` agents (in `solver`, `S` are seats).
 """
 
 import dataclasses
+import functools
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
+from jaxtyping import UInt32
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.settings import Config
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, Config
+from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.files.checkpoint import LatestCheckpoint
+from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.training_opponents import Opponent, Versus
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.training_evaluation import Evaluation
-from jax_ttt.players import player_names, registry
-from jax_ttt.runtime import devices
+from jax_ttt.players import player_names, registry, saved_agents
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.runtime import devices, distributed, pytrees
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import chunk_lengths, programs, run_state
-from jax_ttt.training.layout import KeyData, Layout, run_key, stream_keys
+from jax_ttt.training import chunks, run_state
+from jax_ttt.training.chunks import ChunkLengths, KeyData
 from jax_ttt.training.run_state import RunState, RunStep
 
 LESS_MEMORY = (
-    "lower --num-envs, --hidden-size, --filters, --replay-capacity or --eval-games"
+    "lower --num-envs, --hidden-size, --filters, --replay-capacity, --eval-games, or "
+    "--at-once of a sweep"
 )
 """The advice to a user whose run needs more memory than the device has."""
-_ONE_AGENT = Layout()
-"""The layout of one agent on one device."""
+TreeT = TypeVar("TreeT")
 
 
-def make_learner(config: Config, seed: int) -> Learner:
-    """Return the learner of the run with this seed, and its opponent.
+def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
+    """Return the learner of a batch of agents, one for each of the settings and seeds.
+
+    An opponent that draws random numbers before its games gets those of the first seed
+    (see `player_names.PlayerSpec.draws_before_games`).
 
     Raises:
         PlayerError: the opponent is unknown.
         SettingError: the first move is illegal in this game.
-    """
-    check_first_move(config)
-    return Learner.of(config, make_opponent(config, seed))
-
-
-def make_learners(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
-    """Return the learner of many agents.
-
-    Its hyperparameters and its opponents have a first axis `S`; the positions of a
-    table are the same for all agents, so they have none.
-
-    Raises:
         ValueError: the settings differ in more than the hyperparameters in `Hyper`.
     """
-    first, *others = (
-        make_learner(config, seed) for config, seed in zip(configs, seeds, strict=True)
-    )
-    compiled_for = first.config.compiled_for
-    if any(other.config.compiled_for != compiled_for for other in others):
-        raise ValueError("the settings differ in more than numbers that are data")
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), first, *others)
-    return dataclasses.replace(stacked, positions=first.positions)
+    # PGX builds arrays when a game is imported. Within a program that devices share,
+    # they would belong to its mesh, and no other mesh could use them.
+    pgx_games.make_env(configs[0].env_id)
+    check_first_move(configs[0])
+    return Learner.of_agents(configs, make_opponent(configs[0], seeds[0]))
 
 
 def make_opponent(config: Config, seed: int) -> Opponent | None:
@@ -78,7 +79,8 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
         return None
     player_names.check_opponent(config.opponent.opponent, config.env_id)
     spec = player_names.read_name(config.opponent.opponent, config.env_id)
-    opponent_key = stream_keys(run_key(seed)).opponent
+    (key,) = chunks.run_keys([seed])
+    opponent_key = chunks.stream_keys(jnp.asarray(key)).opponent
     return Versus(
         env_id=config.env_id,
         num_envs=config.run.num_envs,
@@ -99,243 +101,356 @@ def check_first_move(config: Config) -> None:
         raise SettingError("first_move", rule, config.opponent.first_move)
 
 
+def start_as_set(learner: Learner, first: TrainState) -> TrainState:
+    """Return the first state with the weights and the pool that the settings name.
+
+    Raises:
+        AgentError: a file does not hold a usable agent of this game.
+        SettingError: the weights are those of another network, or the agent for the
+            pool has no corrections.
+    """
+    settings = learner.config.run
+    player_names.check_start_agents(settings)
+    if settings.start_agent != NO_AGENT:
+        agent = _agent_named(settings.start_agent, settings.env_id)
+        is_same = agent.config.architecture == learner.config.architecture
+        if not is_same or agent.precision != "float32":
+            rule = "an agent of float32 with the same network"
+            raise SettingError("start_agent", rule, settings.start_agent)
+        first = dataclasses.replace(
+            first,
+            params=_repeated(agent.params, like=first.params),
+            target_params=_repeated(agent.params, like=first.params),
+            average_params=_repeated(agent.params, like=first.params),
+        )
+    if settings.start_positions != COUNTEREXAMPLES and first.pool is not None:
+        corrections = _agent_named(
+            settings.start_positions, settings.env_id
+        ).corrections
+        if corrections is None:
+            rule = "an agent with corrections"
+            raise SettingError("start_positions", rule, settings.start_positions)
+        pool = start_positions.add_positions(
+            pool=start_positions.empty_pool(),
+            numbers=corrections.keys,
+            rng=np.random.default_rng(0),
+        )
+        first = dataclasses.replace(first, pool=_repeated(pool, like=first.pool))
+    return first
+
+
+def _agent_named(name: str, env_id: EnvId) -> Agent:
+    """Return the saved agent of a setting."""
+    path = player_names.read_name(name, env_id).path
+    return saved_agents.load_agent(path, env_id)
+
+
+def _repeated(tree: TreeT, like: TreeT) -> TreeT:
+    """Return one agent's arrays, repeated for each of the agents of `like`."""
+    return jax.tree.map(
+        lambda leaf, other: jnp.broadcast_to(leaf, other.shape), tree, like
+    )
+
+
+def restore_state(
+    latest: LatestCheckpoint, learner: Learner, keys: np.ndarray
+) -> RunState:
+    """Return the state of a checkpoint, with the learner's arrays on the device.
+
+    Raises:
+        AgentError: its leaves do not fit a run with these settings.
+    """
+    started = chunks.start_program.jitted().trace(learner, keys, mesh=None).out_info
+    shapes = run_state.initial_state(started, keys)
+    tensors = latest.tensors
+    if difference := _difference(shapes, tensors):
+        raise AgentError(f"{latest.path}: not a state of such a run: {difference}")
+    state = pytrees.with_leaves(shapes, tensors)
+    return dataclasses.replace(
+        state, train_state=jax.tree.map(jnp.asarray, state.train_state)
+    )
+
+
+def _difference(state: RunState, tensors: dict[str, np.ndarray]) -> str:
+    """Return the first difference between a state's leaves and tensors by name.
+
+    Names, dtypes and shapes are compared; the text is empty if they are equal.
+    """
+    expected = pytrees.leaves_by_name(state)
+    for name in sorted(expected.keys() | tensors.keys()):
+        if name not in tensors:
+            return f"{name} is missing"
+        if name not in expected:
+            return f"it has no {name}"
+        leaf, tensor = expected[name], tensors[name]
+        if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
+            return (
+                f"{name} is {tensor.dtype} {tensor.shape}, "
+                f"not {leaf.dtype} {leaf.shape}"
+            )
+    return ""
+
+
 def training_steps(
     learner: Learner,
-    key: KeyData,
+    keys: UInt32[np.ndarray, "S words"],
     state: RunState | None = None,
     *,
     stop: Callable[[], bool] = lambda: False,
+    prove: Callable[[RunStep], RunStep] | None = None,
     times: TimeSpans | None = None,
-    layout: Layout = _ONE_AGENT,
+    mesh: Mesh | None = None,
 ) -> Iterator[RunStep]:
-    """Train one agent or many, yielding after each chunk and each evaluation.
+    """Train a batch of agents, yielding after each chunk and each evaluation.
 
-    `key` is the data of the run's key, `(S, 2)` uint32. Without a `state` the run
-    starts from scratch. With a state, restored or of a step, it continues as if it had
-    not been interrupted. The next chunk reuses the memory of a state's arrays (JAX
-    calls them donated), so don't use a state after the next step.
+    `keys` are the data of the agents' keys. Without a `state` the run starts from
+    scratch. With a state, restored or of a step, it continues as if it had not been
+    interrupted. On the devices of a mesh, the agents are split if there are several,
+    and so are the positions of a search.
 
-    On a CPU, with the same key, machine, versions and number of threads, the results
-    are the same bits, also of a run that continues. On a GPU they may differ.
+    On a CPU, with the same key, machine, versions and number of threads, an agent that
+    trains alone has the same bits, also if its run continues. On a GPU, or among
+    others, they may differ.
 
     The agents are evaluated before the first update, every `eval_every` updates and
     after the last, exactly if the game is enumerable. Evaluations draw random numbers
-    of their own, so they don't change the training. The run ends early once `stop()` is
-    true. `times` records compilation, training and evaluation.
+    of their own, so they don't change the training. `prove` may add the results of a
+    search to the last evaluation of an agent that trains alone. The run ends early once
+    `stop()` is true. `times` records compilation, training and evaluation.
 
     Raises:
-        SettingError: the devices can't share the games.
         MemoryError: the device has less free memory than the run needs.
         FloatingPointError: a loss, a gradient or a weight of the one agent is no longer
             finite. Of many, the others continue.
     """
     times = times or TimeSpans()
-    config = learner.config
-    if not layout.many:
-        meshes.check_even_split(config, layout.mesh)
-    learner, key = layout.put_learner(learner, key)
-    with times.recording("compile"):
-        tree = _compile_and_enumerate(learner, key, layout, is_new=state is None)
+    config, num_agents = learner.config, len(keys)
+    agents_mesh = mesh if num_agents > 1 else None
+    learner, device_keys = _put_on_devices(learner, keys, agents_mesh)
+    start, advance = chunks.start_program.jitted(), chunks.chunk_program.jitted()
+    # Programs are traced in this thread, one after another, since concurrent traces
+    # don't always give the same program, and a different program is not found in JAX's
+    # cache. They are compiled in threads, while the game's tree is enumerated.
+    with times.recording("compile"), ThreadPoolExecutor() as pool:
+        measure = functools.partial(pool.submit, devices.compile_and_measure)
+        started = start.trace(learner, device_keys, mesh=agents_mesh)
+        shapes = _placed(started.out_info, agents_mesh)
+        num_devices = meshes.num_devices(agents_mesh)
+        lengths = ChunkLengths(config, _num_weights(shapes) // num_devices)
+        # Only a new run needs the program of the first state.
+        sizes = [measure(started.lower())] if state is None else []
+        for length in lengths.first():
+            program = advance.lower(
+                learner, shapes, num_updates=length, mesh=agents_mesh
+            )
+            sizes.append(measure(program))
+        tree = trees.game_tree(config.env_id)
+        grading = _evaluation_results(
+            learner,
+            shapes,
+            device_keys,
+            tree,
+            agents_mesh,
+            use=lambda program: program.lower,
+        )
+        sizes += [measure(program) for program in grading.values()]
+        num_bytes = max(size.result() for size in sizes)
+        num_bytes += _num_bytes(shapes) // num_devices
+    # Checked before the first call: a program that is too large for the system would
+    # end the process. A second chunk in flight holds one state more than its program.
+    devices.check_fits(num_bytes, LESS_MEMORY)
     if state is None:
         with times.recording("train"):
-            first = programs.start_program.jitted()(learner, key, layout=layout)
-            state = run_state.initial_state(
-                first, np.asarray(meshes.gather_arrays(key))
-            )
-    else:
-        state = run_state.put_state_on_devices(state, layout)
-    while True:
-        ended = int(state.update) >= config.run.num_updates
-        # `evaluated` is the update of the last evaluation, -1 before the first one.
-        # `stop()` waits for that one: the run's agent is saved with a grade.
-        ended = ended or (int(state.evaluated) >= 0 and stop())
-        before = int(state.update)
-        if _is_evaluation_due(config, state, ended):
-            with times.recording("evaluate"):
-                step = _evaluate(learner, state, key, tree, layout, stop)
-        elif ended:
-            return
-        else:
-            with times.recording("train"):
-                step = _run_chunk(learner, state, layout)
-        state = step.state
-        if state.diverged.any() and not layout.many:
-            raise FloatingPointError(run_state.divergence_message(step, before))
-        yield step
+            first = start(learner, device_keys, mesh=agents_mesh)
+            state = run_state.initial_state(start_as_set(learner, first), keys)
+            del first  # else its memory would be held during the run
 
-
-def _is_evaluation_due(config: Config, state: RunState, ended: bool) -> bool:
-    """Return whether to evaluate now: by the schedule, or since the run ends here.
-
-    An update is evaluated once. The untrained agent, of update 0, is evaluated too,
-    since `evaluated` is -1 until then.
-    """
-    regular = int(state.update) % config.evaluation.eval_every == 0
-    return int(state.evaluated) < int(state.update) and (regular or ended)
-
-
-def _run_chunk(learner: Learner, state: RunState, layout: Layout) -> RunStep:
-    """Run a chunk of updates. Its buffers are donated: don't use `state` afterwards."""
-    num_updates = chunk_lengths.next_chunk_length(learner.config, int(state.update))
-    advance = programs.advance_program.jitted(
-        quickly=chunk_lengths.is_short_run(learner.config)
-    )
+    num_updates, eval_every = config.run.num_updates, config.evaluation.eval_every
+    in_flight: deque[_Chunk] = deque()
     begin = time.perf_counter()
-    after, metrics = advance(
-        learner, state.train_state, num_updates=num_updates, layout=layout
+    while True:
+        if not in_flight:
+            ended = state.update >= num_updates
+            # `stop()` waits for the first evaluation: an agent is saved with a grade.
+            ended = ended or (state.evaluated >= 0 and stop())
+            is_regular = state.update % eval_every == 0
+            # An update is evaluated once; the untrained agent, of update 0, is too.
+            if state.evaluated < state.update and (is_regular or ended):
+                with times.recording("evaluate"):
+                    results = grade_on_devices(
+                        learner, state.train_state, device_keys, tree, agents_mesh
+                    )
+                    results = jax.device_get(meshes.gather_arrays(results))
+                    step = _evaluate(learner, state, results, mesh, stop)
+                    if ended and prove is not None:
+                        step = prove(step)
+                state = step.state
+                yield step
+                continue
+            if ended:
+                return
+            begin = time.perf_counter()
+        # Two chunks at most are in flight, so that the device does not wait while the
+        # host reads and writes the metrics of the first. An evaluation needs the state
+        # of its update, so no chunk is behind it.
+        last = in_flight[-1] if in_flight else None
+        train_state = state.train_state if last is None else last.train_state
+        update = state.update if last is None else last.update
+        while len(in_flight) < 2 and (
+            not in_flight or (update < num_updates and update % eval_every)
+        ):
+            length = lengths.next(update)
+            with times.recording("train"):
+                train_state, metrics = advance(
+                    learner, train_state, num_updates=length, mesh=agents_mesh
+                )
+            update += length
+            in_flight.append(_Chunk(train_state, metrics, update))
+        chunk = in_flight.popleft()
+        with times.recording("train"):
+            metrics = jax.device_get(meshes.gather_arrays(chunk.metrics))
+        begin, seconds = time.perf_counter(), time.perf_counter() - begin
+        before, length = state.update, chunk.update - state.update
+        state = run_state.after_chunk(
+            state, chunk.train_state, metrics, length, seconds
+        )
+        step = RunStep(state, metrics, None)
+        if num_agents == 1 and state.diverged.any():
+            raise FloatingPointError(run_state.divergence_message(step, before))
+        longer = None
+        if distributed.num_processes() == 1:  # the clocks of several differ
+            longer = lengths.lengthen(length, seconds)
+        if longer is not None:
+            with times.recording("compile"):
+                advance.lower(
+                    learner, shapes, num_updates=longer, mesh=agents_mesh
+                ).compile()
+            begin = time.perf_counter()
+        yield step
+        # The time of whoever reads the steps is not of training, but for the chunk that
+        # the device computed meanwhile.
+        begin = max(begin, time.perf_counter() - seconds)
+        if in_flight and stop():
+            in_flight.clear()
+
+
+class _Chunk(NamedTuple):
+    """A chunk that was given to the device."""
+
+    train_state: TrainState  # after it
+    metrics: Metrics
+    update: int  # updates done after it
+
+
+def _put_on_devices(
+    learner: Learner, keys: UInt32[np.ndarray, "S words"], mesh: Mesh | None
+) -> tuple[Learner, KeyData]:
+    """Return the learner and the agents' keys on the devices."""
+    if mesh is None:
+        return learner, jax.device_put(keys)
+    whole, split = meshes.replicated_sharding(mesh), meshes.split_sharding(mesh)
+    learner = dataclasses.replace(
+        learner,
+        hyper=meshes.put_on_devices(learner.hyper, split),
+        opponent=meshes.put_on_devices(learner.opponent, whole),
+        positions=meshes.put_on_devices(learner.positions, whole),
     )
-    metrics = jax.device_get(jax.block_until_ready(metrics))
-    seconds = time.perf_counter() - begin
-    state = run_state.after_chunk(state, after, metrics, num_updates, seconds)
-    return RunStep(state, metrics, None)
+    return learner, meshes.put_on_devices(keys, split)
 
 
-def _evaluate(
+def _placed(shapes: TrainState, mesh: Mesh | None) -> TrainState:
+    """Return the shapes of a state's leaves with their shardings.
+
+    A program that is compiled for these shapes takes such a state as it is.
+    """
+    sharding = None if mesh is None else meshes.split_sharding(mesh)
+    return jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding),
+        shapes,
+    )
+
+
+def _num_bytes(shapes: TrainState) -> int:
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+
+
+def _num_weights(shapes: TrainState) -> int:
+    return sum(leaf.size for leaf in jax.tree.leaves(shapes.params))
+
+
+def _evaluation_results(
     learner: Learner,
-    state: RunState,
-    key: KeyData,
+    train_state: TrainState,
+    keys: KeyData,
     tree: Tree | None,
-    layout: Layout,
-    stop: Callable[[], bool],
-) -> RunStep:
-    """Evaluate the agents, and look for counterexamples if the settings say so."""
-    config = learner.config
-    result = jax.device_get(
-        grade_on_devices(learner, state.train_state, key, tree, layout)
-    )
-    if config.finds_counterexamples:
-        state, result = _with_counterexamples(config, state, result, layout, stop)
-    state = dataclasses.replace(state, evaluated=state.update)
-    return RunStep(state, None, result)
+    mesh: Mesh | None,
+    use: Callable[[jax.stages.Wrapped], Callable[..., Any]],
+) -> dict[str, Any]:
+    """Return what the programs of an evaluation give, by the fields of an `Evaluation`.
+
+    `use` returns a program itself, or its method `lower`, which takes the arrays'
+    shapes as well.
+    """
+    network, params = learner.network, train_state.average_params
+    results = {}
+    if tree is not None:
+        grade = use(chunks.grade_program.jitted())
+        results["exact"] = grade(network, params, tree, mesh=mesh)
+    num_games = learner.config.evaluation.num_eval_games(is_exact=tree is not None)
+    if num_games:
+        play = use(chunks.match_program.jitted())
+        results["sampled"] = play(
+            network,
+            params,
+            train_state.update,
+            keys,
+            num_games=num_games,
+            mesh=mesh,
+        )
+    return results
 
 
 def grade_on_devices(
     learner: Learner,
     train_state: TrainState,
-    key: KeyData,
+    keys: KeyData,
     tree: Tree | None,
-    layout: Layout = _ONE_AGENT,
-    quickly: bool = True,
+    mesh: Mesh | None = None,
 ) -> Evaluation:
     """Return the results of the averaged weights that the device computes.
 
     They are exact if there is a tree; by the settings there is also a match against
-    random. With `quickly` the programs are compiled with fewer optimizations. It must
-    be False if the caller is itself traced by JAX, since compiler options belong to the
-    outermost program only.
+    random. Arrays have an axis of agents.
     """
-    config = learner.config
-    exact = sampled = None
-    if tree is not None:
-        exact = programs.grade_program.jitted(quickly)(
-            learner.network,
-            train_state.average_params,
-            tree,
-            layout=layout,
-        )
-    num_games = config.evaluation.num_games(is_exact=tree is not None)
-    if num_games:
-        sampled = programs.match_program.jitted(quickly)(
-            learner.network,
-            train_state.average_params,
-            train_state.update,
-            key,
-            num_games=num_games,
-            layout=layout,
-        )
-    return Evaluation(exact=exact, sampled=sampled)
+    results = _evaluation_results(
+        learner, train_state, keys, tree, mesh, use=lambda program: program
+    )
+    return Evaluation(exact=results.get("exact"), sampled=results.get("sampled"))
 
 
-def _with_counterexamples(
-    config: Config,
+def _evaluate(
+    learner: Learner,
     state: RunState,
     result: Evaluation,
-    layout: Layout,
+    mesh: Mesh | None,
     stop: Callable[[], bool],
-) -> tuple[RunState, Evaluation]:
-    """Search for counterexamples, and add their positions to the pool of starts.
+) -> RunStep:
+    """Return an evaluation's step, with counterexamples if the settings say so.
 
-    Those of the untrained agent are not added: nearly every position is one. The random
-    numbers follow from the run's key and the update, so that a run that continues draws
-    the same ones.
-    """
-    params = meshes.gather_arrays(state.params)  # the averaged weights, as graded
-    rng = np.random.default_rng([*map(int, state.key), int(state.update)])
-    searched, keys = counterexamples.find_counterexamples(
-        config, params, rng, layout.mesh, stop
-    )
-    if int(state.update):
-        state = run_state.add_to_pool(state, keys, rng)
-    return state, result._replace(searched=searched)
-
-
-def _compile_and_enumerate(
-    learner: Learner, key: KeyData, layout: Layout, is_new: bool
-) -> Tree | None:
-    """Compile a run's programs in threads; meanwhile enumerate and return its tree.
-
-    Only a new run needs the program of the first state. Programs are traced in this
-    thread, one after another: concurrent traces don't always give the same program, and
-    a different program is not found in JAX's cache.
-
-    Raises:
-        MemoryError: the device has less free memory than a program needs.
+    Their positions are added to the pool of starts, but for those of the untrained
+    agent: nearly every position is one. The random numbers follow from the agent's key
+    and the update, so that a run that continues draws the same ones.
     """
     config = learner.config
-    with ThreadPoolExecutor() as pool:
-        compilations = []
-
-        def compile_in_thread(program: jax.stages.Lowered) -> None:
-            compilations.append(pool.submit(devices.compile_and_measure, program))
-
-        start = programs.start_program.jitted().trace(learner, key, layout=layout)
-        shapes = layout.placed_shapes(start.out_info)
-        if is_new:
-            compile_in_thread(start.lower())
-        advance = programs.advance_program.jitted(
-            quickly=chunk_lengths.is_short_run(config)
+    if config.finds_counterexamples:
+        (key,) = state.keys
+        rng = np.random.default_rng([*map(int, key), state.update])
+        params = chunks.only_agent(state.train_state.average_params)
+        searched, positions = counterexamples.find_counterexamples(
+            config, params, rng, mesh, stop
         )
-        for num_updates in chunk_lengths.all_chunk_lengths(config):
-            compile_in_thread(
-                advance.lower(learner, shapes, num_updates=num_updates, layout=layout)
-            )
-        tree = trees.game_tree(config.env_id)
-        if tree is not None:
-            grade = programs.grade_program.jitted()
-            compile_in_thread(
-                grade.lower(learner.network, shapes.average_params, tree, layout=layout)
-            )
-        num_games = config.evaluation.num_games(is_exact=tree is not None)
-        if num_games:
-            match = programs.match_program.jitted()
-            compile_in_thread(
-                match.lower(
-                    learner.network,
-                    shapes.average_params,
-                    shapes.update,
-                    key,
-                    num_games=num_games,
-                    layout=layout,
-                )
-            )
-        num_bytes = max(compilation.result() for compilation in compilations)
-    # Checked before the first call: a program that is too large for the system would
-    # end the process.
-    devices.check_fits(num_bytes, LESS_MEMORY)
-    return tree
-
-
-def agent_memory(config: Config) -> int:
-    """Return about how many bytes of device memory one agent needs, on one device."""
-    learner, key = make_learner(config, 0), run_key(0)
-    start = programs.start_program.jitted().lower(learner, key, layout=_ONE_AGENT)
-    advance = programs.advance_program.jitted(
-        quickly=chunk_lengths.is_short_run(config)
-    )
-    chunks = [
-        advance.lower(
-            learner, start.out_info, num_updates=num_updates, layout=_ONE_AGENT
-        )
-        for num_updates in chunk_lengths.all_chunk_lengths(config)
-    ]
-    return max(map(devices.compile_and_measure, [start, *chunks]))
+        result = result._replace(searched=searched)
+        if state.update:
+            state = run_state.add_to_pool(state, positions, rng)
+    state = dataclasses.replace(state, evaluated=state.counts.update)
+    return RunStep(state, None, result)

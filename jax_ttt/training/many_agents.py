@@ -1,33 +1,35 @@
-"""The training of many agents, with one row of results for each.
+"""The training of many agents, in blocks that train at once.
 
-Their runs differ in seeds or settings. On an accelerator, runs that share a program
-train at once, by `vmap`. On a CPU they train one after another, so that each agent is
-bit for bit equal to the agent of a single run; `vmap` would be only somewhat faster
-there.
+On an accelerator, a block has many agents of one program. On a CPU each of its devices
+trains one agent at a time, so that an agent is bit for bit the agent of a single run;
+many at once would be only somewhat faster there.
 """
 
 import contextlib
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
 import numpy as np
+from flax import nnx
 from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files.metrics_rows import AgentResult
-from jax_ttt.games import tree as trees
-from jax_ttt.grading import training_evaluation
-from jax_ttt.grading.training_evaluation import Evaluation
-from jax_ttt.runtime import devices, distributed
+from jax_ttt.files.metrics_rows import AgentResult, Row
+from jax_ttt.players import player_names
+from jax_ttt.runtime import devices, distributed, standard_streams
 from jax_ttt.runtime import mesh as meshes
-from jax_ttt.training import loop
-from jax_ttt.training.layout import Layout, run_key
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.training import chunks, loop, run_state
 from jax_ttt.training.run_state import RunStep
 
-MOST_AT_ONCE = 4096
-"""Most agents that train at once, even if memory allows more."""
+AT_ONCE = 1024
+"""Agents that train at once on an accelerator, unless its memory holds fewer.
+
+Small networks keep it busy from about 256 agents on.
+"""
 
 
 class Job(NamedTuple):
@@ -37,131 +39,189 @@ class Job(NamedTuple):
     seed: int
 
 
-def train_jobs(
+@dataclasses.dataclass
+class Block:
+    """Agents that trained at once, each with the steps of the whole block."""
+
+    jobs: Sequence[Job]
+    steps: list[RunStep] = dataclasses.field(default_factory=list)
+    """Without the learner's arrays, except those of the last step."""
+
+    def add(self, step: RunStep) -> None:
+        """Add a step; only the latest one keeps the learner's arrays."""
+        # Copies of the last job, which only fill the devices, have no share of the
+        # seconds.
+        counts = jax.tree.map(
+            lambda leaf: leaf[: len(self.jobs)] if leaf.ndim else leaf, step.counts
+        )
+        step = step._replace(state=dataclasses.replace(step.state, counts=counts))
+        self.release()
+        self.steps.append(step)
+
+    @property
+    def update(self) -> int:
+        """Updates of each agent so far."""
+        return self.steps[-1].update if self.steps else 0
+
+    def release(self) -> None:
+        """Give back the memory of the learner's arrays."""
+        if self.steps:
+            last = self.steps[-1]
+            state = dataclasses.replace(last.state, train_state=None)
+            self.steps[-1] = last._replace(state=state)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the training and its last search were not stopped."""
+        if not self.steps:
+            return False
+        last, config = self.steps[-1], self.jobs[0].config
+        if len(self.jobs) == 1 and last.state.diverged.all():
+            return True  # its run ended there
+        if last.update < config.run.num_updates or last.evaluation is None:
+            return False
+        return not config.finds_counterexamples or bool(last.evaluation.searched)
+
+    def diverge(self) -> None:
+        """Mark the block's only agent as diverged after its last step."""
+        last = self.steps[-1]
+        state = dataclasses.replace(last.state, diverged=np.array([True]))
+        self.steps[-1] = last._replace(state=state)
+
+    def result(self, index: int) -> AgentResult:
+        """Return the result of an agent."""
+        last, job = self.steps[-1], self.jobs[index]
+        grade = None
+        if not last.state.diverged[index] and last.evaluation is not None:
+            with contextlib.suppress(FloatingPointError):
+                grade = run_state.grade_of(job.config, last.evaluation, index)
+        return AgentResult(
+            **vars(last.counts.of_agent(index)),
+            seed=job.seed,
+            diverged=grade is None,
+            grade=grade,
+        )
+
+    def results(self) -> list[AgentResult]:
+        """Return the result of each agent, in the order of the jobs."""
+        return [self.result(index) for index in range(len(self.jobs))]
+
+    def rows(self, index: int) -> list[Row]:
+        """Return the metrics of an agent, a row for each step.
+
+        Raises:
+            FloatingPointError: an action value was not finite in an evaluation.
+        """
+        config = self.jobs[index].config
+        rows, grade = [], run_state.initial_grade(config)
+        for step in self.steps:
+            if step.evaluation is not None:
+                grade = run_state.grade_of(config, step.evaluation, index)
+            rows.append(run_state.metrics_row(step, grade, index))
+        return rows
+
+    def params(self) -> list[nnx.State]:
+        """Return the weights of each agent after the last step."""
+        train_state = self.steps[-1].state.train_state
+        # All agents in one copy from the device.
+        params = jax.device_get(meshes.gather_arrays(train_state.average_params))
+        return [
+            jax.device_put(jax.tree.map(lambda leaf, i=index: leaf[i], params))
+            for index in range(len(self.jobs))
+        ]
+
+
+def train_blocks(
     jobs: Sequence[Job],
     at_once: int | None = None,
     stop: Callable[[], bool] = lambda: False,
     mesh: Mesh | None = None,
-) -> Iterator[AgentResult]:
-    """Train and grade one agent per job until `stop()`, yielding a row for each.
+    on_step: Callable[[Block], None] = lambda block: None,
+) -> Iterator[Block]:
+    """Train an agent for each job, and yield them in blocks, in the order of the jobs.
 
-    Rows are in the order of the jobs. `at_once` agents train at once, by default as
-    many as `agents_that_fit` returns, and share the seconds evenly. An agent that
-    trains alone is bit for bit equal to the agent of `loop.training_steps`; one that
-    trains with others is equal up to rounding.
+    A block has `at_once` agents, or fewer if they don't fit into the memory; by default
+    see `agents_at_once`. `on_step` is called when a block begins, before its programs
+    are compiled, and after each of its steps. Once `stop()` is true, the block in
+    training is dropped.
+
+    Raises:
+        MemoryError: a single agent does not fit.
     """
-    jobs = [_without_extra_evaluations(job) for job in jobs]
-    for _, jobs_of_program in itertools.groupby(
-        jobs, lambda job: job.config.compiled_for
-    ):
-        group = list(jobs_of_program)
-        config = group[0].config
-        number = meshes.round_up_for_devices(
-            at_once or agents_that_fit(config, mesh), mesh
-        )
-        if config.finds_counterexamples:
-            number = 1  # whatever `at_once` is, as in `agents_that_fit`
-        for begin in range(0, len(group), number):
-            batch = group[begin : begin + number]
-            if number > 1:
-                yield from _train_at_once(batch, stop, mesh)
-            else:
-                yield from _train_alone(batch[0], stop, mesh)
+    groups = itertools.groupby(jobs, lambda job: job.config.without_hyper)
+    for _, jobs_of_program in groups:
+        left = list(jobs_of_program)
+        size = agents_at_once(left[0].config, at_once, mesh)
+        while left:
+            size = min(size, meshes.round_up_for_devices(len(left), mesh))
+            block = Block(left[:size])
+            on_step(block)
+            try:
+                _train(block, stop, mesh, on_step)
+            except (MemoryError, RuntimeError) as error:
+                block.release()
+                is_least = size <= meshes.num_devices(mesh)
+                # Of several processes, only this one has failed: the others would wait.
+                is_alone = distributed.num_processes() == 1
+                if not _is_out_of_memory(error) or is_least or not is_alone:
+                    raise
+                fewer = meshes.round_up_for_devices(size // 2, mesh)
+                agents = count_phrase(size, "agent")
+                standard_streams.print_stderr(
+                    f"{agents} at once don't fit into the memory: trying {fewer:,}"
+                )
+                size = fewer
+                continue
+            if not block.is_finished:
+                return
+            yield block
+            block.release()
+            left = left[size:]
             if stop():
                 return
 
 
-def _without_extra_evaluations(job: Job) -> Job:
-    """Return the job with one evaluation at its end, and with no more if it is exact.
-
-    Evaluations that change the training stay.
-    """
-    config = job.config
-    if not config.evaluations_change_training:
-        config = config.replace(eval_every=config.run.num_updates)
-    if trees.game_tree(config.env_id) is not None:
-        config = config.replace(eval_games=0)  # the exact grade is enough
-    return job._replace(config=config)
+def _is_out_of_memory(error: MemoryError | RuntimeError) -> bool:
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
 
 
-def _train_alone(
-    job: Job, stop: Callable[[], bool], mesh: Mesh | None
-) -> Iterator[AgentResult]:
-    """Yield the agent's row; nothing if the run was stopped before its end."""
-    learner, layout = loop.make_learner(job.config, job.seed), Layout(mesh=mesh)
-    run = loop.training_steps(learner, run_key(job.seed), stop=stop, layout=layout)
-    last = next(run)
+def _train(
+    block: Block,
+    stop: Callable[[], bool],
+    mesh: Mesh | None,
+    on_step: Callable[[Block], None],
+) -> None:
+    """Train the agents of a block, and add its steps to it."""
+    # Each device trains equally many agents: copies of the last job fill the places.
+    size, jobs = len(block.jobs), block.jobs
+    if size > 1:
+        size = meshes.round_up_for_devices(size, mesh)
+        jobs = [*jobs, *[jobs[-1]] * (size - len(jobs))]
+    seeds = [job.seed for job in jobs]
+    learner = loop.make_learner([job.config for job in jobs], seeds)
+    steps = loop.training_steps(learner, chunks.run_keys(seeds), stop=stop, mesh=mesh)
     try:
-        for last in run:  # noqa: B007
-            pass
-    except FloatingPointError:
-        yield _agent_result(job, last, None)
-        return
-    evaluation = last.evaluation
-    if last.update < job.config.run.num_updates or evaluation is None:
-        return
-    if job.config.finds_counterexamples and not evaluation.searched:
-        return  # a signal ended the search
-    yield _agent_result(job, last, evaluation)
+        for step in steps:
+            block.add(step)
+            on_step(block)
+    except FloatingPointError:  # only of an agent that trains alone
+        block.diverge()
 
 
-def _train_at_once(
-    jobs: Sequence[Job], stop: Callable[[], bool], mesh: Mesh | None
-) -> Iterator[AgentResult]:
-    """Yield the agents' rows; nothing if the run was stopped before its end."""
-    # Each device trains equally many agents: copies of the last job fill the places,
-    # and their results are dropped.
-    num_copies = meshes.round_up_for_devices(len(jobs), mesh) - len(jobs)
-    padded = [*jobs, *[jobs[-1]] * num_copies]
-    configs, seeds = [job.config for job in padded], [job.seed for job in padded]
-    learner = loop.make_learners(configs, seeds)
-    keys = np.stack([run_key(seed) for seed in seeds])
-    layout = Layout(many=True, mesh=mesh)
-    *_, last = loop.training_steps(learner, keys, stop=stop, layout=layout)
-    if last.update < configs[0].run.num_updates:
-        return
-    for i, job in enumerate(jobs):
-        graded = jax.tree.map(lambda x, i=i: x[i], last.evaluation)
-        results = None if last.diverged[i] else graded
-        yield _agent_result(job, last, results, index=i, num_at_once=len(jobs))
-
-
-def _agent_result(
-    job: Job,
-    last: RunStep,
-    results: Evaluation | None,
-    index: int | tuple[()] = (),
-    num_at_once: int = 1,
-) -> AgentResult:
-    """Return an agent's row after its last step; `index` is its index among many.
-
-    `results` are None if it diverged.
-    """
-    grade = None
-    if results is not None:
-        with contextlib.suppress(FloatingPointError):
-            grade = training_evaluation.grade_evaluation(job.config, results)
-    counts = last.counts(index, num_at_once)
-    return AgentResult(
-        **vars(counts), seed=job.seed, diverged=grade is None, grade=grade
-    )
-
-
-def agents_that_fit(
-    config: Config, mesh: Mesh | None = None, most: int = MOST_AT_ONCE
+def agents_at_once(
+    config: Config, at_once: int | None = None, mesh: Mesh | None = None
 ) -> int:
-    """Return how many agents to train at once on the devices.
+    """Return the number of agents in a block, for all devices together.
 
-    With `start_share` it is 1, since a search looks at one agent. On CPUs it is one for
-    each device. On accelerators it is, for each device, the number that half of its
-    free memory holds, up to `most`; half, since the memory of an agent is an estimate.
+    It is 1 if a search looks at each agent, or if each agent's opponent differs. On
+    CPUs it is by default one for each device, and `AT_ONCE` on accelerators.
     """
     if config.finds_counterexamples:
         return 1
-    if devices.current_device().platform == "cpu":
-        return meshes.num_devices(mesh)
-    number, free = most, devices.free_bytes()
-    if free is not None:
-        number = int(min(max(0.5 * free // loop.agent_memory(config), 1), most))
-    # The minimum over the processes, whose free memory differs.
-    return meshes.num_devices(mesh) * -distributed.max_over_processes(-number)
+    if not config.opponent.is_self:
+        name = player_names.read_name(config.opponent.opponent, config.env_id)
+        if name.draws_before_games:
+            return 1
+    on_cpu = devices.current_device().platform == "cpu"
+    default = (1 if on_cpu else AT_ONCE) * meshes.num_devices(mesh)
+    return meshes.round_up_for_devices(at_once or default, mesh)

@@ -1,20 +1,19 @@
 """The recorder of a run: its rows, snapshots, loggers and checkpoints."""
 
-import dataclasses
+import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.grade import Grade
 from jax_ttt.files import run_writer
-from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.agent_file import AgentDescription, AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Plan, Rank
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import saved_agents
-from jax_ttt.players.saved_agents import SavedAgent
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import distributed, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.training import reproducibility, run_state
@@ -57,7 +56,7 @@ class Recorder:
         self._display, self._loggers, self._schedule = display, loggers, schedule
         # When the next checkpoint is due, in monotonic seconds; set by the first step.
         self._due: float | None = None
-        # The latest state of the schedule, and its grade, while its arrays are valid.
+        # The latest state of the schedule, and its grade.
         self._saveable: tuple[RunState, Grade] | None = None
         self._is_saved = False  # whether a checkpoint has `_saveable`
         self._best: Rank | None = None  # of the best agent so far
@@ -93,34 +92,33 @@ class Recorder:
         return self._last_step
 
     @property
-    def agent(self) -> SavedAgent:
+    def agent(self) -> Agent:
         """The agent after the last step."""
-        return SavedAgent(
+        return self._agent_of(self.last_step, self.grade)
+
+    def _agent_of(self, step: RunStep, grade: Grade) -> Agent:
+        description = AgentDescription(
             config=self._plan.config,
-            params=self.last_step.params,
             seed=self._plan.seed,
-            num_updates=self.last_step.update,
-            grade=self.grade,
+            num_updates=step.update,
+            grade=grade,
         )
+        return Agent(description, step.params())
 
     @property
     def _agent_file(self) -> AgentFile:
         return saved_agents.make_agent_file(self.agent)
 
-    def follow(
-        self, steps: Iterable[tuple[RunStep, Grade]], request: StopRequest
-    ) -> None:
-        """Follow the run to its end, which may be requested.
+    @contextlib.contextmanager
+    def following(self, request: StopRequest) -> Iterator[None]:
+        """Follow a run within the block, which adds its steps, to its end.
 
         Raises:
             FloatingPointError: the training diverged.
             OSError: a file or the output can't be written.
         """
         try:
-            for self._last_step, self.grade in steps:
-                self._on_step(self._last_step)
-                if distributed.max_over_processes(bool(request)):
-                    self.save()
+            yield
         except OSError:  # the reader of our output has ended, or the disk is full
             if self._last_step is not None:
                 # Saving needs all processes, but only this one has failed.
@@ -137,13 +135,14 @@ class Recorder:
         interrupted = distributed.max_over_processes(bool(request))
         self.save(self._reason_to_end(bool(interrupted)))
 
-    def add_proof(self, searched: dict[Seat, SeatGrade]) -> None:
-        """Add the results of a search, by seat, to the grade in the run's files."""
-        self.grade = dataclasses.replace(
-            self.grade, first=searched.get("first"), second=searched.get("second")
-        )
-        self._write_row(RunStep(self.last_step.state, None, None))
-        self._writer.save_agent(self._agent_file)
+    def save_before_search(self, step: RunStep, grade: Grade) -> None:
+        """Save the run and the evaluated agent of a step that is not added yet.
+
+        A search may take hours, and the process may be killed in it.
+        """
+        self.save()
+        agent = self._agent_of(step, grade)
+        self._writer.save_agent(saved_agents.make_agent_file(agent))
 
     def _reason_to_end(self, interrupted: bool) -> Finished | None:
         """Return why the run has ended by itself; None if it was interrupted."""
@@ -151,10 +150,16 @@ class Recorder:
             return "end"
         return None if interrupted else "proven"
 
-    def _on_step(self, step: RunStep) -> None:
-        """Write and show a step, and save the run's state if that is due."""
-        if step.metrics is not None:
-            self._saveable = None  # the chunk reuses the memory of its arrays
+    def add(self, step: RunStep, request: StopRequest) -> None:
+        """Write and show a step; save the run's state if that is due or requested.
+
+        Raises:
+            FloatingPointError: an action value is not finite.
+            OSError: a file or the output can't be written.
+        """
+        if step.evaluation is not None:
+            self.grade = run_state.grade_of(self._plan.config, step.evaluation)
+        self._last_step = step
         self._write_row(step)
         is_scheduled = self._is_scheduled(step)
         if is_scheduled:
@@ -164,6 +169,8 @@ class Recorder:
         self._display.show(step, self.grade)
         if is_scheduled:
             self._save_if_due()
+        if distributed.max_over_processes(bool(request)):
+            self.save()
 
     def _write_row(self, step: RunStep) -> None:
         row = run_state.metrics_row(step, self.grade)
@@ -220,9 +227,9 @@ class Recorder:
         try:
             # Gathering the state comes first: all processes take part in it, but
             # writing may fail in one of them.
-            checkpoint = self._checkpoint(state, grade, finished)
+            tensors = run_state.copy_to_host(state)
             self.latest_path = self._writer.save_checkpoint(
-                checkpoint, self._schedule.keep
+                self._checkpoint(state, grade, finished), tensors, self._schedule.keep
             )
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:
@@ -236,7 +243,7 @@ class Recorder:
         times = self._writer.times
         return Checkpoint(
             plan=self._plan,
-            update=int(state.update),
+            update=state.update,
             evaluated=int(state.evaluated),
             grade=grade,
             best=self._best,
@@ -244,7 +251,6 @@ class Recorder:
             seconds={**times.seconds()},
             total_seconds=times.total(),
             environment=self._environment,
-            tensors=run_state.copy_to_host(state),
         )
 
 

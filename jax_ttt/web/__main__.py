@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 PORTS = Range(int, 0, 2**16 - 1)
-MOST_PORTS = 100
-"""Most ports that are tried, from --port on."""
-MOST_CONNECTIONS = 800
+MAX_PORTS = 100
+"""Maximum number of ports that are tried, from --port on."""
+MAX_CONNECTIONS = 800
 """Fewer than the 1,024 files that a process may open on most systems."""
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 _EVERYWHERE = ("0.0.0.0", "::")
@@ -130,7 +130,7 @@ def _end_at_once(number: int) -> None:
 
 
 def make_server(
-    app: "ASGIApp", most_connections: int = MOST_CONNECTIONS
+    app: "ASGIApp", most_connections: int = MAX_CONNECTIONS
 ) -> "uvicorn.Server":
     """Return a server of an application, with limits against slow or many clients.
 
@@ -193,7 +193,7 @@ def _listen_at_free_port(host: str, port: int) -> socket.socket:
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
     refused = OSError(errno.EADDRINUSE, "address in use")
-    for number in range(port, min(port + MOST_PORTS, 2**16)):
+    for number in range(port, min(port + MAX_PORTS, 2**16)):
         listener = socket.socket(family, socket.SOCK_STREAM)
         if sys.platform != "win32":  # there, two servers would share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,22 +11,23 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, json_records, run_folder
-from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Chunk
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading.grade import Grade
 from jax_ttt.players import shipped
 from jax_ttt.runtime import atomic_files
 
 Source = Literal["shipped", "run", "kept"]
-MOST_AGENT_BYTES = 16 * 2**20
-"""Largest file that is sent to the page; the largest shipped agent has 0.8 MB."""
-MOST_KEPT = 20
-"""Most agents of ended servers in the user's folder; the oldest ones are deleted."""
+MAX_AGENT_BYTES = 16 * 2**20
+"""Largest file that is sent to the page."""
+MAX_KEPT = 20
+"""Maximum number of agents of ended servers in the user's folder; the oldest ones are
+deleted."""
 
 
 class ListedAgent(NamedTuple):
@@ -71,7 +72,7 @@ class AgentCollection:
         if update is not None and update != read_without_weights(path).num_updates:
             path = agent.snapshots[update]
         read_without_weights(path)  # nothing else is sent
-        return atomic_files.read_bounded(path, MOST_AGENT_BYTES)
+        return atomic_files.read_bounded(path, MAX_AGENT_BYTES)
 
     def history(self, agent_id: str) -> list[JsonObject]:
         """Return the evaluations of a run, the oldest first; none of other agents.
@@ -87,7 +88,7 @@ class AgentCollection:
 
         No file is replaced, not even one that another server writes at the same time:
         a name that another file has gets a number. Of all kept agents, the newest
-        `MOST_KEPT` stay. Without a folder, return None.
+        `MAX_KEPT` stay. Without a folder, return None.
 
         Raises:
             OSError: the file can't be written.
@@ -109,7 +110,7 @@ class AgentCollection:
         for path in self._kept_files():
             with contextlib.suppress(OSError):  # another server has deleted it
                 times[path] = path.stat().st_mtime_ns
-        for path in sorted(times, key=times.__getitem__)[:-MOST_KEPT]:
+        for path in sorted(times, key=times.__getitem__)[:-MAX_KEPT]:
             with contextlib.suppress(OSError):
                 path.unlink()
 
@@ -214,7 +215,7 @@ def agent_entry(agent: ListedAgent) -> JsonObject:
     """
     description = read_without_weights(agent.path)
     env_id = description.config.env_id
-    if GAMES[env_id].packing is None:
+    if GAMES[env_id].packing is None or GAMES[env_id].user_env is not None:
         raise AgentError(f"{agent.path.name}: the page has no rules of {env_id}")
     return {
         "id": agent.id,
@@ -233,15 +234,15 @@ def agent_kind(config: Config) -> Literal["network", "table"]:
     return "table" if config.network.is_table else "network"
 
 
-def read_without_weights(path: Path) -> AgentFile:
+def read_without_weights(path: Path) -> AgentDescription:
     """Return a file's agent without its weights; a file is read once, until it changes.
 
     Raises:
         AgentError: the file is damaged or too large.
     """
     stamp = _file_stamp(path)
-    if stamp.size > MOST_AGENT_BYTES:
-        raise AgentError(f"{path.name}: larger than {MOST_AGENT_BYTES:,} bytes")
+    if stamp.size > MAX_AGENT_BYTES:
+        raise AgentError(f"{path.name}: larger than {MAX_AGENT_BYTES:,} bytes")
     try:
         return _read_cached(path, stamp)
     except AgentError as error:
@@ -264,11 +265,9 @@ def _file_stamp(path: Path) -> _Stamp:
 
 
 @functools.lru_cache(maxsize=1000)
-def _read_cached(path: Path, stamp: _Stamp) -> AgentFile:
+def _read_cached(path: Path, stamp: _Stamp) -> AgentDescription:
     del stamp  # part of the cache's key: a changed file is read again
-    agent = agent_file.read_agent(path)  # this also checks the weights
-    agent.tensors.clear()
-    return agent
+    return agent_file.read_agent(path).description  # this also checks the weights
 
 
 def history_row(
@@ -305,7 +304,7 @@ def _run_history(run: RunFolder) -> list[JsonObject]:
         if isinstance(row, Chunk):
             loss = row.loss
             continue
-        # A search at the end of a run adds a row for the same update: the later counts.
+        # An update may be evaluated again after a person's game: the later row counts.
         history[row.update] = history_row(
             row.update, row.grade, games=row.games, loss=loss, seconds=row.seconds
         )

@@ -29,9 +29,9 @@ from jax_ttt.web.one_file import STATIC
 from jax_ttt.web.security import SecurityMiddleware
 from jax_ttt.web.training_thread import LIVE, Training
 
-MOST_BODY_BYTES = 64 * 2**10
-MOST_MOVES = 100
-"""Most moves in a request; no game of the page is longer."""
+MAX_BODY_BYTES = 64 * 2**10
+MAX_MOVES = 100
+"""Maximum number of moves in a request; no game of the page is longer."""
 LARGEST_MOVE = 99
 """Largest number of a move in a request; the rules of its game are checked later."""
 _COMMENT_SECONDS = 15.0
@@ -67,7 +67,6 @@ def make_app(
             Route("/api/agents", handlers.remove_agent, methods=["DELETE"]),
             Route("/api/agents/file", handlers.send_agent),
             Route("/api/agents/history", handlers.send_history),
-            Route("/api/training", handlers.send_status),
             Route("/api/training", handlers.run_command, methods=["POST"]),
             Route("/api/training/settings", handlers.change, methods=["PATCH"]),
             Route("/api/training/games", handlers.learn_game, methods=["POST"]),
@@ -125,12 +124,7 @@ class _Handlers:
         agent_id = _agent_id(request)
         with _refusing_unknown_agents():
             self.agent_files.remove(agent_id)
-        return JSONResponse({"removed": agent_id})
-
-    async def send_status(self, request: Request) -> Response:
-        """Send the training's status with the rows of all evaluations."""
-        status, rows = self.training.status_with_rows()
-        return JSONResponse({**status, "rows": rows})
+        return _done()
 
     async def run_command(self, request: Request) -> Response:
         """Start, pause, continue or reset the training."""
@@ -138,12 +132,12 @@ class _Handlers:
         if not {"command"} <= body.keys() <= {"command", "learner"}:
             raise HTTPException(400, "the body needs `command`, and may have `learner`")
         self.training.command(body["command"], body.get("learner"))
-        return await self.send_status(request)
+        return _done()
 
     async def change(self, request: Request) -> Response:
         """Move sliders, or switch learning from people on or off."""
         self.training.change(await _json_body(request))
-        return await self.send_status(request)
+        return _done()
 
     async def learn_game(self, request: Request) -> Response:
         """Pass a finished game to the agent in training, which learns from it."""
@@ -151,12 +145,17 @@ class _Handlers:
         if body.keys() != {"moves"}:
             raise HTTPException(400, "the body needs `moves` and nothing else")
         await run_in_threadpool(self.training.learn, _checked_moves(body["moves"]))
-        return await self.send_status(request)
+        return _done()
 
     async def stream_events(self, request: Request) -> Response:
         """Send a stream of the training's changes."""
         stream = () if request.method == "HEAD" else _event_stream(self.training)
         return StreamingResponse(stream, media_type="text/event-stream")
+
+
+def _done() -> Response:
+    """Return the reply to a command; what it changes comes with the events."""
+    return Response(status_code=204)
 
 
 @contextlib.contextmanager
@@ -197,9 +196,9 @@ async def _json_body(request: Request) -> JsonObject:
     try:
         async for part in request.stream():
             content += part
-            if len(content) > MOST_BODY_BYTES:
+            if len(content) > MAX_BODY_BYTES:
                 raise HTTPException(
-                    413, f"the body is longer than {MOST_BODY_BYTES} bytes"
+                    413, f"the body is longer than {MAX_BODY_BYTES} bytes"
                 )
     except ClientDisconnect:
         raise HTTPException(400, "the connection ended before the body") from None
@@ -211,7 +210,7 @@ async def _json_body(request: Request) -> JsonObject:
 
 def _checked_moves(value: object) -> list[int]:
     """Check that the moves of a request are whole numbers, legal or not."""
-    if not isinstance(value, list) or len(value) > MOST_MOVES:
+    if not isinstance(value, list) or len(value) > MAX_MOVES:
         raise HTTPException(400, "`moves` must be the list of a game's moves")
     moves = [move for move in value if type(move) is int and 0 <= move <= LARGEST_MOVE]
     if len(moves) < len(value):
@@ -220,7 +219,7 @@ def _checked_moves(value: object) -> list[int]:
 
 
 async def _event_stream(training: Training) -> AsyncIterator[bytes]:
-    """Yield the training's status after each change, with the rows not yet sent.
+    """Yield the training's status now and after each change, with rows not yet sent.
 
     A slow reader gets fewer messages, but every row.
     """

@@ -8,29 +8,27 @@ nothing is compiled again.
 import dataclasses
 from collections.abc import Callable, Sequence
 
+import jax
 import numpy as np
 
 from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
-from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.agent_file import AgentDescription, AgentFile
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import tree_grade
-from jax_ttt.grading.grade import Grade
-from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.pictures import curves
-from jax_ttt.players import saved_agents
+from jax_ttt.players import network_player, saved_agents
 from jax_ttt.runtime.compiling import Program
-from jax_ttt.solver import policies
-from jax_ttt.training import loop, run_state
-from jax_ttt.training.layout import run_key
+from jax_ttt.training import chunks, loop, run_state
 from jax_ttt.training.run_state import RunState, RunStep
 from jax_ttt.web.agent_files import history_row
 from jax_ttt.web.training_thread import INITIAL_FIGURES
 
-_learn_from_game = Program(learn_from_game)
+_learn_from_game = Program(chunks.each_agent(learn_from_game), static_argnames=["mesh"])
 # The network's final tanh keeps the loss finite even with huge weights, so training
 # that diverged shows in its gradient.
 _SATURATED = (
@@ -55,7 +53,7 @@ class LiveRun:
         A search for counterexamples ends early once `stop()` is true.
         """
         self._config, self._seed, self._stop = config, seed, stop
-        self._key = run_key(seed)
+        self._keys = chunks.run_keys([seed])
         self._grade = run_state.initial_grade(config)
         self._shown_grade = self._grade
         self._state: RunState | None = None
@@ -67,7 +65,7 @@ class LiveRun:
     @property
     def update(self) -> int:
         """Updates done."""
-        return 0 if self._state is None else int(self._state.update)
+        return 0 if self._state is None else self._state.update
 
     @property
     def is_over(self) -> bool:
@@ -86,8 +84,7 @@ class LiveRun:
         """
         if self._state is not None and config != self._config:
             self._open(config, self._state, self._stop)
-        step, grade = next(self._steps)
-        self._record_step(step, grade)
+        self._record_step(next(self._steps))
 
     def learn(self, games: Sequence[Sequence[int]], config: Config) -> None:
         """Learn from finished games, each the moves of both players, and evaluate.
@@ -99,19 +96,20 @@ class LiveRun:
         """
         if self._state is None:
             raise ValueError("the run has not begun")
-        learner = loop.make_learner(config, self._seed)
+        learner = loop.make_learner([config], [self._seed])
         train_state = self._state.train_state
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
             game = finished_game(config.env_id, moves, number)
-            train_state = _learn_from_game(learner, train_state, game)
+            batch = jax.tree.map(lambda leaf: leaf[None], game)
+            train_state = _learn_from_game(learner, train_state, batch, mesh=None)
+        evaluated = self._state.counts.update - 1
         state = dataclasses.replace(
-            self._state, train_state=train_state, evaluated=self._state.update - 1
+            self._state, train_state=train_state, evaluated=evaluated
         )
         # The loop evaluates what is not evaluated yet, and stops.
         self._open(config, state, lambda: True)
-        step, grade = next(self._steps)
-        self._record_step(step, grade)
+        self._record_step(next(self._steps))
         self._open(config, self._state, self._stop)
 
     def _open(
@@ -119,25 +117,26 @@ class LiveRun:
     ) -> None:
         """Begin the loop, or continue from a state."""
         self._config = config
-        learner = loop.make_learner(config, self._seed)
-        steps = loop.training_steps(learner, self._key, state, stop=stop)
-        self._steps = run_state.with_grades(config, steps, self._grade)
+        learner = loop.make_learner([config], [self._seed])
+        self._network = learner.network
+        self._steps = loop.training_steps(learner, self._keys, state, stop=stop)
 
-    def _record_step(self, step: RunStep, grade: Grade) -> None:
+    def _record_step(self, step: RunStep) -> None:
         """Keep a step's state, and make its row and its agent.
 
         Raises:
             FloatingPointError: training diverged.
         """
-        self._state, self._grade, self.row = step.state, grade, None
-        row = run_state.metrics_row(step, grade)
+        self._state, self.row = step.state, None
+        if step.evaluation is not None:
+            self._grade = run_state.grade_of(self._config, step.evaluation)
+        row = run_state.metrics_row(step, self._grade)
         if isinstance(row, Chunk):
             if row.grad_norm == 0 and not row.rows:
                 raise FloatingPointError(_SATURATED.format(row.update))
             self._chunk = row
         else:
-            assert step.evaluation is not None  # only a chunk has none
-            self._shown_grade = self._detailed_grade(step.evaluation, grade)
+            self._shown_grade = self._detailed_grade(step)
             self._evaluated.append(row)
             self.row = history_row(
                 row.update,
@@ -146,27 +145,28 @@ class LiveRun:
                 loss=None if self._chunk is None else self._chunk.loss,
                 seconds=row.seconds,
             )
-        tensors = saved_agents.params_as_tensors(step.params)
+        tensors = saved_agents.params_as_tensors(step.params())
         self.agent = AgentFile(
-            config=self._config,
-            seed=self._seed,
-            num_updates=step.update,
-            grade=self._shown_grade,
-            # Copies, because the next chunk donates these arrays.
-            tensors={name: np.array(tensor) for name, tensor in tensors.items()},
+            description=AgentDescription(
+                config=self._config,
+                seed=self._seed,
+                num_updates=step.update,
+                grade=self._shown_grade,
+            ),
+            tensors={name: np.asarray(tensor) for name, tensor in tensors.items()},
         )
 
-    def _detailed_grade(self, evaluation: Evaluation, grade: Grade) -> Grade:
+    def _detailed_grade(self, step: RunStep) -> Grade:
         """Return the grade with exact figures of each seat, if the game has a tree."""
-        if evaluation.exact is None:
-            return grade
-        tree = trees.enumerated(self._config.env_id)
+        env_id = self._config.env_id
+        tree = trees.game_tree(env_id)
+        if tree is None:
+            return self._grade
+        probs = network_player.greedy_policy(self._network, step.params(), tree)
         return tree_grade.grade_seats(
-            env_id=self._config.env_id,
-            tree=tree,
-            probs=policies.deterministic_policy(
-                tree, np.asarray(evaluation.exact.moves)
-            ),
+            env_id=env_id,
+            tree=trees.enumerated(env_id),
+            probs=np.asarray(probs, float),
             seats=self._config.seats,
         )
 
@@ -184,16 +184,16 @@ class LiveRun:
         state = self._state
         if state is None:
             return INITIAL_FIGURES
-        games, wins, losses = map(int, (state.games, state.wins, state.losses))
+        counts = state.counts.of_agent()
         visited = state.train_state.visited
         unbeatable = {
             side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF_SIDE.items()
         }
         return {
             "update": self.update,
-            "games": games,
-            "wins": {SIDES["first"]: wins, SIDES["second"]: losses},
-            "draws": games - wins - losses,
+            "games": counts.games,
+            "wins": {SIDES["first"]: counts.wins, SIDES["second"]: counts.losses},
+            "draws": counts.games - counts.wins - counts.losses,
             "loss": None if self._chunk is None else self._chunk.loss,
             "positions_learned": None if visited is None else int(visited.sum()),
             "unbeatable": unbeatable if self._evaluated else None,

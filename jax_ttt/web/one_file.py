@@ -50,7 +50,7 @@ def page_data(agents: Sequence[ListedAgent]) -> JsonObject:
     for agent in agents:
         latest = agent_files.read_without_weights(agent.path).num_updates
         for update, path in {**agent.snapshots, latest: agent.path}.items():
-            content = atomic_files.read_bounded(path, agent_files.MOST_AGENT_BYTES)
+            content = atomic_files.read_bounded(path, agent_files.MAX_AGENT_BYTES)
             contents[f"{agent.id}@{update}"] = base64.b64encode(content).decode()
     return {
         "agents": [agent_files.agent_entry(agent) for agent in agents],

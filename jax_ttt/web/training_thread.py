@@ -29,10 +29,11 @@ from jax_ttt.web.sliders import LEARNERS, LEARNING, LearnerName
 
 LIVE = "live/"
 """Begin of the id of an agent in training; each run has an id of its own."""
-MOST_GAMES = 100
-"""Most finished games that wait for the agent to learn them; the oldest is dropped."""
+MAX_GAMES = 100
+"""Maximum number of finished games that wait for the agent to learn them; the oldest is
+dropped."""
 END_SECONDS = 1.0
-"""Most time that the end of the server waits for a computation to finish."""
+"""Longest time that the end of the server waits for a computation to finish."""
 
 INITIAL_FIGURES: JsonObject = {
     "update": 0,
@@ -115,7 +116,7 @@ class RunProgress:
     snapshots: dict[int, AgentFile] = dataclasses.field(default_factory=dict)
     latest: AgentFile | None = None
     games: collections.deque[Sequence[int]] = dataclasses.field(
-        default_factory=lambda: collections.deque(maxlen=MOST_GAMES)
+        default_factory=lambda: collections.deque(maxlen=MAX_GAMES)
     )
 
     @property
@@ -154,7 +155,6 @@ class Training:
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[], None]] = []
         self._token = secrets.token_hex(4)
-        self._version = 0
         self.is_closed = False
 
     def command(self, name: object, learner: object = None) -> None:
@@ -257,15 +257,14 @@ class Training:
     def status(self) -> JsonObject:
         """Return the training's state as JSON, without the rows of evaluations.
 
-        `version` grows with each change of this server process, which `server` names.
-        `run` is 0 without a run, and `agent` is None before the run's first step.
+        `server` names this server process. `run` is 0 without a run, and `agent` is
+        None before the run's first step.
         """
         with self._changed:
             run = self._run or RunProgress(self._learner, 0, phase="idle")
             learning, moved = LEARNING[run.learner], self._moved[run.learner]
             return {
                 "server": self._token,
-                "version": self._version,
                 "run": run.number,
                 "agent": None if run.latest is None else self._agent_id(run),
                 "learner": run.learner,
@@ -306,7 +305,7 @@ class Training:
                 "source": "live",
                 "env_id": config.env_id,
                 "kind": agent_files.agent_kind(config),
-                "updates": run.latest.num_updates,
+                "updates": run.latest.description.num_updates,
                 "snapshots": sorted(run.snapshots),
             }
 
@@ -360,7 +359,11 @@ class Training:
             run, self._run = self._run, None
             self.is_closed = True
             self._notify()
-        if run is not None and run.latest is not None and run.latest.num_updates:
+        if (
+            run is not None
+            and run.latest is not None
+            and run.latest.description.num_updates
+        ):
             self._keep_agent(run, run.latest)
         if self._thread is None:
             return True
@@ -368,7 +371,7 @@ class Training:
         return not self._thread.is_alive()
 
     def _keep_agent(self, run: RunProgress, agent: AgentFile) -> None:
-        name = f"{run.learner}-{run.number}-{agent.num_updates}"
+        name = f"{run.learner}-{run.number}-{agent.description.num_updates}"
         try:
             path = self._files.keep(name, agent_file.encode_agent(agent))
             if path is not None:
@@ -379,8 +382,7 @@ class Training:
             )
 
     def _notify(self) -> None:
-        """Count a change, and wake the thread and all listeners."""
-        self._version += 1
+        """Wake the thread and all listeners after a change."""
         self._changed.notify_all()
         for notify in self._listeners:
             notify()

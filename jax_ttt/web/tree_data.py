@@ -35,7 +35,7 @@ def tree_json(env_id: EnvId) -> bytes:
 
 def stone_cells(tree: Tree) -> UInt8[np.ndarray, "P F"]:
     """Return the cells of each position: 0 free, 1 first player's stone, 2 second's."""
-    cells_of_mover = stone_boards.cells_on_host(tree.obs)
+    cells_of_mover = stone_boards.cells(tree.obs)
     first = np.where(tree.first_to_move[:, None], cells_of_mover, -cells_of_mover)
     return np.where(first < 0, 2, first).astype(np.uint8)
 

@@ -8,7 +8,6 @@ import pytest
 import tiny
 
 import jax_ttt
-from jax_ttt.api.agent import Agent
 
 
 def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
@@ -42,7 +41,7 @@ def test_a_notebook_shows_its_results_and_its_game(agent):
 
 def test_in_a_large_game_no_picture_is_shown(agent):
     config = jax_ttt.PRESETS["plain"].replace(env_id="connect_four", opponent="<b>")
-    large = Agent.of(tiny.ungraded(config, agent.params, 1))
+    large = tiny.ungraded(config, agent.params, 1)
     text = large._repr_html_()
     assert "<svg" not in text
     assert "&lt;b&gt;" in text

@@ -19,12 +19,13 @@ def test_an_exact_grade(agent):
 def test_a_grade_is_of_the_learned_seat(one_seat):
     grade = jax_ttt.grade(one_seat)
     assert (grade.seats, grade.unbeatable) == (("first",), True)
-    assert "first only, as X" in repr(grade)
+    assert "graded as X only" in repr(grade)
 
 
 def test_a_sampled_grade():
     grade = jax_ttt.grade(any_free, num_games=512)
-    assert (grade.exact, grade.unbeatable) == (None, None)
+    assert grade.unbeatable is None
+    assert not grade.followed
     assert 0.4 < grade.win_rate < 0.6
     assert "95% intervals" in repr(grade)
 

@@ -38,7 +38,7 @@ def test_the_losing_line_is_a_lost_game():
     [
         (any_free, {}, "any_free: no proof"),
         ("random", {"env_id": "connect_four"}, "^random does not play one move"),
-        ("random", {"env_id": "go_9x9"}, "positions of go_9x9 have no keys"),
+        ("random", {"env_id": "go_9x9"}, "go_9x9's positions can't be enumerated here"),
         ("minimax", {"max_positions": 10}, "max_positions must be left out"),
     ],
 )

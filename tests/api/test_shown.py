@@ -1,9 +1,18 @@
 """How results are printed: as text, and as HTML in a notebook."""
 
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import as_users
 import pytest
 
 import jax_ttt
 from jax_ttt.api import html
+from jax_ttt.players import saved_agents
+
+SHIPPED = Path(jax_ttt.__file__).parent / "shipped" / "connect-5x4.safetensors"
 
 
 def test_results_are_printed(snapshot):
@@ -29,6 +38,59 @@ def test_results_are_shown_in_a_notebook():
     assert text.count("<tr>") == 3
     for player in ("minimax", "random"):
         assert jax_ttt.prove(player)._repr_html_().count("<svg") == 1
+
+
+def test_every_result_is_text_and_html(agent, run):
+    loaded = saved_agents.load_agent(SHIPPED)
+    table = jax_ttt.cross_table([agent, "random"], num_games=4)
+    results = [
+        (jax_ttt.new_game("minimax"), "your move"),
+        (jax_ttt.q_values(agent, [4, 0]), "1: "),
+        (jax_ttt.grade(agent), "agent of seed 1: tic_tac_toe"),
+        (agent.grade, "tic_tac_toe\n"),
+        (jax_ttt.prove("minimax"), "unbeatable"),
+        (jax_ttt.match("minimax", "random"), "minimax against random: exact"),
+        (jax_ttt.correct(agent), "0 corrections"),
+        (table, "random"),
+        (agent, "<agent of tic_tac_toe: table, seed 1"),
+        (loaded, "<agent of connect_5x4: mlp, seed 1"),
+        (run, "unbeatable"),
+    ]
+    for result, words in results:
+        assert words in repr(result), type(result)
+        shown = result._repr_html_()
+        assert re.match(r"<(pre|div|p|table)>", shown), type(result)
+    assert "<td>connect_5x4</td>" in loaded._repr_html_()
+    assert "<td>agent of seed 1 as X</td>" in table._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ("jax_ttt.prove('minimax').grade", "tic_tac_toe\n"),
+        ("jax_ttt.load(sys.argv[1])", "<agent of tic_tac_toe"),
+        ("jax_ttt.match('minimax', 'random')", "minimax against random: exact"),
+        ("jax_ttt.correct(jax_ttt.load(sys.argv[1])).grade", "agent of seed 1"),
+        ("jax_ttt.cross_table(['minimax', 'random'])", "Elo-like order"),
+    ],
+)
+def test_a_result_is_shown_in_a_process_that_asks_for_nothing_else(result, words):
+    code = f"""
+import sys
+import jax_ttt
+result = {result}
+print(repr(result))
+print(result._repr_html_())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, SHIPPED.with_name("table.safetensors")],
+        capture_output=True,
+        text=True,
+        env=as_users.environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    assert words in done.stdout
+    assert re.search(r"^<(pre|div|p)>", done.stdout, re.MULTILINE)
 
 
 def test_an_import_that_fails_in_a_picture_is_not_hidden():

@@ -1,6 +1,8 @@
 """Training from Python: the settings, the rows, several seeds and refusals."""
 
-import dataclasses
+import io
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -10,8 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt.api import train
 from jax_ttt.config.settings import Config
-from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import run_key
+from jax_ttt.training import chunks, loop, many_agents, run_state
 
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
 
@@ -28,8 +29,9 @@ def same(one, other):
 @pytest.mark.slow
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
-    *_, last = loop.training_steps(loop.make_learner(config, 3), run_key(3))
-    assert same(tiny.agent.params, last.params)
+    learner = loop.make_learner([config], [3])
+    *_, last = loop.training_steps(learner, chunks.run_keys([3]))
+    assert same(tiny.agent.params, last.params())
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [
         *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
@@ -55,7 +57,7 @@ def test_the_preset_is_that_of_the_command_or_a_config():
         ({"learning_rat": 1.0}, "no setting learning_rat; did you mean learning_rate"),
         (
             {"learning_rate_end": 0.5},
-            r"learning_rate_end must be .* got 0.5 \(the others are ",
+            r"learning_rate_end must be .* got 0.5; the other values ",
         ),
         ({"seed": "table"}, r'seed must .* mean preset="table"'),
         ({"env_id": "hex", "until_proven": True}, "until_proven must be"),
@@ -75,11 +77,45 @@ def test_it_stops_at_the_first_proof(run):
     assert same(stopped.agent.params, first.params)
 
 
-def test_it_shows_its_progress(capfd):
-    jax_ttt.train(3, "table", progress=True, **TINY)
-    assert "20/20" in capfd.readouterr().err
-    jax_ttt.train(3, "table", **TINY)
-    assert capfd.readouterr() == ("", "")
+class Terminal(io.StringIO):
+    """A terminal's stderr."""
+
+    def isatty(self):
+        return True
+
+
+def in_notebook(monkeypatch):
+    """Let the process look like the kernel of a notebook."""
+    shell = SimpleNamespace(config={"IPKernelApp": {}})
+    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+
+
+@pytest.mark.parametrize("place", ["terminal", "notebook", "file"])
+@pytest.mark.parametrize("function", [jax_ttt.train, jax_ttt.train_many])
+def test_it_shows_its_progress_in_a_terminal_and_in_a_notebook(
+    function, place, monkeypatch
+):
+    stderr = Terminal() if place == "terminal" else io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    if place == "notebook":
+        in_notebook(monkeypatch)
+    seed = 3 if function is jax_ttt.train else [3]
+    function(seed, "table", **TINY)
+    if place == "file":
+        assert stderr.getvalue() == ""
+    else:
+        assert stderr.getvalue().startswith("\rcompiling: ")
+        assert "20/20" in stderr.getvalue().rsplit("\r")[-1]
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_progress_is_shown_or_not_as_the_caller_says(progress, monkeypatch):
+    stderr = io.StringIO() if progress else Terminal()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    jax_ttt.train(3, "table", progress=progress, **TINY)
+    assert ("20/20" in stderr.getvalue()) is progress
+    assert bool(stderr.getvalue()) is progress
 
 
 def test_several_seeds_are_the_agents_of_single_runs(tiny):
@@ -103,37 +139,10 @@ def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
     assert len(runs[0].rows) == 5
 
 
-def first_step(config):
-    return next(loop.training_steps(loop.make_learner(config, 3), run_key(3)))
-
-
-def test_agents_that_train_at_once_share_the_seconds():
-    step = first_step(jax_ttt.PRESETS["table"].replace(**TINY))
-    names = ("games", "wins", "losses", "env_steps", "diverged")
-    counts = {name: np.arange(2) for name in names}
-    state = dataclasses.replace(step.state, seconds=np.float64(6), **counts)
-    results = jax.tree.map(lambda x: np.stack([x, x]), step.evaluation)
-    both = step._replace(state=state, evaluation=results)
-    steps = list(train.split_step(both, 2))
-    assert [(step.seconds, int(step.games)) for step in steps] == [(3, 0), (3, 1)]
-
-
-def test_an_agent_that_diverged_stays_diverged():
-    """Also if its numbers are finite again."""
-    config = jax_ttt.PRESETS["table"].replace(**TINY)
-    record = train.AgentRecord(run_state.initial_grade(config))
-    step = first_step(config)
-    for is_diverged in (False, True, False):
-        state = dataclasses.replace(step.state, diverged=np.array(is_diverged))
-        record.add(config, step._replace(state=state))
-    assert record.diverged
-    assert len(record.rows) == 1
-
-
 @pytest.fixture
 def at_once(monkeypatch):
     """Let as many agents train at once as there are seeds, as on an accelerator."""
-    monkeypatch.setattr(many_agents, "agents_that_fit", lambda config: 99)
+    monkeypatch.setattr(many_agents, "agents_at_once", lambda *args: 99)
 
 
 @pytest.mark.slow
@@ -157,7 +166,7 @@ def test_a_seed_that_diverges_at_once_with_others_has_no_run(monkeypatch):
     real = run_state.after_chunk
 
     def after_chunk(state, learner, metrics, *others):
-        factor = np.where(state.key[:, 1] == 5, np.float32(np.nan), np.float32(1))
+        factor = np.where(state.keys[:, 1] == 5, np.float32(np.nan), np.float32(1))
         metrics = metrics._replace(loss=metrics.loss * factor)
         return real(state, learner, metrics, *others)
 

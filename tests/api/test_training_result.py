@@ -1,6 +1,7 @@
 """Runs: their properties, and how they are printed, shown and drawn."""
 
 import dataclasses
+import sys
 
 import made
 import pytest
@@ -41,6 +42,51 @@ def test_runs_are_a_sequence_that_counts_proofs(runs, run):
     assert "mean and range of 2" in picture
 
 
+def test_a_row_of_a_run_prints_in_one_line(run):
+    """A grade prints as a report of many lines, so it is left out."""
+    for row in (run.rows[0], run.rows[-1]):
+        assert "\n" not in repr(row)
+        assert f"update={row.update}," in repr(row)
+    assert "\n" in repr(run.rows[-1].grade)
+
+
+def test_a_run_is_a_table_of_its_metrics(run):
+    table = run.to_pandas()
+    assert len(table) == len(run.rows)
+    assert set(table.seed) == {1}
+    evaluations = table[table.event == "evaluation"]
+    assert evaluations["update"].tolist() == list(range(0, 401, 40))
+    last = evaluations.iloc[-1]
+    assert (last.first_win_rate, last.second_loss_rate) == pytest.approx(
+        (0.994792, 0), abs=1e-6
+    )
+    assert last.unbeatable
+    assert evaluations.loss.isna().all()
+    chunks = table[table.event == "chunk"]
+    assert chunks.loss.tolist() == [
+        row.loss for row in run.rows if row.event == "chunk"
+    ]
+    assert chunks.unbeatable.isna().all()
+
+
+def test_runs_are_a_table_of_their_agents(runs, run):
+    table = runs.to_pandas()
+    assert table.seed.tolist() == [1, 1, 7]
+    assert table.diverged.tolist() == [False, False, True]
+    assert table.proven_from.iloc[0] == run.proven_from
+    assert table.num_updates.dropna().tolist() == [400, 400]
+    assert table.second_win_rate.mean() == pytest.approx(0.916402, abs=1e-6)
+    assert table.unbeatable.notna().tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("of_one", [True, False])
+def test_without_pandas_an_error_says_how_to_install_it(runs, run, of_one, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(jax_ttt.Refused, match=r"pip install 'jax_ttt\[pandas\]'"):
+        (run if of_one else runs).to_pandas()
+    assert len(runs.to_rows()) == 3
+
+
 def test_groups_of_runs_are_drawn_together(runs, run, drawn):
     groups = {"one": runs, "two": Runs(run.config, (run,))}
     (legend,) = drawn(draw_groups, groups).legends
@@ -54,7 +100,13 @@ def test_runs_of_connect_four_count_their_proofs(beaten):
     config = beaten.config.replace(start_share=0.5)
     grades = [made.grade(made.searched(first=first)) for first in (True, False)]
     agents = [
-        dataclasses.replace(beaten, config=config, grade=grade) for grade in grades
+        dataclasses.replace(
+            beaten,
+            description=dataclasses.replace(
+                beaten.description, config=config, grade=grade
+            ),
+        )
+        for grade in grades
     ]
     runs = Runs(config, tuple(Run(agent, (), (agent,)) for agent in agents))
     assert repr(runs).startswith("1 of 2 agents are proven unbeatable")

@@ -1,5 +1,6 @@
 """The records of the games agree with PGX, and a new game needs one record."""
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -37,6 +38,23 @@ def test_a_record_agrees_with_pgx(env_id):
     for symmetry in game.symmetries:
         assert len(symmetry.cells) == num_cells
         assert len(symmetry.actions) == num_actions
+
+
+@pytest.mark.parametrize(
+    ("facts", "rule"),
+    [
+        ({}, "one of pgx_id, in_a_row and user_env"),
+        ({"pgx_id": "hex"}, "need shape"),
+        ({"in_a_row": 4}, "need shape"),
+        (
+            {"in_a_row": 3, "shape": (3, 3), "symmetries": game_facts.square_views(3)},
+            "^symmetries need stones",
+        ),
+    ],
+)
+def test_a_record_without_a_fact_that_it_needs_is_refused(facts, rule):
+    with pytest.raises(ValueError, match=rule):
+        game_facts.GameFacts(**facts)
 
 
 def test_symmetries_are_a_quarter_turn_and_a_mirror_image():
@@ -83,3 +101,15 @@ def test_people_count_squares_from_0_and_columns_from_1():
     assert game_facts.move_name("animal_shogi", 131) == "131"
     assert game_facts.move_names_phrase("connect_5x4") == "columns 1 to 5"
     assert game_facts.move_names_phrase("mnk_4x4_4") == "squares 0 to 15, row by row"
+
+
+def test_words_for_moves_replace_squares_and_numbers(monkeypatch):
+    """Of a user's game that names the squares of tic-tac-toe."""
+    words = tuple(f"{row}{column}" for row in "abc" for column in "123")
+    game = dataclasses.replace(GAMES["tic_tac_toe"], move_names=words)
+    monkeypatch.setitem(GAMES, "named", game)
+    assert game_facts.move_with_letter("tic_tac_toe", "first", 4) == "X4"
+    assert game_facts.move_with_letter("named", "second", 4) == "O b2"
+    assert game_facts.move_noun("tic_tac_toe") == "square"
+    assert game_facts.move_noun("named") == "move"
+    assert game_facts.move_names_phrase("named") == ""

@@ -129,10 +129,11 @@ def test_the_settings_of_each_preset_are_written_down(snapshot):
 
 def test_every_preset_belongs_to_a_system_or_a_board():
     boards = {f"connect-{size}" for size in ("4x4", "5x4", "5x5", "6x5", "6x6", "7x6")}
+    boards.add("connect-7x6-large")
     assert {*PRESETS} == {*get_args(Preset)} == {*SYSTEMS} | boards | {"plain"}
     assert SETTINGS.keys() == SYSTEMS.keys()
     for name in boards:
-        assert PRESETS[name].env_id == name.replace("-", "_")
+        assert PRESETS[name].env_id == name.removesuffix("-large").replace("-", "_")
 
 
 @pytest.mark.parametrize(
@@ -193,12 +194,13 @@ def test_figures_are_the_means_of_what_a_program_printed(name, source):
 
 
 HEADINGS = ("as X", "as O", "unbeatable", "seconds")
-"""The headings of the table of `docs/published.md`, at the ends of its columns."""
+"""The headings of the table of `published.md`, at the ends of its columns."""
 
 
 def page_figures():
     """Return what the page prints in each column, by the preset and the source."""
-    text = (Path(__file__).parents[2] / "docs" / "published.md").read_text("utf-8")
+    page = Path(__file__).parents[2] / "docs" / "results" / "published.md"
+    text = page.read_text("utf-8")
     table = text.partition("$ make published\n")[2].partition("```")[0].splitlines()
     header = next(line for line in table if HEADINGS[0] in line)
     ends = [header.index(heading) + len(heading) for heading in HEADINGS]

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import functools
+import inspect
 import json
 import math
 import re
@@ -16,9 +17,12 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+import jax_ttt
 from jax_ttt.config import ranges, settings
 from jax_ttt.config.errors import ConflictError, SettingError
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.setting_keywords import SettingKeywords
 from jax_ttt.config.settings import PART_OF_FIELD, Config, Hyper
 
 TYPES = {
@@ -35,7 +39,7 @@ CHOICES = {
     field: typing.get_args(type_)
     for field, type_ in TYPES.items()
     if typing.get_origin(type_) is typing.Literal
-}
+} | {"env_id": tuple(GAMES)}
 SWITCHES = ("canonical", "lockstep", "double", "backward")
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 
@@ -52,6 +56,20 @@ def config_in_which_all_numbers_have_an_effect(network, epsilon_schedule):
         network=network,
         epsilon_schedule=epsilon_schedule,
     )
+
+
+def test_an_editor_completes_all_settings_with_their_types():
+    keywords = typing.get_type_hints(SettingKeywords)
+    types = {
+        name: hint
+        for part in settings.PART_TYPES.values()
+        for name, hint in typing.get_type_hints(part).items()
+    }
+    assert [*keywords.items()] == [*types.items()]
+    assert not SettingKeywords.__required_keys__
+    for function in (jax_ttt.train, jax_ttt.train_many):
+        hint = inspect.signature(function).parameters["settings"].annotation
+        assert typing.get_args(hint) == (SettingKeywords,)
 
 
 def config_with(**fields):
@@ -171,7 +189,7 @@ def test_a_choice_is_one_of_the_listed_words(field, value):
     with pytest.raises(SettingError) as refusal:
         config_with(**{field: value})
     rule = f"one of {', '.join(words)}"
-    assert str(refusal.value) == f"{field} must be {rule}, got {value!r}"
+    assert str(refusal.value).startswith(f"{field} must be {rule}, got {value!r}")
 
 
 def test_a_config_does_not_change():
@@ -369,6 +387,11 @@ def test_an_unknown_field_is_refused_by_name():
         Config.of(momentum=0.9)
 
 
+def test_a_damaged_name_is_printed_on_one_line():
+    with pytest.raises(SettingError, match=r"^replay_capacit\\x7fy must be the name"):
+        Config.of(**{"replay_capacit\x7fy": 0})
+
+
 def test_numbers_of_numpy_become_pythons():
     numbers: dict[str, Any] = {
         "hidden_size": np.int64(64),
@@ -404,9 +427,11 @@ def test_a_run_can_be_proven_by_the_tree_or_by_counterexamples(
 
 def test_a_match_has_the_given_number_of_games_or_a_default_without_exact_results():
     for is_exact, default in ((False, 1024), (True, 0)):
-        assert Config().evaluation.num_games(is_exact) == default
+        assert Config().evaluation.num_eval_games(is_exact) == default
         for games in (8, 0):  # 0 is no default: it means no match
-            assert Config.of(eval_games=games).evaluation.num_games(is_exact) == games
+            assert (
+                Config.of(eval_games=games).evaluation.num_eval_games(is_exact) == games
+            )
 
 
 def other_values(field):
@@ -435,7 +460,7 @@ def changes_of(field):
 def test_each_setting_but_numbers_that_are_data_needs_a_program_of_its_own(field):
     """Else a sweep would train an agent with the program of other settings."""
     config, changed = next(changes_of(field))
-    is_shared = changed.compiled_for == config.compiled_for
+    is_shared = changed.without_hyper == config.without_hyper
     assert is_shared == (field in Hyper._fields)
     assert is_shared == (changed.hyper != config.hyper)
 

@@ -147,7 +147,7 @@ def _play_by_hand(learner, state):
         jnp.asarray(epsilon(state.update)),
     )
     env = pgx_games.make_env(config.env_id)
-    after, move = pgx_games.step(env, before, action, config.target.gamma)
+    after, move = pgx_games.step(env, before, action, hyper.gamma)
     following = pgx_games.restart(state.new_game, after, config.run.lockstep)
     return action, after, move, following
 
@@ -314,7 +314,8 @@ def test_numbers_of_the_settings_that_a_program_is_compiled_for_do_not_count():
     assert jax.tree.structure(one) == jax.tree.structure(two)
     assert hash(jax.tree.structure(one)) == hash(jax.tree.structure(two))
     mixed = jax.tree.unflatten(jax.tree.structure(one), jax.tree.leaves(two))
-    assert mixed.config == NUMBERS
+    assert mixed.config == NUMBERS.without_hyper == OTHER_NUMBERS.without_hyper
+    assert mixed.config.target.gamma is None, "no program can read it from here"
     assert are_equal(results(mixed), results(two))
     assert not are_equal(results(one), results(two))
     more_games = _learner_of(NUMBERS.replace(num_envs=17))

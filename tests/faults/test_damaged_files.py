@@ -25,7 +25,7 @@ import jax_ttt
 pytestmark = pytest.mark.fault
 
 SWEEP = "--preset table --num-envs 8 --num-updates 8 --num-seeds 2"
-MOST_MEMORY = 200 * 2**20
+MAX_MEMORY = 200 * 2**20
 """Bytes by which memory may grow while a small file is refused."""
 
 
@@ -124,14 +124,17 @@ SAFETENSORS = {
 # --- JSON: settings, metrics, a sweep ------------------------------------------------
 
 
-def fields_changed(line, at=None, **changes):
-    """Return a damage of an object in a file's line; `at` is the field with a part."""
+def fields_changed(line, *places, **changes):
+    """Return a damage of an object in a file's line; `places` lead to its part."""
 
     def damage(content):
         lines = content.splitlines(keepends=True) if line is not None else [content]
         record = json.loads(lines[line or 0])
-        changed = {at: record[at] | changes} if at else changes
-        lines[line or 0] = json.dumps(record | changed).encode() + b"\n"
+        part = record
+        for place in places:
+            part = part[place]
+        part |= changes
+        lines[line or 0] = json.dumps(record).encode() + b"\n"
         return b"".join(lines)
 
     return damage
@@ -141,17 +144,21 @@ CONFIG = {
     "cut in half": lambda content: content[: len(content) // 2],
     "two objects": lambda content: content * 2,
     "bytes that are not text": replaced(b"default", b"\xff\xfe"),
-    "another version": fields_changed(None, format_version=99),
+    "another version": fields_changed(None, version=99),
     "no settings": fields_changed(None, config=None),
     "a seed that is a text": fields_changed(None, seed="x"),
-    "an unknown setting": fields_changed(None, "config", owned=1),
-    "a setting that is an object": fields_changed(None, "config", num_envs={"no": 1}),
-    "a negative number": fields_changed(None, "config", num_envs=-3),
-    "a huge number": fields_changed(None, "config", num_updates=10**30),
-    "a long number": fields_changed(None, "config", num_updates=10**4000),
-    "NaN": fields_changed(None, "config", learning_rate=float("nan")),
-    "a list for a text": fields_changed(None, "config", env_id=[]),
-    "code": fields_changed(None, "config", opponent="__import__('os').mkdir('owned')"),
+    "an unknown setting": fields_changed(None, "config", "run", owned=1),
+    "a setting that is an object": fields_changed(
+        None, "config", "run", num_envs={"no": 1}
+    ),
+    "a negative number": fields_changed(None, "config", "run", num_envs=-3),
+    "a huge number": fields_changed(None, "config", "run", num_updates=10**30),
+    "a long number": fields_changed(None, "config", "run", num_updates=10**4000),
+    "NaN": fields_changed(None, "config", "optimizer", learning_rate=float("nan")),
+    "a list for a text": fields_changed(None, "config", "run", env_id=[]),
+    "code": fields_changed(
+        None, "config", "opponent", opponent="__import__('os').mkdir('owned')"
+    ),
     **FOREIGN,
 }
 # The half of a last line is what a killed process leaves; it is not a damage.
@@ -174,9 +181,9 @@ METRICS = {
 }
 SWEPT = {
     **LINES,
-    "another version": fields_changed(0, format_version=99),
+    "another version": fields_changed(0, version=99),
     "no seeds": fields_changed(0, num_seeds=0),
-    "a negative setting": fields_changed(0, "config", num_envs=-3),
+    "a negative setting": fields_changed(0, "config", "run", num_envs=-3),
     "a group that is a text": fields_changed(1, group="x"),
     "an agent of nothing": fields_changed(1, agent={}),
     "another update": replaced(b'"update": 8', b'"update":  8'),
@@ -213,7 +220,7 @@ def load(path):
     try:
         jax_ttt.load(path)
     except jax_ttt.Refused as error:
-        assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY
+        assert tracemalloc.get_traced_memory()[1] < MAX_MEMORY
         return Done(2, "", f"error: {error}\n")
     finally:
         tracemalloc.stop()

@@ -26,6 +26,7 @@ LONG = f"{SMALL} --num-updates 6000 --eval-every 75 --checkpoint-every 0.02"
 SHORT = f"{SMALL} --num-updates 4 --eval-every 2 --checkpoint-every 0.000001"
 SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json"
 MANY, FEW = "--num-seeds 60 --num-updates 20", "--num-seeds 3 --num-updates 8"
+BLOCKS = "--num-seeds 20 --num-updates 20 --at-once 4"
 ONE_THREAD = {"NPROC": "1"}
 
 # Python runs a module of this name at its start. It kills the process before the event
@@ -124,7 +125,8 @@ def next_sweep(flags, folder):
     """Return the command that continues a sweep, or begins one without a whole line."""
     path = sweep_in(folder)
     if path is not None and b"\n" in path.read_bytes():
-        return f"sweep --json --resume {path}"
+        at_once = re.search(r"--at-once \d+|$", flags)
+        return f"sweep --json --resume {path} {at_once and at_once[0]}".strip()
     return f"{SWEEP} {flags}"
 
 
@@ -135,7 +137,9 @@ def whole(tmp_path_factory):
     def run(line, **changes):
         folder = tmp_path_factory.mktemp("whole")
         done = as_users.run(line, cwd=folder, **changes)
-        assert (done.code, done.err) == (0, "")
+        lines = done.err.splitlines()
+        assert done.code == 0
+        assert all(" agents finished, " in line for line in lines), lines
         return folder
 
     return run
@@ -177,18 +181,24 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
     assert_same_run(run, expected)
 
 
-def test_a_sweep_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
-    """At twenty random moments."""
-    expected = sweep_in(whole(f"{SWEEP} {MANY}"))
+@pytest.mark.parametrize(
+    ("flags", "kills"),
+    [pytest.param(MANY, 20, id="alone"), pytest.param(BLOCKS, 20, id="blocks")],
+)
+def test_a_sweep_that_is_killed_again_and_again_ends_the_same(
+    flags, kills, whole, tmp_path
+):
+    """At random moments; a block that is not finished is trained again."""
+    expected = sweep_in(whole(f"{SWEEP} {flags}"))
     draw, num_kills = random.Random(0), 0
-    while num_kills < 20:
-        process = as_users.start(next_sweep(MANY, tmp_path), cwd=tmp_path)
+    while num_kills < kills:
+        process = as_users.start(next_sweep(flags, tmp_path), cwd=tmp_path)
         code = kill_later(process, draw.uniform(0, 0.1), lambda: sweep_in(tmp_path))
         num_kills += code != 0
         if code == 0:
             assert_same_sweep(tmp_path, expected)
             shutil.rmtree(tmp_path / "runs")
-    done = as_users.run(next_sweep(MANY, tmp_path), cwd=tmp_path)
+    done = as_users.run(next_sweep(flags, tmp_path), cwd=tmp_path)
     assert done.code == 0, done.err
     assert_same_sweep(tmp_path, expected)
 

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.files.agent_file import AgentFile
+from jax_ttt.files.agent_file import AgentDescription, AgentFile
 from jax_ttt.files.checkpoint import Checkpoint, Plan
 from jax_ttt.players import saved_agents
-from jax_ttt.training import loop, run_state
-from jax_ttt.training.layout import run_key
+from jax_ttt.training import chunks, loop, run_state
 
 GRADE = dataclasses.replace(
     made.exact((0.5,), (0.25,)), sampled=made.sampled((0.5,), (0.25,))
@@ -19,10 +18,17 @@ GRADE = dataclasses.replace(
 
 
 @pytest.fixture(scope="session")
-def state():
-    """Return a checkpoint of a small run after its first chunk."""
-    run = loop.training_steps(loop.make_learner(tiny.CONFIG, 3), run_key(3))
+def tensors():
+    """Return the state of a small run after its first chunk."""
+    learner = loop.make_learner([tiny.CONFIG], [3])
+    run = loop.training_steps(learner, chunks.run_keys([3]))
     next(run)
+    return run_state.copy_to_host(next(run).state)
+
+
+@pytest.fixture(scope="session")
+def saved():
+    """Return the description of a small run after its first chunk."""
     return Checkpoint(
         plan=Plan(config=tiny.CONFIG, preset="default", seed=3, snapshots=True),
         update=2,
@@ -33,7 +39,6 @@ def state():
         seconds={"train": 0.5},
         total_seconds=1.5,
         environment={"device": {"kind": "abacus"}, "python": "3"},
-        tensors=run_state.copy_to_host(next(run).state),
     )
 
 
@@ -44,6 +49,7 @@ def agent():
     tensors = {
         name: np.array(x) for name, x in saved_agents.params_as_tensors(params).items()
     }
-    return AgentFile(
-        config=tiny.CONFIG, seed=3, num_updates=2, grade=GRADE, tensors=tensors
+    description = AgentDescription(
+        config=tiny.CONFIG, seed=3, num_updates=2, grade=GRADE
     )
+    return AgentFile(description, tensors)

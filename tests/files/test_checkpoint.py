@@ -9,18 +9,16 @@ import pytest
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import checkpoint, tensor_file
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.files.tensor_file import AgentError, TensorFile
 
 
-def assert_same(checkpoint, other):
-    """Compare two checkpoints to the bit."""
-    fields, others = (dataclasses.replace(x, tensors={}) for x in (checkpoint, other))
-    assert fields == others
-    assert checkpoint.tensors.keys() == other.tensors.keys()
-    for name, tensor in checkpoint.tensors.items():
-        assert tensor.dtype == other.tensors[name].dtype, name
-        assert tensor.shape == other.tensors[name].shape, name
-        assert tensor.tobytes() == other.tensors[name].tobytes(), name
+def assert_same(tensors, others):
+    """Compare tensors to the bit."""
+    assert tensors.keys() == others.keys()
+    for name, tensor in tensors.items():
+        assert tensor.dtype == others[name].dtype, name
+        assert tensor.shape == others[name].shape, name
+        assert tensor.tobytes() == others[name].tobytes(), name
 
 
 @pytest.fixture
@@ -34,20 +32,22 @@ def read(tmp_path):
     return read
 
 
-def test_a_checkpoint_is_read_as_it_was_saved(state, read):
-    kinds = {tensor.dtype.name for tensor in state.tensors.values()}
+def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
+    kinds = {tensor.dtype.name for tensor in tensors.values()}
     assert {"float32", "float64", "int32", "int64", "uint32", "bool"} <= kinds
-    plan = dataclasses.replace(state.plan, wandb="one-run", tensorboard=True)
-    nan = state.tensors | {"seconds": np.array(np.nan)}  # not one of the weights
-    for changes in (
-        {},
-        {"best": None, "evaluated": -1, "tensors": nan},
-        {"plan": plan, "finished": "proven"},
+    plan = dataclasses.replace(saved.plan, wandb="one-run", tensorboard=True)
+    nan = tensors | {"counts.seconds": np.array(np.nan)}  # not one of the weights
+    for changes, leaves in (
+        ({}, tensors),
+        ({"best": None, "evaluated": -1}, nan),
+        ({"plan": plan, "finished": "proven"}, tensors),
     ):
-        saved = dataclasses.replace(state, **changes)
-        content = checkpoint.encode_checkpoint(saved)
-        assert_same(read(content), saved)
-        assert checkpoint.encode_checkpoint(read(content)) == content
+        changed = dataclasses.replace(saved, **changes)
+        content = checkpoint.encode_checkpoint(changed, leaves)
+        described, read_leaves = read(content)
+        assert described == changed
+        assert_same(read_leaves, leaves)
+        assert checkpoint.encode_checkpoint(described, read_leaves) == content
 
 
 @pytest.mark.parametrize(
@@ -56,26 +56,29 @@ def test_a_checkpoint_is_read_as_it_was_saved(state, read):
         ({"kind": "agent"}, "kind"),
         ({"update": 1.5}, "update"),
         ({"finished": "maybe"}, "finished"),
-        ({"seed": 2**32}, "seed must be"),
-        ({"preset": "none"}, "preset"),
+        ({"plan": {"seed": 2**32}}, "seed must be"),
+        ({"plan": {"preset": "none"}}, "preset"),
         ({"best": [True, 1]}, "best"),
         ({"grade": {"env_id": "hex", "first": {}}}, "grade.first"),
         ({"environment": []}, "environment"),
-        ({"config": {"num_envs": 0}}, "num_envs must be"),
+        ({"plan": {"config": {"run": {"num_envs": 0}}}}, "num_envs must be"),
+        ({"plan": {"config": {"run": {"self": 1}}}}, "the name of a setting"),
     ],
 )
 @pytest.mark.fault
 def test_a_description_with_a_wrong_field_is_refused(
-    changes, message, state, read, tmp_path
+    changes, message, saved, tensors, read, tmp_path
 ):
     """Even if its checksum is right."""
-    read(checkpoint.encode_checkpoint(state))
-    fields, tensors = tensor_file.read_tensors(tmp_path / "file", dict[str, object])
-    fields |= changes
+    read(checkpoint.encode_checkpoint(saved, tensors))
+    fields, _ = tensor_file.read_tensors(tmp_path / "file", dict[str, object])
+    fields |= changes | {"plan": fields["plan"] | changes.get("plan", {})}
     kinds = [(name, type(value)) for name, value in fields.items()]
-    description = dataclasses.make_dataclass("Description", kinds)(**fields)
+    metadata = dataclasses.make_dataclass(
+        "Metadata", kinds, bases=(TensorFile,), frozen=True, kw_only=True
+    )(**fields)
     with pytest.raises(AgentError, match=message):
-        read(tensor_file.encode_tensors(description, tensors))
+        read(tensor_file.encode_tensors(metadata, tensors))
 
 
 @pytest.mark.parametrize(
@@ -83,33 +86,35 @@ def test_a_description_with_a_wrong_field_is_refused(
 )
 @pytest.mark.fault
 def test_weights_that_are_not_finite_are_neither_saved_nor_read(
-    part, state, read, monkeypatch
+    part, saved, tensors, read, monkeypatch
 ):
     name = next(
         name
-        for name, tensor in state.tensors.items()
+        for name, tensor in tensors.items()
         if name.startswith(f"train_state.{part}.") and tensor.dtype == np.float32
     )
-    bad = state.tensors[name].copy()
+    bad = tensors[name].copy()
     bad.flat[-1] = np.nan
-    poisoned = dataclasses.replace(state, tensors=state.tensors | {name: bad})
+    poisoned = tensors | {name: bad}
     with pytest.raises(FloatingPointError, match=f"{name} is not finite; no"):
-        checkpoint.encode_checkpoint(poisoned)
+        checkpoint.encode_checkpoint(saved, poisoned)
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "first_nonfinite_leaf", lambda tensors: None)
-        content = checkpoint.encode_checkpoint(poisoned)
+        content = checkpoint.encode_checkpoint(saved, poisoned)
     with pytest.raises(AgentError, match=f"{name} is not finite$"):
         read(content)
 
 
 @pytest.fixture
-def run(tmp_path, state):
+def run(tmp_path, saved, tensors):
     """Return the folder of a run with checkpoints after 8, 9 and 10 updates."""
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
     for age, update in enumerate((10, 9, 8)):
-        saved = dataclasses.replace(state, update=update)
-        run.checkpoint(update).write_bytes(checkpoint.encode_checkpoint(saved))
+        content = checkpoint.encode_checkpoint(
+            dataclasses.replace(saved, update=update), tensors
+        )
+        run.checkpoint(update).write_bytes(content)
         os.utime(run.checkpoint(update), (1000 + age, 1000 + age))
     return run
 

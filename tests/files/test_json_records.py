@@ -4,10 +4,12 @@ import dataclasses
 import json
 import math
 import re
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 
 
@@ -115,3 +117,62 @@ def test_flattening_joins_names_and_splits_intervals():
         **{"a/b/c": 1, "a/d_low": 0.25, "a/d_high": 0.5},
         **{"e": "x", "f": [1, 2, 3]},
     }
+
+
+@dataclasses.dataclass(frozen=True)
+class Settled:
+    """A record with settings."""
+
+    config: Config
+
+
+@dataclasses.dataclass(frozen=True)
+class Deeper:
+    """A record with settings inside another."""
+
+    settled: Settled
+
+
+def test_settings_are_written_in_their_parts_and_read_back():
+    config = Config.of(tau=1, gamma=1.0, env_id="hex", eval_games=None)
+    parts = json_records.to_dict(config)
+    assert json_records.to_dict(Settled(config)) == {"config": parts}
+    assert [*parts] == [field.name for field in dataclasses.fields(Config)]
+    assert parts["run"] == json_records.to_dict(config.run)
+    assert parts["evaluation"] == {"eval_every": 100, "max_positions": 2_000_000}
+    text = json_records.to_json(Deeper(Settled(config)))
+    read = json_records.from_json(Deeper, text)
+    assert read.settled.config == config
+    # A file that is saved again has the same bytes: 1 was written as 1.0.
+    assert json_records.to_json(read) == text
+    assert json_records.from_dict(Settled, {"config": {}}).config == Config()
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"target": {"tau": 2.0}}, "tau must be"),
+        ({"target": {"gama": 0.9}}, "gama must be the name of a setting of the part"),
+        ({"target": {"hidden_size": 8}}, "hidden_size must be in the part network"),
+        ({"tau": 0.5}, "tau must be in the part target"),
+        ({"networks": {}}, "networks must be a part of the settings; did you mean net"),
+        ({"a\x7f": {}}, "a\\x7f must be a part"),
+        ({"network": "mlp"}, "Expected `object`, got `str` - at `$.settled.config.net"),
+        (
+            {"run": {"lockstep": True}, "target": {"backward": [True]}},
+            "target.backward",
+        ),
+        (["tau"], "Expected `object`, got `array`"),
+        (None, "Expected `object`, got `null`"),
+    ],
+)
+def test_wrong_settings_are_an_error_that_names_the_setting(config, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        json_records.from_dict(Deeper, {"settled": {"config": config}})
+
+
+def test_another_version_is_refused_with_the_words_of_the_pages():
+    with pytest.raises(ValueError, match="version 9") as error:
+        json_records.check_version({"version": 9})
+    page = Path(__file__).parents[2] / "docs" / "use" / "install.md"
+    assert f"| `{error.value}` |" in page.read_text("utf-8")

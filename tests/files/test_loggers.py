@@ -17,7 +17,7 @@ from jax_ttt import cli
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers, WeightsAndBiases
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.training import loop
+from jax_ttt.training import run_state
 
 train = commands.module_of("train")
 
@@ -224,7 +224,7 @@ def test_loggers_are_closed_however_a_run_ends(
     def broken(*args):
         raise end
 
-    monkeypatch.setattr(loop, "_run_chunk", broken)
+    monkeypatch.setattr(run_state, "after_chunk", broken)
     fake = wandb()
     assert run(tmp_path, "--tensorboard --wandb") != 0
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]

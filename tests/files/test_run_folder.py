@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import (
     InUseError,
     Lock,
     RunFolder,
+    RunSummary,
     Settings,
     newest_run,
     read_settings,
@@ -22,7 +24,10 @@ from jax_ttt.files.run_folder import (
 )
 
 GRADE = made.exact((0.75, 0.25), (0.25, 0.5), unbeatable=True)
-SETTINGS = {"preset": "table", "seed": 7, "config": PRESETS["table"].as_dict()}
+SETTINGS = {
+    **{"version": 1, "preset": "table", "seed": 7},
+    "config": json_records.to_dict(PRESETS["table"]),
+}
 
 
 def lines(*rows):
@@ -52,12 +57,18 @@ def test_a_run_is_summarized_by_its_last_evaluation(make, tmp_path):
     proof = made.grade({"first": made.reached()})
     before, last = made.evaluated(400, GRADE), made.evaluated(400, proof)
     run = make("one", rows=[before, last, made.chunk(450)])
-    (summary,) = run_summaries(tmp_path)
-    assert vars(summary) == {
-        **{"run_dir": str(run.path), "env_id": "tic_tac_toe", "saved": True},
-        **{"preset": "table", "seed": 7, "update": 400, "seconds": last.seconds},
-        "grade": proof,
-    }
+    (summary,), reasons = run_summaries(tmp_path)
+    assert reasons == []
+    assert summary == RunSummary(
+        run_dir=str(run.path),
+        env_id="tic_tac_toe",
+        preset="table",
+        seed=7,
+        saved=True,
+        update=400,
+        seconds=last.seconds,
+        grade=proof,
+    )
 
 
 def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
@@ -68,7 +79,7 @@ def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
     make("unfinished", 9, agent=False)
     (tmp_path / "notes").mkdir()
     (tmp_path / "file").write_text("no run")
-    runs = run_summaries(tmp_path)
+    runs, _ = run_summaries(tmp_path)
     names = [os.path.basename(run.run_dir) for run in runs]
     assert names == ["a", "c", "b", "unfinished"]
     assert (runs[-1].update, runs[-1].grade, runs[-1].saved) == (None, None, False)
@@ -77,16 +88,19 @@ def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
 
 def test_a_folder_whose_settings_cannot_be_read_is_not_a_run(make, tmp_path):
     make("odd").config.write_text("[]")
-    assert run_summaries(tmp_path) == []
+    summaries, (reason,) = run_summaries(tmp_path)
+    assert summaries == []
+    assert str(tmp_path / "odd" / "config.json") in reason
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_settings_that_a_run_wrote_are_read(preset, tmp_path):
     config = PRESETS[preset]
     file = tmp_path / "config.json"
-    fields = SETTINGS | {"preset": preset, "config": config.as_dict()}
+    fields = SETTINGS | {"preset": preset, "config": json_records.to_dict(config)}
     file.write_text(json.dumps(fields))
-    assert read_settings(file) == read_settings(tmp_path) == Settings(config, preset, 7)
+    expected = Settings(config=config, preset=preset, seed=7)
+    assert read_settings(file) == read_settings(tmp_path) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,9 +109,16 @@ def test_the_settings_that_a_run_wrote_are_read(preset, tmp_path):
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"seed": None}, "seed"),
         ({"preset": "none"}, "preset"),
-        ({"config": {"tau": 2.0}}, "tau must be a number above 0 and at most 1, got 2"),
-        ({"config": {"nonsense": 1}}, "nonsense"),
-        ({"config": {"tau": []}}, "config"),
+        (
+            {"config": {"target": {"tau": 2.0}}},
+            "tau must be a number above 0 and at most 1, got 2",
+        ),
+        ({"config": {"target": {"nonsense": 1}}}, "nonsense"),
+        (
+            {"config": {"target": {"tau": []}}},
+            r"got `array` - at `\$.config.target.tau`",
+        ),
+        ({"version": 2}, "version 2 of the format; only 1 can be read"),
     ],
 )
 @pytest.mark.fault
@@ -115,7 +136,11 @@ ANY_SETTINGS = st.fixed_dictionaries(
     {
         "preset": st.just("table"),
         "seed": JSON,
-        "config": st.dictionaries(st.sampled_from(sorted(SETTINGS["config"])), JSON),
+        "version": st.just(1),
+        "config": st.dictionaries(
+            st.sampled_from([*PART_TYPES, "tau"]),
+            JSON | st.dictionaries(st.sampled_from([*PART_OF_FIELD]), JSON),
+        ),
     }
 )
 

@@ -12,11 +12,25 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, run_writer
 from jax_ttt.files.checkpoint import LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import InUseError, RunFolder, Settings, snapshots_in
-from jax_ttt.files.run_writer import MOST_SNAPSHOTS, RunWriter
+from jax_ttt.files.run_writer import MAX_SNAPSHOTS, ConfigFile, RunWriter
 from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
+ENVIRONMENT = {
+    "device": {
+        "platform": "cpu",
+        "kind": "abacus",
+        "platform_version": "1",
+        "count": 1,
+        "cpu_count": 2,
+        "NPROC": None,
+    },
+    "python": "3",
+    "versions": {"jax": "1"},
+    "XLA_FLAGS": None,
+    "random_numbers": "threefry2x32",
+}
 
 
 @pytest.fixture
@@ -32,12 +46,12 @@ def writer(run):
 
 
 @pytest.fixture
-def resume(run, state, writer):
+def resume(run, saved, writer):
     """Return a function that continues from a state after some updates."""
 
     def resume(update=2, evaluated=0):
-        saved = dataclasses.replace(state, update=update, evaluated=evaluated)
-        writer.resume(LatestCheckpoint(run, run.checkpoint(update), saved, {}))
+        latest = dataclasses.replace(saved, update=update, evaluated=evaluated)
+        writer.resume(LatestCheckpoint(run, run.checkpoint(update), latest, {}, {}))
 
     return resume
 
@@ -68,46 +82,52 @@ def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
 
 
 def test_a_run_that_cannot_be_continued_is_replaced(writer, run, agent, capsys):
-    writer.begin(dataclasses.replace(PLAN, seed=6), {})
+    writer.begin(dataclasses.replace(PLAN, seed=6), ENVIRONMENT)
     writer.write_row(made.evaluated(0))
     writer.save_snapshot(agent)
     writer.save_best(agent)
     (run.path / "notes.txt").touch()
     assert capsys.readouterr().err == ""
-    writer.begin(PLAN, {"device": {"kind": "abacus"}})
+    writer.begin(PLAN, ENVIRONMENT | {"python": "3.99"})
     assert capsys.readouterr().err == (
         f"replacing the run in {run.path}: it left neither an agent nor a checkpoint\n"
     )
     assert run.files() == ["config.json", "notes.txt", "snapshots"]
     assert snapshots_in(run.snapshots) == {}
-    assert run.settings() == Settings(PLAN.config, "default", 7)
-    assert json.loads(run.config.read_text())["device"] == {"kind": "abacus"}
+    assert run.settings() == Settings(config=PLAN.config, preset="default", seed=7)
+    config = json.loads(run.config.read_text())
+    assert config.keys() == {field.name for field in dataclasses.fields(ConfigFile)}
+    assert config["device"] == ENVIRONMENT["device"], "with null where unset"
+    assert config["python"] == "3.99"
 
 
-def test_a_process_that_does_not_write_makes_no_file(run, agent, state, tmp_path):
+def test_a_process_that_does_not_write_makes_no_file(
+    run, agent, saved, tensors, tmp_path
+):
     """If several processes train one run, only one of them writes."""
     writer = RunWriter(run, TimeSpans(), writes=False)
-    writer.begin(PLAN, {})
+    writer.begin(PLAN, ENVIRONMENT)
     writer.write_row(made.evaluated(0))
     writer.save_agent(agent)
     writer.save_best(agent)
     writer.save_snapshot(agent)
-    assert writer.save_checkpoint(state, keep=2) == run.checkpoint(2)
-    writer.resume(
-        LatestCheckpoint(run, run.checkpoint(2), state, {run.checkpoint(4): "why"})
-    )
+    assert writer.save_checkpoint(saved, tensors, keep=2) == run.checkpoint(2)
+    damaged = {run.checkpoint(4): "why"}
+    writer.resume(LatestCheckpoint(run, run.checkpoint(2), saved, tensors, damaged))
     writer.write_times()
     writer.close()
     assert os.listdir(tmp_path) == []
 
 
-def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(writer, run, state):
+def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(
+    writer, run, saved, tensors
+):
     others = ["checkpoint-x.safetensors", "checkpoint-3.safetensors.damaged", "mine"]
     for name in others:
         (run.path / name).touch()
     for update in (8, 9, 10, 100):
-        saved = dataclasses.replace(state, update=update)
-        path = writer.save_checkpoint(saved, keep=3)
+        latest = dataclasses.replace(saved, update=update)
+        path = writer.save_checkpoint(latest, tensors, keep=3)
         assert path == run.checkpoint(update) == run.checkpoints()[0]
     assert run.checkpoints() == [run.checkpoint(n) for n in (100, 10, 9)]
     assert set(run.files()) == {*others, *(path.name for path in run.checkpoints())}
@@ -115,13 +135,13 @@ def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(writer, run, s
 
 @pytest.mark.fault
 def test_on_a_full_disk_old_checkpoints_stay_and_a_snapshot_is_left_out(
-    writer, run, state, agent, capsys, request
+    writer, run, saved, tensors, agent, capsys, request
 ):
-    writer.save_checkpoint(state, keep=1)
+    writer.save_checkpoint(saved, tensors, keep=1)
     before = run.checkpoint(2).read_bytes()
     request.getfixturevalue("full_disk")
     with pytest.raises(WriteError, match="No space left"):
-        writer.save_checkpoint(dataclasses.replace(state, update=9), keep=1)
+        writer.save_checkpoint(dataclasses.replace(saved, update=9), tensors, keep=1)
     assert run.files() == ["checkpoint-2.safetensors"]
     assert run.checkpoint(2).read_bytes() == before
     writer.save_snapshot(agent)
@@ -141,7 +161,8 @@ def test_rows_and_snapshots_after_the_checkpoint_are_removed(
     ]
     for row in rows:
         writer.write_row(row)
-        writer.save_snapshot(dataclasses.replace(agent, num_updates=row.update))
+        description = dataclasses.replace(agent.description, num_updates=row.update)
+        writer.save_snapshot(agent._replace(description=description))
     with run.metrics.open("a") as file:
         file.write('{"event": "chunk", "upd')  # killed as it was written
     for _ in range(2):
@@ -175,7 +196,7 @@ def test_a_snapshot_is_an_agents_file_if_its_weights_are_finite(
     assert run.snapshot(2).read_bytes() == agent_file.encode_agent(agent)
     name = "layers.layers.0.bias"
     bad = {name: agent.tensors[name] * float("nan")}
-    writer.save_snapshot(dataclasses.replace(agent, tensors=agent.tensors | bad))
+    writer.save_snapshot(agent._replace(tensors=agent.tensors | bad))
     assert f"warning: {name} is not finite" in capsys.readouterr().err
 
 
@@ -190,8 +211,8 @@ def test_snapshots_of_a_long_run_have_equal_distances_and_the_last_one_stays(
     kept = [n for n in updates if run_writer.is_snapshot_kept(config, n)]
     assert kept[0] == 0
     assert kept[-1] == num_updates
-    assert len(kept) <= MOST_SNAPSHOTS + 1
-    assert kept == updates or len(kept) > MOST_SNAPSHOTS // 2
+    assert len(kept) <= MAX_SNAPSHOTS + 1
+    assert kept == updates or len(kept) > MAX_SNAPSHOTS // 2
     distances = {later - update for update, later in itertools.pairwise(kept[:-1])}
     assert len(distances) <= 1
 

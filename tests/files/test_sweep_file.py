@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import zlib
 
 import made
 import pytest
@@ -35,8 +36,7 @@ def elsewhere(tmp_path, monkeypatch):
 def path():
     """Return the path of a file with three agents of six."""
     file = sweep_file.make_sweep_file(SWEEP)
-    for group, seed in JOBS[:3]:
-        file.add(group, made.agent(seed, EXACT))
+    file.add([(group, made.agent(seed, EXACT)) for group, seed in JOBS[:3]])
     file.close()
     return file.path
 
@@ -49,7 +49,7 @@ def test_a_sweep_continues_with_its_agents_and_trains_those_that_it_lacks(path):
         assert file.agents == {job: made.agent(job[1], EXACT) for job in JOBS[:3]}
         assert [agent.seed for agent in file.rows(0)] == [7, 8, 9]
         assert file.missing(num_groups=2) == JOBS[3:]
-        file.add(1, made.agent(8, EXACT))
+        file.add([(1, made.agent(8, EXACT))])
         assert file.missing(num_groups=2) == [(1, 7), (1, 9)]
     assert os.listdir(path.parent) == [path.name]
 
@@ -58,13 +58,25 @@ def test_a_process_that_does_not_write_follows_the_sweep(path):
     before = path.read_bytes()
     with contextlib.closing(sweep_file.open_sweep_file(path)):
         other = sweep_file.open_sweep_file(path, writes=False)
-        other.add(1, made.agent(8, EXACT))
+        other.add([(1, made.agent(8, EXACT))])
         assert other.missing(num_groups=2) == [(1, 7), (1, 9)]
         other.close()
     new = sweep_file.make_sweep_file(SWEEP, writes=False)
-    new.add(0, made.agent(7, EXACT))
+    new.add([(0, made.agent(7, EXACT))])
     assert path.read_bytes() == before
     assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_block_of_agents_is_forced_to_the_disk_once(path, monkeypatch):
+    forced = []
+
+    def fsync(handle):
+        forced.append(path.read_bytes().count(b"\n"))
+
+    with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
+        monkeypatch.setattr(os, "fsync", fsync)
+        file.add([(group, made.agent(seed, EXACT)) for group, seed in JOBS[3:]])
+    assert forced == [1 + len(JOBS)]
 
 
 @pytest.mark.fault
@@ -80,7 +92,7 @@ def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(path):
             continue
         with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
             assert list(file.agents) == JOBS[: whole[:size].count(b"\n") - 1]
-            file.add(1, made.agent(9, EXACT))
+            file.add([(1, made.agent(9, EXACT))])
         with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
             assert list(file.agents)[-1] == (1, 9)
 
@@ -101,7 +113,7 @@ def test_agents_that_another_process_adds_just_before_the_lock_stay(path, monkey
 
     class LateLock(Lock):
         def __init__(self, lock_path):
-            other.add(1, made.agent(7, EXACT))
+            other.add([(1, made.agent(7, EXACT))])
             other.close()
             super().__init__(lock_path)
 
@@ -109,7 +121,7 @@ def test_agents_that_another_process_adds_just_before_the_lock_stay(path, monkey
         patch.setattr(sweep_file, "Lock", LateLock)
         file = sweep_file.open_sweep_file(path)
     assert file.missing(num_groups=2) == JOBS[4:]
-    file.add(1, made.agent(8, EXACT))
+    file.add([(1, made.agent(8, EXACT))])
     file.close()
     with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
         assert list(file.agents) == JOBS[:5]
@@ -123,7 +135,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(path, monkeypatch):
     with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(WriteError, match=f"cannot write {path}: No space left"):
-            file.add(1, made.agent(7, EXACT))
+            file.add([(1, made.agent(7, EXACT))])
         assert file.missing(num_groups=2) == JOBS[3:]
 
 
@@ -134,14 +146,30 @@ def test_new_files_have_different_names():
         file.close()
 
 
+def with_checksum(fields):
+    """Return the line of a file with these fields; an old checksum is replaced."""
+    text = json.dumps({n: x for n, x in fields.items() if n != "crc32"})
+    return f'{text[:-1]}, "crc32": {zlib.crc32(text.encode())}}}'
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("line", [0, 2])
+def test_a_digit_that_was_lost_is_noticed(line, path):
+    lines = path.read_text().splitlines(keepends=True)
+    lines[line] = lines[line].replace("7", "", 1)
+    path.write_text("".join(lines))
+    with pytest.raises(UsageError, match="a line was changed after it was written"):
+        sweep_file.read_sweep(path)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format_version": 4}, "format version 4"),
+        ({"version": 4}, "version 4 of the format"),
         ({"first_seed": -1}, "seed"),
         ({"num_seeds": 0}, "seed"),
         ({"preset": "none"}, "preset"),
-        ({"config": {"tau": 2.0}}, "tau must be"),
+        ({"config": {"target": {"tau": 2.0}}}, "tau must be"),
         (None, "agent"),
     ],
 )
@@ -149,9 +177,9 @@ def test_new_files_have_different_names():
 def test_a_file_that_no_sweep_writes_is_refused(changes, message, path):
     first, *others = path.read_text().splitlines()
     if changes is None:
-        others.append('{"group": 1}')
+        others.append(with_checksum({"group": 1}))
     else:
-        first = json.dumps(json.loads(first) | changes)
+        first = with_checksum(json.loads(first) | changes)
     path.write_text("\n".join([first, *others, ""]))
     with pytest.raises(UsageError, match=f"damaged, or not a sweep's file .*{message}"):
         sweep_file.open_sweep_file(path)

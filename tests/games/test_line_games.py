@@ -1,4 +1,4 @@
-"""Our own games of stones in a row, beside PGX's and an independent search for rows."""
+"""Games of stones in a row, beside PGX's and an independent search for rows."""
 
 import itertools
 

@@ -1,37 +1,192 @@
-"""Boards of stones as arrays and as numbers."""
+"""Cells and keys of boards; the listed symmetries are symmetries of the games."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.games import stone_boards
+from jax_ttt.config.game_facts import GAMES
+from jax_ttt.games import pgx_games, position_keys, stone_boards
+from jax_ttt.players import network_player, random_players
+
+LISTED = [name for name, game in GAMES.items() if game.symmetries]
+NUM_GAMES = 256
 
 
-def test_cells_are_the_movers_stones_and_the_opponents():
+def views(env_id="tic_tac_toe"):
+    listed = pgx_games.symmetric_views(env_id)
+    assert listed is not None
+    return listed
+
+
+@pytest.mark.parametrize("env_id", LISTED)
+def test_views_are_a_group_of_permutations_and_the_first_is_the_identity(env_id):
+    planes, num_actions = pgx_games.sizes(env_id)
+    sizes = (int(np.prod(planes[:2])), num_actions)
+    for permutations, size in zip(views(env_id), sizes, strict=True):
+        assert permutations[0].tolist() == list(range(size))
+        members = {tuple(permutation) for permutation in permutations.tolist()}
+        assert len(members) == len(permutations)
+        for one in permutations:
+            assert {tuple(one[other]) for other in permutations} == members
+
+
+def test_tic_tac_toe_has_eight_views():
+    assert views().cells.shape == (8, 9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
+def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
+    env = pgx_games.make_env(env_id)
+    plain = start = pgx_games.init(env, jax.random.key(0), NUM_GAMES)
+    choose = jax.jit(random_players.random_player)
+    for cells, actions in zip(*views(env_id), strict=True):
+        inverse = np.argsort(actions)
+        plain = image = start
+        for number in range(12):
+            legal = np.asarray(plain.legal_action_mask)
+            np.testing.assert_array_equal(image.legal_action_mask, legal[:, actions])
+            action = choose(jax.random.key(number), plain)
+            plain = pgx_games.play_moves(env, plain, action)
+            # Action `a` in the view is `actions[a]` on the board.
+            image_action = jnp.asarray(inverse[np.asarray(action)], jnp.int32)
+            image = pgx_games.play_moves(env, image, image_action)
+            planes = np.asarray(plain.observation)
+            flat = planes.reshape(NUM_GAMES, -1, planes.shape[-1])
+            np.testing.assert_array_equal(
+                image.observation, flat[:, cells].reshape(planes.shape)
+            )
+            np.testing.assert_array_equal(image.rewards, plain.rewards)
+            np.testing.assert_array_equal(image.terminated, plain.terminated)
+    assert plain.terminated.any()
+
+
+def test_views_that_are_no_symmetries_of_the_tree_are_an_error(host_tree):
+    with_cells_swapped = np.array([range(9), [1, 0, *range(2, 9)]])
+    wrong = stone_boards.Views(with_cells_swapped, with_cells_swapped)
+    cells = stone_boards.cells(host_tree.obs)
+    with pytest.raises(ValueError, match="not in the tree"):
+        stone_boards.symmetry_classes(
+            cells, host_tree.level_start, host_tree.decisions, wrong
+        )
+
+
+def test_all_views_of_a_board_have_the_same_canonical_view(tree):
+    @jax.jit
+    def canonical(cells):
+        """Return the canonical views, and the cells mapped back from them."""
+        least = stone_boards.least_views(cells, views())
+        boards = cells.reshape(-1, 3, 3, 1)
+        seen = stone_boards.to_canonical(boards, views(), least).reshape(-1, 9)
+        values = seen[None].astype(jnp.float32)
+        return seen, stone_boards.from_canonical(values, views(), least)[0]
+
+    cells = np.asarray(stone_boards.cells(tree.obs))
+    expected, _ = canonical(cells)
+    for view in views().cells:
+        seen, back = canonical(cells[:, view])
+        np.testing.assert_array_equal(seen, expected)
+        np.testing.assert_array_equal(back, cells[:, view])  # as actions are cells
+    # The stones determine the player to move, so these are all classes of the tree.
+    assert len(np.unique(expected, axis=0)) == 765
+
+
+@pytest.mark.parametrize("module", [np, jnp])
+def test_cells_are_the_movers_stones_and_the_opponents(module):
     planes = np.zeros((1, 3, 3, 2), bool)
     planes[0, 0, 1, 0] = planes[0, 2, 2, 1] = True
-    assert stone_boards.cells(jnp.asarray(planes)).tolist() == [
-        [0, 1, 0, 0, 0, 0, 0, 0, -1]
-    ]
+    cells = stone_boards.cells(module.asarray(planes))
+    assert cells.dtype == np.int8
+    assert cells.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
 
 
-def test_the_hash_of_a_board_is_its_number_in_base_3():
+@pytest.mark.parametrize("module", [np, jnp])
+def test_the_number_of_a_board_is_in_base_3(module):
     """Codes as in D. Tonderski's report, which begin at 1, not 0."""
 
-    def code(cells):
-        return int(stone_boards.board_number(jnp.asarray([cells], jnp.float32))[0]) + 1
+    def codes(*boards):
+        cells = module.asarray(np.array(boards, np.int8))
+        return stone_boards.board_numbers(cells) + 1
 
-    assert code([-1] * 9) == 1
-    assert code([-1] * 8 + [0]) == 2
-    assert code([0] * 9) == 9842
-    assert code([1] * 9) == 19_683
+    by_hand = codes([-1] * 9, [-1] * 8 + [0], [0] * 9, [1] * 9)
+    assert by_hand.tolist() == [1, 2, 9842, 19_683]
     every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
-    numbers = stone_boards.board_number(jnp.asarray(every, jnp.float32))
-    assert np.array_equal(np.sort(numbers), np.arange(19_683))
+    assert np.array_equal(np.sort(codes(*every)), np.arange(19_683) + 1)
+    assert codes([1] * 19).tolist() == [3**19]
 
 
-def test_a_board_with_a_cell_too_many_has_no_number():
-    most = stone_boards.MOST_CELLS
-    assert stone_boards.board_number(jnp.ones((1, most))).tolist() == [3**most - 1]
-    with pytest.raises(ValueError, match=f"{most + 1} cells is too large"):
-        stone_boards.board_number(jnp.ones((1, most + 1)))
+def test_keys_by_hand():
+    """Two bits of each cell, the last highest: 2 is the mover's stone, 1 is free."""
+    cells = np.array([[1, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1, -1]])
+    free = int("01" * 9, base=2)
+    expected = [free + 1, free + 4**7 - 4**8]
+    assert stone_boards.board_keys(cells).tolist() == expected
+
+
+def test_the_canonical_board_has_the_least_key_of_its_views(host_tree):
+    cells = stone_boards.cells(host_tree.obs)
+    keys = stone_boards.board_keys(cells[:, views().cells])
+    least = stone_boards.least_views(jnp.asarray(cells), views())
+    np.testing.assert_array_equal(least, keys == keys.min(axis=1, keepdims=True))
+    boards = host_tree.classes.boards
+    assert (keys[boards, 0] == keys[boards].min(axis=1)).all()
+
+
+def test_keys_of_many_cells_are_compared_exactly():
+    """Connect Four's keys have 84 bits; here they are integers of Python."""
+    board_views = views("connect_four").cells
+    mirror, rows, rng = board_views[1], np.arange(500), np.random.default_rng(0)
+    cells = rng.integers(-1, 2, (500, 42))
+    # Symmetric boards but for two cells, so that any part of a key may decide.
+    cells = np.where(np.arange(42) < mirror, cells, cells[:, mirror])
+    for _ in range(2):
+        cells[rows, rng.integers(0, 42, 500)] = rng.integers(-1, 2, 500)
+
+    def key(board):
+        return int("".join(str(cell + 1) for cell in board[::-1]), base=4)
+
+    keys = [[key(board[view]) for view in board_views] for board in cells]
+    least = stone_boards.least_views(jnp.asarray(cells), views("connect_four"))
+    assert least.tolist() == [[k == min(row) for k in row] for row in keys]
+
+
+def test_a_packed_board_of_cells_is_its_key(host_tree):
+    packed = position_keys.keys_of("tic_tac_toe", host_tree.env_state)
+    going = ~host_tree.terminal  # PGX shows the end of a game to who has just moved
+    np.testing.assert_array_equal(
+        position_keys.keys_to_numbers(np.asarray(packed))[going],
+        stone_boards.board_keys(stone_boards.cells(host_tree.obs))[going],
+    )
+
+
+def test_positions_have_765_classes_and_decisions_627(host_tree):
+    representative, terminal = host_tree.representative, host_tree.terminal
+    classes = host_tree.classes
+    assert len(np.unique(representative)) == 765
+    assert len(np.unique(representative[~terminal])) == len(classes.boards) == 627
+    assert len(np.unique(representative[terminal])) == 138
+    assert (representative <= np.arange(5478)).all()
+    # Each decision is a view of the canonical board of its class.
+    cells = stone_boards.cells(host_tree.obs)
+    canonical = cells[classes.boards][classes.row]
+    seen = np.take_along_axis(canonical, classes.actions, axis=1)
+    np.testing.assert_array_equal(seen, cells[host_tree.decisions])
+
+
+def test_symmetric_boards_have_the_same_places_of_actions(tree):
+    """What is on the cells shows which cell comes where; images of a cell are one."""
+    places = jax.jit(network_player.action_places, static_argnums=0)
+
+    def seen(obs):
+        """Return for each place the stone there, 9 where no cell has it."""
+        shown = np.full((len(obs), 9), 9.0)
+        where, cells = places("tic_tac_toe", obs), stone_boards.cells(obs)
+        np.put_along_axis(shown, np.asarray(where), np.asarray(cells), axis=1)
+        return shown
+
+    plain = seen(tree.obs)
+    assert ((plain == 9).sum(axis=1) > 0).sum() > 100  # boards that are own images
+    for view in views().cells:
+        image = np.asarray(tree.obs).reshape(-1, 9, 2)[:, view].reshape(-1, 3, 3, 2)
+        np.testing.assert_array_equal(seen(image), plain)

@@ -3,10 +3,10 @@
 import made
 import pytest
 
+from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import MeanAndRange
-from jax_ttt.grading.grade import wilson_interval
 
 CONFIG = Config()
 SAMPLE = made.sampled((0.5,), (0.25,))

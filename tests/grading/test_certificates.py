@@ -9,7 +9,7 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
-from jax_ttt.solver import minimax, policies
+from jax_ttt.solver import policies
 
 STONES = {"first": "X", "second": "O"}
 
@@ -17,7 +17,7 @@ STONES = {"first": "X", "second": "O"}
 @pytest.fixture(scope="module")
 def perfect(host_tree):
     """Return the policy that plays the first best move."""
-    return minimax.policy(host_tree, first_best=True)
+    return policies.minimax_policy(host_tree, first_best=True)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(
     good, bad, perfect, host_tree, proven_moves
 ):
     is_good_seat = host_tree.turns_of(good)[:, None]
-    first = policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
+    first = policies.share_equally(policies.first_marked(host_tree.legal_action_mask))
     probs = np.where(is_good_seat, perfect, first)
     moves, missing = proven_moves(probs)
     assert list(moves) == [good]
@@ -72,7 +72,7 @@ def test_a_player_with_several_moves_is_refused(
 ):
     refusal = "as X it has more than one move on ---------; as O it has more than one"
     with pytest.raises(PlayerError, match=refusal):
-        proven_moves(minimax.policy(host_tree))
+        proven_moves(policies.minimax_policy(host_tree))
     # Several moves where the player never comes to do no harm.
     never = perfect.copy()
     never[position["----X----"]] *= 0.5  # the first best move of X is 0

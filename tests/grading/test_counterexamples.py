@@ -12,10 +12,10 @@ import pytest
 import tiny
 
 from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.games import position_keys
 from jax_ttt.grading import counterexamples, search_grade
-from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import registry
 
 ENV = "connect_4x4"
@@ -70,6 +70,18 @@ def test_past_the_limit_counterexamples_come_from_a_sample(agent, grades, monkey
     assert set(few) < set(keys)
     assert len(few)
     np.testing.assert_array_equal(few, find(agent.params, config)[1])
+
+
+def test_the_weights_of_the_run_are_searched_where_they_are(agent, monkeypatch):
+    searched = []
+
+    def search(player, **options):
+        searched.extend(map(id, jax.tree.leaves(player.choose)))
+        return {}
+
+    monkeypatch.setattr(search_grade, "search_by_seat", search)
+    find(agent.params)
+    assert {id(leaf) for leaf in jax.tree.leaves(agent.params)} <= {*searched}
 
 
 def test_a_search_that_is_stopped_finds_nothing(agent):

@@ -10,12 +10,11 @@ from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader
-from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names, program_players, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
-from jax_ttt.players.program_players import ProgramPlayer
 
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
@@ -58,8 +57,7 @@ def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_pa
         player = program_players.make_program_player(spec, "tic_tac_toe", options)
     grade = Grade(env_id="tic_tac_toe")
     sampled = grader.with_match(grade, player, jax.random.key(1), 256).sampled
-    if isinstance(player, ProgramPlayer):
-        player.copies.end()
+    player.close()
     assert sampled is not None
     exact = grader.follow_lines(row_by_row)
     for seat in SEATS:

@@ -26,9 +26,12 @@ CONFIGS = {
 
 
 def precisions(program, *args):
-    """Return the precision of each product in a program, as XLA gets it."""
+    """Return the precision of each product of floats in a program, as XLA gets it.
+
+    Products of integers are exact, and their precision has no meaning.
+    """
     text = jax.jit(program).lower(*args).as_text()
-    products = re.findall(r"stablehlo\.(?:dot|convolution).*", text)
+    products = re.findall(r"stablehlo\.(?:dot|convolution).*f\d+>$", text, re.M)
     found = [re.search(r"precision = \[(\w+), (\w+)\]", line) for line in products]
     return [match and {*match.groups()} for match in found]
 
@@ -42,6 +45,7 @@ def test_a_product_of_default_precision_is_seen():
     assert precisions(loop, jnp.eye(2)) == [{"DEFAULT"}]
     exact = functools.partial(jnp.dot, precision="highest")
     assert precisions(exact, jnp.eye(2), jnp.eye(2)) == [HIGHEST]
+    assert precisions(jnp.dot, *[jnp.eye(2, dtype=jnp.int32)] * 2) == []
 
 
 @pytest.mark.parametrize("fields", CONFIGS.values(), ids=CONFIGS)

@@ -10,8 +10,8 @@ import rules
 from player_programs import PlayerProgram
 
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader, program_match
-from jax_ttt.grading.grade import Grade
 from jax_ttt.players import player_names, program_players, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions

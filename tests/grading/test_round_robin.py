@@ -5,8 +5,8 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.grade import SeatGrade
 from jax_ttt.grading import round_robin
-from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.players import player_names, random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
@@ -73,7 +73,7 @@ def test_a_score_is_the_mean_of_two_different_seats():
         for rates in ((0, 1, 0), (0.6, 0.2, 0.2), (0.1, 0.2, 0.7))
     )
     pairs = ((drawn, a_first), (b_first, drawn))
-    table = round_robin.RoundRobinTable(("A", "B"), pairs)
+    table = round_robin.CrossTable("tic_tac_toe", ("A", "B"), pairs)
     np.testing.assert_allclose(table.scores, [[0.5, 0.75], [0.25, 0.5]])
     assert [(ranked.player, ranked.score) for ranked in table.ranking] == [
         ("A", pytest.approx(0.75)),

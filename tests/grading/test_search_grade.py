@@ -1,6 +1,7 @@
 """Grades over all positions that a player reaches: seats, limits, refusals."""
 
 import dataclasses
+import types
 
 import jax
 import jax.numpy as jnp
@@ -141,6 +142,55 @@ def test_the_batch_fits_the_devices(grades):
     assert grade_by_seat(sharding=over_five) == grades
 
 
+def use_platform(name, monkeypatch):
+    device = types.SimpleNamespace(platform=name)
+    monkeypatch.setattr(search_grade.devices, "current_device", lambda: device)
+
+
+@pytest.mark.slow
+def test_a_search_as_on_an_accelerator_has_the_same_grades(grades, monkeypatch):
+    """All but the rates is equal; their last bits depend on the order of sums."""
+    use_platform("gpu", monkeypatch)
+    for seat, grade in grade_by_seat().items():
+        for rate, expected in zip(grade.rates, grades[seat].rates, strict=True):
+            assert rate.value == pytest.approx(expected.value, abs=1e-14)
+        rates = {
+            name: getattr(grade, name)
+            for name in ("win_rate", "draw_rate", "loss_rate")
+        }
+        assert grade == dataclasses.replace(grades[seat], **rates)
+
+
+@pytest.mark.parametrize(
+    ("platform", "batch", "over_five"), [("cpu", 2**13, 8240), ("gpu", 2**17, 131120)]
+)
+def test_an_accelerator_has_larger_batches_and_merges_positions(
+    platform, batch, over_five, monkeypatch
+):
+    use_platform(platform, monkeypatch)
+    mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
+    split = NamedSharding(mesh, PartitionSpec("devices"))
+    for sharding, expected in ((None, batch), (split, over_five)):
+        searched = search_grade.searched_player(RULE, "second", sharding)
+        assert searched.batch == expected
+        assert searched.merges_on_device == (platform != "cpu")
+
+
+def test_the_weights_are_put_on_the_devices_once():
+    """The arrays of a player may be on the host: then each batch would send them."""
+    on_host = dataclasses.replace(
+        RULE, choose=Partial(lambda table, key, state: table, np.arange(3.0))
+    )
+    (table,) = jax.tree.leaves(search_grade.searched_player(on_host, "first").choose)
+    assert isinstance(table, jax.Array)
+    mesh = Mesh(np.array(jax.devices()[:2]), ("devices",))
+    split = NamedSharding(mesh, PartitionSpec("devices"))
+    searched = search_grade.searched_player(on_host, "first", split)
+    (table,) = jax.tree.leaves(searched.choose)
+    assert table.sharding == NamedSharding(mesh, PartitionSpec())
+    np.testing.assert_array_equal(table, np.arange(3.0))
+
+
 def test_players_that_can_not_be_searched_are_refused():
     random = Player(env_id=ENV, name="random", choose=random_players.random_player)
     with pytest.raises(PlayerError, match="random does not play one move in each pos"):
@@ -151,7 +201,7 @@ def test_players_that_can_not_be_searched_are_refused():
         grade_by_seat(cheat)
     othello = dataclasses.replace(RULE, env_id="othello")
     reason = search_grade.reason_not_searchable(othello)
-    assert reason.startswith("positions of othello have no keys")
+    assert reason.startswith("othello's positions can't be enumerated here")
     four = dataclasses.replace(RULE, env_id="connect_four")
     assert not search_grade.reason_not_searchable(four)
 

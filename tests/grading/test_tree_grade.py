@@ -6,7 +6,7 @@ import rules
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import tree_grade
-from jax_ttt.solver import minimax, outcomes, policies
+from jax_ttt.solver import outcomes, policies
 
 ENV = "tic_tac_toe"
 
@@ -20,7 +20,7 @@ def random_grade(host_tree):
 @pytest.fixture(scope="module")
 def first_cell(host_tree):
     """Return the policy of the first free cell."""
-    return policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
+    return policies.share_equally(policies.first_marked(host_tree.legal_action_mask))
 
 
 def test_optimal_moves_of_a_random_player(random_grade, position):
@@ -39,7 +39,7 @@ def test_optimal_moves_of_a_random_player(random_grade, position):
 
 @pytest.mark.parametrize("first_best", [False, True])
 def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree):
-    probs = minimax.policy(host_tree, first_best=first_best)
+    probs = policies.minimax_policy(host_tree, first_best=first_best)
     grade = tree_grade.grade_policy(ENV, host_tree, probs)
     assert grade.unbeatable is True
     assert grade.shortest_loss is None
@@ -111,7 +111,7 @@ def test_the_two_players_of_best_moves_are_opponents_of_their_own(
 ):
     random, wins = policies.uniform_policy(host_tree), {}
     for name, first_best in (("minimax", False), ("minimax-first", True)):
-        best = minimax.policy(host_tree, first_best=first_best)
+        best = policies.minimax_policy(host_tree, first_best=first_best)
         wins[name] = float(outcomes.outcome(host_tree, best, random).win_rate)
         as_second = random_grade.details.opponents[name].second
         assert as_second.loss_rate == pytest.approx(wins[name])

@@ -8,7 +8,8 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.networks.mlp import Convolution, entries_of_patches
+from jax_ttt.networks.mlp import Convolution
+from jax_ttt.networks.patches import entries_of_patches
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
 

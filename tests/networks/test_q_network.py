@@ -10,7 +10,7 @@ import pytest
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.games import stone_boards, symmetry
+from jax_ttt.games import stone_boards
 from jax_ttt.networks import q_network
 from jax_ttt.players.network_player import decision_values, network_from
 from jax_ttt.runtime import devices
@@ -100,7 +100,7 @@ def test_q_values_rotate_with_the_board(params, obs):
 
 def test_without_canonical_views_the_network_sees_the_board_itself(params, obs):
     plain, mapped = (q_values(config, params, obs) for config in (PLAIN, CONFIG))
-    keys = symmetry.keys_on_host(stone_boards.cells_on_host(obs)[:, VIEWS])
+    keys = stone_boards.board_keys(stone_boards.cells(obs)[:, VIEWS])
     least = keys == keys.min(axis=1, keepdims=True)
     # Only boards with one canonical view: symmetric cells share a value on the others.
     as_it_is = least[:, 0] & (least.sum(axis=1) == 1)

@@ -8,8 +8,9 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
-from jax_ttt.games.stone_boards import Positions
+from jax_ttt.games.board_index import StoneIndex
 from jax_ttt.networks import q_network, table
+from jax_ttt.networks.table import Positions
 from jax_ttt.players.network_player import network_from
 
 CONFIG = Config.of(network="table", initial_value=0.25)
@@ -50,10 +51,17 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
         assert num_visited(network, params) == expected
 
 
+def test_values_are_float32_also_where_the_initial_one_is_an_int():
+    """JSON of other programs writes 0.0 as 0."""
+    network = network_from(CONFIG.replace(initial_value=0).architecture)
+    (leaf,) = jax.tree.leaves(q_network.init_params(network, jax.random.key(0)))
+    assert leaf.dtype == jnp.float32
+
+
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
     """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
     after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
-    positions = Positions(by_number=jnp.arange(3), after=jnp.asarray(after))
+    positions = Positions(StoneIndex(jnp.arange(3)), after=jnp.asarray(after))
     module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
     rows = jnp.array([[0, 0], [1, 10], [2, 20], [3, 30]], jnp.float32)
     nnx.update(module, {"values": rows})

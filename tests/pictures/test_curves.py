@@ -7,9 +7,9 @@ import pytest
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.presets import PRESETS, SYSTEMS
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.grade import SeatGrade
 from jax_ttt.pictures import curves
 
 PATH = "runs/20261122-084301-default-seed-1000/a-name-that-is-long/agent.safetensors"

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from jax_ttt.config.errors import Refused
+from jax_ttt.files.picture_file import Theme
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures.picture import Theme
 
 STARTS = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF-", ".PNG": b"\x89PNG"}
 

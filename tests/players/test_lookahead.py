@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jax_ttt.config.settings import Config
-from jax_ttt.games import pgx_games, position_lookup, stone_boards
+from jax_ttt.games import pgx_games, stone_boards
+from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead
@@ -15,11 +16,11 @@ ENV = pgx_games.make_env("tic_tac_toe")
 
 
 def test_exact_values_are_the_fixed_point_of_every_depth(q_star, tree):
-    index = jnp.asarray(position_lookup.position_index("tic_tac_toe"))
+    index = trees.position_index("tic_tac_toe")
     exact_values = jnp.asarray(np.nan_to_num(q_star))
 
     def q_fn(env_state):
-        return exact_values[stone_boards.locate(index, env_state.observation)]
+        return exact_values[index.of_states(env_state)]
 
     rows = np.asarray(tree.decisions)[::8]
     states = jax.tree.map(lambda x: np.asarray(x)[rows], tree.env_state)

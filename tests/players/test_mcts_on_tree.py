@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.games import position_lookup, stone_boards
+from jax_ttt.games import tree as trees
 from jax_ttt.players import mcts_on_tree
 from jax_ttt.solver import outcomes, policies, proof
 
@@ -94,11 +94,10 @@ def test_it_is_unbeatable_and_beats_random_more_often_than_if_draws_were_wins(
 def test_rotated_and_mirrored_boards_get_rotated_and_mirrored_moves(host_tree, offline):
     probs = offline(1000)
     assert set(np.flatnonzero(probs[0])) in ({4}, {0, 2, 6, 8}, {1, 3, 5, 7})
-    features = np.asarray(stone_boards.cells(host_tree.obs))
-    index = position_lookup.position_index("tic_tac_toe")
+    boards = host_tree.obs.reshape(-1, 9, 2)
+    index = trees.position_index("tic_tac_toe")
     for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
-        number = stone_boards.board_number(jnp.asarray(features[:, view]))
-        image = index[np.asarray(number)]
+        image = index.of_boards(boards[:, view].reshape(-1, 3, 3, 2))
         np.testing.assert_array_equal(probs[image], probs[:, view])
 
 

@@ -1,20 +1,24 @@
 """A network's greedy player: its best legal move, as a function and as a policy."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
+from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
-from jax_ttt.players import lookahead, network_player
+from jax_ttt.players import lookahead, network_player, random_players
 from jax_ttt.players.network_player import network_from
 
 
 def make_network(seed=0, **fields):
     """Return a network and its weights."""
-    network = network_from(Config.of(**{"hidden_size": 4} | fields).architecture)
+    size = {} if fields.get("network") == "table" else {"hidden_size": 4}
+    network = network_from(Config.of(**size | fields).architecture)
     return network, q_network.init_params(network, jax.random.key(seed))
 
 
@@ -83,3 +87,50 @@ def test_values_of_a_tree_are_those_of_its_boards(tree, undecided):
     values = network_player.decision_values(network, params, tree)
     each = network_player.board_values(network, params, undecided.observation)
     np.testing.assert_allclose(values, each, atol=1e-6)
+
+
+def coarse_network(env_id, canonical=True):
+    """Return a network of integers of which many moves have equal scores."""
+    network, params = make_network(env_id=env_id, canonical=canonical)
+    obs = jnp.asarray(Game.start(env_id).state.observation)
+    integers = q_network.to_integers(network, params, obs)
+    last: Any = integers["layer2"]
+    last["kernel"] = jnp.sign(last["kernel"])
+    return network, integers
+
+
+@pytest.mark.parametrize(
+    ("make", "fields"),
+    [
+        (make_network, {"env_id": "connect_4x4"}),
+        (make_network, {"env_id": "tic_tac_toe", "canonical": False}),
+        (make_network, {"env_id": "tic_tac_toe", "network": "table"}),
+        (flat_network, {"env_id": "connect_4x4"}),
+        (flat_network, {"env_id": "connect_4x4", "canonical": False}),
+        (flat_network, {"env_id": "tic_tac_toe"}),
+        (coarse_network, {"env_id": "connect_4x4"}),
+        (coarse_network, {"env_id": "connect_4x4", "canonical": False}),
+    ],
+)
+def test_moves_in_order_are_those_of_the_greedy_player(make, fields, undecided):
+    """The next one is what it plays if those before it are not legal."""
+    network, params = make(**fields)
+    states = undecided
+    if fields["env_id"] == "connect_4x4":
+        env = pgx_games.make_env("connect_4x4")
+        states = random_players.boards_of_random_games(
+            env, jax.random.key(0), num_games=40, num_moves=7
+        )
+    order = np.asarray(jax.jit(network_player.ordered_actions)(network, params, states))
+    legal = np.array(states.legal_action_mask)
+    in_order = np.take_along_axis(legal, order, axis=1)
+    assert (np.sort(order, axis=1) == np.arange(legal.shape[1])).all()
+    assert (in_order[:, 1:] <= in_order[:, :-1]).all(), "the illegal ones are last"
+    play = jax.jit(network_player.greedy_player(network, params))
+    rows = np.arange(len(order))
+    for place in range(3):
+        has_move = legal.any(axis=1)
+        masked = states.replace(legal_action_mask=jnp.asarray(legal))
+        moves = np.asarray(play(jax.random.key(0), masked))
+        np.testing.assert_array_equal(order[has_move, place], moves[has_move])
+        legal[rows, order[:, place]] = False

@@ -218,12 +218,23 @@ def wait_for_output(process):
         process.check_silence()
 
 
-def test_a_program_that_speaks_unasked(write, start):
-    process = start(write('say(0); moves and (time.sleep(0.02), say("more"))'))
+def test_a_program_that_writes_before_it_is_asked(write, start, tmp_path):
+    is_read = tmp_path / "read"
+    written = write(f"""
+    say(0)
+    while moves and not os.path.exists({str(is_read)!r}):
+        time.sleep(0.01)
+    moves and say("more")
+    """)
+    process = start(written)
     assert [*program.answers_in_turn([process], [LINE])] == [0]
+    is_read.touch()
     with pytest.raises(PlayerError) as error:
         wait_for_output(process)
-    assert str(error.value) == f"NAME: said 'more' unasked, {WHERE}"
+    assert (
+        str(error.value)
+        == f"NAME: wrote 'more' before it was asked for a move, {WHERE}"
+    )
 
 
 def test_what_a_program_can_not_be_started_from(tmp_path, start):

@@ -15,10 +15,10 @@ import small_boards
 from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.games.played_game import Game
+from jax_ttt.games.played_game import Game, replay
 from jax_ttt.players import player_names, program_players
 from jax_ttt.players.program import ProgramOptions
-from jax_ttt.players.program_players import ProgramPlayer, chosen_move
+from jax_ttt.players.program_players import ProgramPlayer
 
 STONES = {"first": "X", "second": "O"}
 PYTHON = sys.executable
@@ -170,7 +170,7 @@ def test_every_position_that_a_program_reaches_is_asked_once(write):
         assert set(check) - set(lines), "by another order of moves"
         for line in lines[::100]:
             game = Game.start("connect_4x4", [*map(int, line.split())])
-            move = chosen_move(player, game, jax.random.key(0))
+            move = player.move_in(game, jax.random.key(0))
             assert move == first_column(four_of(line))
         total += len(lines)
         num_again += len(check)
@@ -241,6 +241,18 @@ def test_a_program_that_answers_differently_is_noticed(answer, env_id, write):
     assert player.policy is None
 
 
+def test_a_program_is_asked_only_in_games_that_go_on(write):
+    written = write()
+    player = make(written, in_advance=False)
+    lines = [(0, 3, 1, 4, 2), (0,), ()]  # the first game is won
+    states = replay("tic_tac_toe", lines)
+    moves = player.moves(lines, states, jax.random.key(0))
+    assert moves[1:].tolist() == [1, 0]
+    player.close()
+    assert written.asked("first") == [[""]]
+    assert written.asked("second") == [["0"]]
+
+
 def test_a_program_in_a_game_is_asked_in_its_seat(write):
     written = write()
     player = make(written, in_advance=False)
@@ -250,11 +262,11 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
     )
     assert moves == [0, 1, 2, 0]
     game = Game.start("tic_tac_toe", [0, 1, 2])
-    assert chosen_move(player, game, jax.random.key(0)) == 3
+    assert player.move_in(game, jax.random.key(0)) == 3
     assert written.asked("first") == [["", "0 1"]]
     assert written.asked("second") == [["0", "4", "0 1 2"]], "it goes on"
     player.close()
-    assert chosen_move(player, game, jax.random.key(0)) == 3, "it is started again"
+    assert player.move_in(game, jax.random.key(0)) == 3, "it is started again"
     player.close()
 
 
@@ -268,8 +280,9 @@ def test_an_illegal_move_is_refused_with_the_position(write):
 
 
 def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
-    written = write("time.sleep(0.5) if moves == [8] else None; say(len(moves))")
-    player = make(written, in_advance=False, answer_seconds=0.3)
+    written = write("time.sleep(2.2) if moves == [8] else None; say(len(moves))")
+    # Python has to start in this time.
+    player = make(written, in_advance=False, answer_seconds=2.0)
     legal = [range(9)]
     player.ask([(0, 1, 2)], legal)  # it has started
     with pytest.raises(PlayerError, match="no answer within"):

@@ -3,7 +3,6 @@
 `tests/faults/test_damaged_files.py` has damaged files.
 """
 
-import dataclasses
 import functools
 import json
 import os
@@ -20,15 +19,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files import json_records, tensor_file
+from jax_ttt.files import agent_file, json_records, tensor_file
+from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
-from jax_ttt.players.saved_agents import AgentError, SavedAgent
+from jax_ttt.players.saved_agents import Agent, AgentError
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
-AGENT = SavedAgent(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
+AGENT = Agent(
+    AgentDescription(config=CONFIG, seed=7, num_updates=2, grade=GRADE),
+    tiny.untrained(CONFIG).params,
+)
 CONTENT = saved_agents.agent_bytes(AGENT)
 HEADER = CONTENT[8 : 8 + int.from_bytes(CONTENT[:8], "little")]
 DESCRIPTION = json.loads(json.loads(HEADER)["__metadata__"]["jax_ttt"])
@@ -51,10 +54,11 @@ def test_what_is_saved_comes_back(fields, tmp_path):
     params = jax.tree.map(
         lambda x: jax.numpy.asarray(rng.uniform(-1, 1, x.shape), "float32"), params
     )
-    agent = SavedAgent(config, params, 3, 17, GRADE)
+    description = AgentDescription(config=config, seed=3, num_updates=17, grade=GRADE)
+    agent = Agent(description, params)
     saved_agents.save_agent(agent, tmp_path / "agent.safetensors")
     loaded = saved_agents.load_agent(tmp_path)  # the folder
-    assert dataclasses.replace(loaded, params=params) == agent
+    assert (loaded.description, loaded.corrections) == (agent.description, None)
     for saved, leaf in zip(*map(jax.tree.leaves, (params, loaded.params)), strict=True):
         np.testing.assert_array_equal(saved, leaf)
     with pytest.raises(AgentError, match="made for tic_tac_toe, not for connect_four"):
@@ -96,18 +100,18 @@ def with_description(**changes):
     return safetensors.numpy.save(TENSORS, {"jax_ttt": text})
 
 
-SETTINGS = DESCRIPTION["config"]
+HUGE = {"hidden_size": 2**14, "hidden_layers": 16}
 
 
 @pytest.mark.fault
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"config": {"env_id": "tic_tac_toe"}}, "don't fit a network for tic_tac_toe"),
-        ({"config": SETTINGS | {"hidden_size": 16}}, "don't fit a network"),
-        ({"config": SETTINGS | {"hidden_size": 2**14, "hidden_layers": 16}}, "fit"),
-        ({"score": json.loads("[" * 40 + "]" * 40)}, "Expected `object`, got `array`"),
-        ({"score": DESCRIPTION["score"] | {"seats": []}}, "seats must not be empty"),
+        ({"config": {}}, "don't fit a network for tic_tac_toe"),
+        ({"config": {"network": {"hidden_size": 16}}}, "don't fit a network"),
+        ({"config": {"network": HUGE}}, "fit"),
+        ({"grade": json.loads("[" * 40 + "]" * 40)}, "Expected `object`, got `array`"),
+        ({"grade": DESCRIPTION["grade"] | {"seats": []}}, "seats must not be empty"),
     ],
 )
 def test_a_wrong_description_is_refused_in_little_memory(changes, reason, path):
@@ -158,9 +162,46 @@ def edited(value, draw):
 def test_a_right_checksum_proves_nothing(draw, path):
     """Anybody can compute it: a wrong description is refused, or is a valid one."""
     description = edited(DESCRIPTION, draw)
-    refusal(
-        path,
-        with_description(
-            **description | {"format_version": json_records.FORMAT_VERSION}
-        ),
-    )
+    refusal(path, with_description(**description | {"version": json_records.VERSION}))
+
+
+def with_corrections(columns):
+    """Return a file of an agent with these tensors of corrections."""
+    saved = saved_agents.make_agent_file(AGENT)
+    tensors = {f"corrections.{name}": column for name, column in columns.items()}
+    return agent_file.encode_agent(saved._replace(tensors=saved.tensors | tensors))
+
+
+EMPTY_BOARD = sum(1 << 2 * cell for cell in range(9))
+KEYS, ACTIONS = np.array([EMPTY_BOARD], "u8"), np.array([4], "u1")
+
+
+def test_corrections_come_back_beside_the_weights(path):
+    assert refusal(path, with_corrections({"keys": KEYS, "actions": ACTIONS})) is None
+    loaded = saved_agents.load_agent(path)
+    assert loaded.corrections is not None
+    assert loaded.corrections.keys.tolist() == [EMPTY_BOARD]
+    assert loaded.corrections.actions.tolist() == [4]
+    assert loaded.corrections.seats("tic_tac_toe") == ["first"]
+    assert saved_agents.agent_bytes(loaded) == path.read_bytes()
+    assert refusal(path, CONTENT) is None
+    assert saved_agents.load_agent(path).corrections is None
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"keys": KEYS}, "need both keys and actions"),
+        ({"actions": ACTIONS}, "need both keys and actions"),
+        ({"keys": KEYS.astype("i8"), "actions": ACTIONS}, "another dtype than <u8"),
+        ({"keys": KEYS, "actions": ACTIONS.astype("u2")}, "another dtype than |u1"),
+        ({"keys": KEYS, "actions": ACTIONS + 5}, "a move of its corrections"),
+        ({"keys": KEYS[:0], "actions": ACTIONS[:0]}, "without corrections"),
+        ({"keys": KEYS + 2, "actions": ACTIONS}, "not a board of the game"),
+        ({"keys": KEYS, "others": ACTIONS}, "need both keys and actions"),
+        ({"keys": KEYS, "actions": ACTIONS, "x": KEYS}, "don't fit a network"),
+    ],
+)
+def test_wrong_corrections_are_refused(columns, reason, path):
+    assert reason in (refusal(path, with_corrections(columns)) or "")

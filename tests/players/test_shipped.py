@@ -5,14 +5,17 @@ import json
 
 import commands
 import jax
+import numpy as np
 import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games.played_game import replay
+from jax_ttt.grading import search_grade
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
-from jax_ttt.solver import proof
+from jax_ttt.solver import losing_lines, proof, reached_positions, successors
+from jax_ttt.solver.successors import ILLEGAL, OPEN, WON
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -34,7 +37,7 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
 
 @pytest.mark.parametrize("name", CONNECT_FOUR)
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
-    assert 10_000 < CONNECT_FOUR[name].stat().st_size < 1_000_000
+    assert 10_000 < CONNECT_FOUR[name].stat().st_size < 3_000_000
     spec = player_names.read_name(f"shipped:{name}", "connect_5x4")
     env_id = player_names.game_of_players([spec], None)
     assert env_id == name.replace("-", "_")
@@ -44,19 +47,45 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert player.seats == SEATS
 
 
-@pytest.mark.slow
-def test_the_agent_of_7x6_plays_the_losing_lines_in_its_file(player_of):
-    """So the file's verdict needs no search, and the page can show the lines."""
+def test_the_agent_of_7x6_wins_every_game_moving_first_by_its_file(player_of):
+    """`evaluate --seat first` proves it in minutes, so a test only reads it."""
+    agent = player_of("shipped:connect-7x6", "connect_7x6").agent
+    first = agent.grade.first
+    assert agent.precision == "int8"
+    assert first.proven == "win"
+    assert first.lines.drawn == first.lines.lost == 0
+    assert first.num_corrections == len(agent.corrections)
+    assert agent.grade.proven is None, "the second seat can be beaten"
+
+
+def test_the_agent_of_7x6_plays_the_losing_line_in_its_file(player_of):
+    """So the page can show it."""
     player = player_of("shipped:connect-7x6", "connect_7x6")
-    lines = [player.agent.grade.seat(seat).losing_line for seat in SEATS]
-    starts = [line[:count] for line in lines for count in range(len(line))]
-    states = replay(player.env_id, [*starts, *lines])
+    line = player.agent.grade.second.losing_line
+    starts = [line[:count] for count in range(len(line))]
+    states = replay(player.env_id, [*starts, line])
     moves = player.choose(jax.random.key(0), states).tolist()
-    played = dict(zip(starts, moves, strict=False))
-    for own, line in enumerate(lines):
-        for count in range(own, len(line), 2):
-            assert played[line[:count]] == line[count]
-        assert len(line) % 2 == own, "the opponent has the last move"
-    assert states.terminated[-2:].all()
-    assert (states.rewards[-2:] != 0).all(), "not a draw"
-    assert player.agent.grade.unbeatable is False
+    for count in range(1, len(line), 2):
+        assert moves[count] == line[count]
+    assert len(line) % 2 == 1, "the opponent has the last move"
+    assert states.terminated[-1]
+    assert states.rewards[-1].max() == 1, "not a draw"
+
+
+@pytest.mark.slow
+def test_no_line_of_the_agent_of_7x6_is_lost_from_samples_of_its_levels(player_of):
+    """Of 2,000 positions of each level, no reply leads to anything but a won game."""
+    player = player_of("shipped:connect-7x6", "connect_7x6")
+    searched = search_grade.searched_player(player, "first")
+    levels = losing_lines.sample_levels(
+        player=searched,
+        level=0,
+        keys=reached_positions.first_level(player.env_id).keys,
+        num_positions=2000,
+        rng=np.random.default_rng(1),
+    )
+    assert len(levels) == 41
+    for level, keys in enumerate(levels):
+        for _, after in successors.expand_level(searched, level, keys):
+            allowed = (OPEN, WON) if searched.moves_at(level) else (OPEN, ILLEGAL)
+            assert np.isin(after.result, allowed).all(), level

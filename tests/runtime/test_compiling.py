@@ -1,4 +1,4 @@
-"""The cache of compiled programs, and programs that compile fully or quickly."""
+"""The cache of compiled programs, and how programs are compiled on a CPU."""
 
 import os
 import stat
@@ -7,13 +7,17 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import quick
+from pgx.tic_tac_toe import TicTacToe
 
+import jax_ttt
 from jax_ttt import cli
+from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
 
@@ -27,10 +31,11 @@ def user_cache(monkeypatch):
     def set_folder(path):
         monkeypatch.setattr(compiling, "cache_folder", lambda: path)
         jax.config.update("jax_compilation_cache_dir", None)
+        compiling.use_user_cache.cache_clear()
 
     yield set_folder
-    folder_of_tests = quick.CACHE["jax_compilation_cache_dir"]
-    jax.config.update("jax_compilation_cache_dir", folder_of_tests)
+    for name, value in quick.CACHE.items():
+        jax.config.update(name, value)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
@@ -52,6 +57,69 @@ def test_without_a_folder_nothing_is_cached_and_a_line_says_why(
     compiling.use_program_cache()
     assert jax.config.values["jax_compilation_cache_dir"] is None
     assert capsys.readouterr().err.startswith(f"no compilation cache in {path}: ")
+
+
+CALLS = {
+    "train": lambda agent: jax_ttt.train(1, "table", num_updates=1, eval_games=0),
+    "train_many": lambda agent: jax_ttt.train_many([1], "table", num_updates=1),
+    "load": lambda agent: jax_ttt.load(SHIPPED["table"]),
+    "player": lambda agent: jax_ttt.player("random"),
+    "new_game": lambda agent: jax_ttt.new_game(agent),
+    "match": lambda agent: jax_ttt.match("random", "random"),
+    "best_move": lambda agent: jax_ttt.best_move(agent, [4]),
+    "draw": lambda agent: jax_ttt.draw([4, 0]),
+    "correct": lambda agent: jax_ttt.correct(agent),
+    "register_game": lambda agent: jax_ttt.register_game(
+        "same", TicTacToe, like="tic_tac_toe"
+    ),
+}
+"""Calls of public functions that compute."""
+
+
+@pytest.fixture(scope="module")
+def agent():
+    return jax_ttt.load(SHIPPED["table"])
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_public_functions_keep_their_programs_as_the_commands_do(
+    name, agent, user_cache, tmp_path
+):
+    user_cache(tmp_path / "programs")
+    CALLS[name](agent)
+    assert jax.config.values["jax_compilation_cache_dir"] == str(tmp_path / "programs")
+
+
+def test_a_cache_of_the_user_stays(agent, user_cache, tmp_path):
+    user_cache(tmp_path / "programs")
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 60)
+    CALLS["draw"](agent)
+    assert jax.config.values["jax_compilation_cache_dir"] == str(tmp_path / "mine")
+    assert jax.config.values["jax_persistent_cache_min_compile_time_secs"] == 60
+
+
+def test_no_folder_is_made_if_the_cache_of_jax_is_off(agent, user_cache, tmp_path):
+    user_cache(tmp_path / "programs")
+    jax.config.update("jax_enable_compilation_cache", False)
+    CALLS["draw"](agent)
+    assert not (tmp_path / "programs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "is_on"), [([], True), (["--no-compile-cache"], False)]
+)
+def test_the_file_of_a_users_game_runs_with_the_cache_of_the_command(
+    words, is_on, user_cache, tmp_path, capsys
+):
+    user_cache(tmp_path / "programs")
+    file = tmp_path / "rules.py"
+    setting = "jax.config.jax_enable_compilation_cache"
+    file.write_text(f"import jax\nraise ValueError({setting})\n", "utf-8")
+    module = commands.module_of("train")
+    assert commands.run(module, ["--rules", str(file), *words]) == 2
+    assert f"ValueError: {is_on}" in capsys.readouterr().err
+    assert (tmp_path / "programs").is_dir() == is_on
 
 
 def test_each_kind_of_processor_has_its_own_folder(monkeypatch):
@@ -122,29 +190,20 @@ def program(optimized):
     return Program(doubled, static_argnames=["times"])
 
 
-def test_both_ways_of_compiling_give_the_same_numbers(program):
-    x = jnp.arange(12.0)
-    quick_function, full_function = program.jitted(), program.jitted(quickly=False)
-    assert quick_function is not full_function
-    for function in (quick_function, full_function, program):
+def test_the_options_of_a_cpu_give_the_same_numbers(program, monkeypatch):
+    x, on_cpu = jnp.arange(12.0), program.jitted()
+    gpu = SimpleNamespace(platform="gpu")
+    monkeypatch.setattr(compiling.devices, "current_device", lambda: gpu)
+    elsewhere = program.jitted()
+    assert on_cpu is not elsewhere
+    for function in (on_cpu, elsewhere, program):
         assert function(x, times=3).tolist() == (np.arange(12.0) * 8).tolist()
 
 
-@pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize("quickly", [True, False])
-def test_both_ways_of_compiling_take_donated_arguments(quickly):
-    program, x = Program(doubled, donate_argnames=["x"]), jnp.arange(3.0)
-    assert program.jitted(quickly=quickly)(x).tolist() == [0, 2, 4]
-    assert x.is_deleted()
-
-
-def test_other_devices_and_a_setting_of_jax_compile_in_one_way(program, monkeypatch):
+def test_a_setting_of_jax_has_precedence_over_the_options_of_a_cpu(program):
+    on_cpu = program.jitted()
     jax.config.update("jax_disable_most_optimizations", True)  # undone by `optimized`
-    assert program.jitted() is program.jitted(quickly=False)
-    jax.config.update("jax_disable_most_optimizations", False)
-    gpu = SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(compiling.devices, "current_device", lambda: gpu)
-    assert program.jitted() is program.jitted(quickly=False)
+    assert program.jitted() is not on_cpu
 
 
 OPTIONS = """

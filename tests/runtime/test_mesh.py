@@ -1,6 +1,7 @@
-"""Runs over many devices: where arrays lie, and results equal to one device's."""
+"""Agents over many devices: where arrays lie, and results equal to one device's."""
 
 import re
+from collections.abc import Sequence
 
 import commands
 import jax
@@ -10,48 +11,25 @@ import pytest
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.files import checkpoint
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import loop, many_agents, programs, run_state
-from jax_ttt.training.layout import Layout, run_key
+from jax_ttt.training import chunks, loop, many_agents, run_state
 from jax_ttt.training.many_agents import Job
 
 CONFIG = Config.of(
     num_envs=64, hidden_size=32, num_updates=6, eval_every=6, eval_games=0
 )
-# Plain gradient descent, so that a step is the gradient times the learning rate.
-SGD = CONFIG.replace(optimizer="sgd", learning_rate=1.0)
 REPLAY = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
 TABLE = CONFIG.replace(network="table", learning_rate=0.5)
+SEEDS = range(4)
 
 
-def run_start(config, layout):
-    """Return the arguments of the start of a run: a learner and the run's key."""
-    learner, key = loop.make_learner(config, 3), run_key(3)
-    if layout.many:
-        learner = loop.make_learners([config] * 4, range(4))
-        key = np.stack([run_key(seed) for seed in range(4)])
-    return layout.put_learner(learner, key)
-
-
-def first_chunk(config, layout):
-    """Return the arguments of the first chunk: a learner and its state."""
-    learner, key = run_start(config, layout)
-    return learner, programs.start_program(learner, key, layout=layout)
-
-
-def train(config, num_updates, mesh=None):
-    """Return the state and the metrics after some updates."""
-    layout = Layout(mesh=mesh)
-    learner, state = first_chunk(config, layout)
-    return programs.advance_program(
-        learner, state, num_updates=num_updates, layout=layout
-    )
-
-
-def run_of(config, seed, mesh=None, state=None):
-    """Return a run of one agent."""
-    learner = loop.make_learner(config, seed)
-    return loop.training_steps(learner, run_key(seed), state, layout=Layout(mesh=mesh))
+def run_of(config, seeds: Sequence[int] = SEEDS, mesh=None, state=None):
+    """Return a run of agents with these seeds."""
+    learner = loop.make_learner([config] * len(seeds), seeds)
+    return loop.training_steps(learner, chunks.run_keys(seeds), state, mesh=mesh)
 
 
 def host_leaves(state):
@@ -62,42 +40,50 @@ def host_leaves(state):
 @pytest.mark.parametrize(
     "config",
     [
-        pytest.param(SGD, id="sgd", marks=pytest.mark.slow),
-        pytest.param(REPLAY, id="replay"),
+        pytest.param(CONFIG, id="network"),
+        pytest.param(REPLAY, id="replay", marks=pytest.mark.slow),
         pytest.param(TABLE, id="table", marks=pytest.mark.slow),
     ],
 )
-def test_games_are_split_and_an_update_is_that_of_one_device(config, spread):
-    expected_state, expected_metrics = train(config, 1)
-    state, metrics = train(config, 1, spread(8))
-    assert metrics.games == expected_metrics.games
-    np.testing.assert_allclose(metrics.loss, expected_metrics.loss, rtol=1e-5)
-    np.testing.assert_allclose(metrics.grad_norm, expected_metrics.grad_norm, rtol=1e-5)
-    expected = host_leaves(expected_state)
-    for name, leaf in pytrees.leaves_by_name(state).items():
-        assert isinstance(leaf, jax.Array)
-        is_split = name.startswith(("env_state.", "buffer.moves."))
-        shape = (leaf.shape[0] // 8, *leaf.shape[1:]) if is_split else leaf.shape
-        assert {shard.data.shape for shard in leaf.addressable_shards} == {shape}, name
-        np.testing.assert_allclose(
-            jax.device_get(leaf), expected.pop(name), atol=1e-5, err_msg=name
-        )
-    assert not expected
-    assert state.env_state.observation.shape[0] == 64
+def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(config, spread):
+    """Each device computes its agent without an axis of agents."""
+    *_, last = run_of(config, mesh=spread(4))
+    leaves = host_leaves(last.state.train_state)
+    for index, seed in enumerate(SEEDS):
+        *_, one = run_of(config, [seed])
+        assert last.counts.of_agent(index).games == one.counts.of_agent().games > 0
+        for name, leaf in host_leaves(one.state.train_state).items():
+            np.testing.assert_array_equal(leaves[name][index], leaf[0], err_msg=name)
+        results, expected = map(jax.tree.leaves, (last.evaluation, one.evaluation))
+        for result, other in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(result[index], other[0])
+
+
+@pytest.mark.slow
+def test_agents_of_two_on_each_device_are_those_of_one_device(spread):
+    *_, last = run_of(CONFIG, mesh=spread(2))
+    *_, expected = run_of(CONFIG)
+    np.testing.assert_array_equal(last.counts.games, expected.counts.games)
+    leaves = host_leaves(last.state.train_state.params)
+    for name, leaf in host_leaves(expected.state.train_state.params).items():
+        np.testing.assert_allclose(leaves[name], leaf, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.slow
 def test_a_sweep_over_devices_has_the_results_of_one(spread):
-    """The second batch has one agent, and three that only fill it.
-
-    The agents are split, and each may have any number of games.
-    """
+    """The second block has one agent, and three that only fill it."""
     config = PRESETS["table"].replace(num_envs=250, num_updates=100)
     jobs = [Job(config, seed) for seed in range(1000, 1005)]
-    expected = list(many_agents.train_jobs(jobs))
-    rows = list(many_agents.train_jobs(jobs, mesh=spread(4)))
+    expected, rows = (
+        [
+            result
+            for block in many_agents.train_blocks(jobs, mesh=mesh)
+            for result in block.results()
+        ]
+        for mesh in (None, spread(4))
+    )
     for row, expected_row in zip(rows, expected, strict=True):
-        for name in ("seed", "games", "env_steps", "is_proven"):
+        for name in ("seed", "games", "env_steps", "grade"):
             assert getattr(row, name) == getattr(expected_row, name)
 
 
@@ -110,56 +96,48 @@ HALVES = CONFIG.replace(eval_every=3)
 
 
 @pytest.mark.slow
-def test_a_run_on_devices_continues_bit_for_bit(spread):
-    mesh = spread(8)
+def test_agents_on_devices_continue_bit_for_bit(spread):
+    mesh = spread(4)
     steps = [
         (step.state, run_state.copy_to_host(step.state))
-        for step in run_of(HALVES, 1, mesh)
+        for step in run_of(HALVES, mesh=mesh)
     ]
     like, half = steps[2]  # evaluated after update 3
     _, end = steps[-1]
     assert (half["evaluated"], end["evaluated"]) == (3, 6)
-    *_, last = run_of(HALVES, 1, mesh, pytrees.with_leaves(like, half))
+    state = pytrees.with_leaves(like, half)
+    *_, last = run_of(HALVES, mesh=mesh, state=state)
     leaves = run_state.copy_to_host(last.state)
     assert leaves.keys() == end.keys()
-    for name in end.keys() - {"seconds"}:
+    for name in end.keys() - {"counts.seconds"}:
         np.testing.assert_array_equal(leaves[name], end[name], err_msg=name)
 
 
 @pytest.mark.slow
 def test_a_state_continues_on_another_number_of_devices(spread):
-    half = next(step for step in run_of(HALVES, 1, spread(8)) if step.update == 3)
+    half = next(step for step in run_of(HALVES, mesh=spread(4)) if step.update == 3)
     state = pytrees.with_leaves(half.state, run_state.copy_to_host(half.state))
-    *_, last = run_of(HALVES, 1, spread(2), state)
-    *_, whole = run_of(HALVES, 1)
+    *_, last = run_of(HALVES, mesh=spread(2), state=state)
+    *_, whole = run_of(HALVES)
     assert last.update == whole.update == 6
-    leaves = host_leaves(last.params)
-    for name, leaf in host_leaves(whole.params).items():
+    leaves = host_leaves(last.state.train_state.params)
+    for name, leaf in host_leaves(whole.state.train_state.params).items():
         np.testing.assert_allclose(leaves[name], leaf, atol=1e-5, err_msg=name)
 
 
-def test_a_command_refuses_games_that_all_devices_cannot_share(tmp_path, capsys):
+def test_one_agent_trains_on_one_device_with_any_number_of_games(tmp_path):
     """The tests' process has eight devices."""
-    flags = [
-        "--num-envs",
-        "100",
-        "--devices",
-        "all",
-        "--run-dir",
-        str(tmp_path / "run"),
-    ]
-    assert commands.run(commands.module_of("train"), flags) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "must be a multiple of the 8 devices, such as 96 or 104, got 100" in err
-    assert not any(tmp_path.iterdir())
-
-
-def compiled(config, layout):
-    """Return the program of one update."""
-    learner, state = first_chunk(config, layout)
-    advance = programs.advance_program.jitted()
-    return advance.lower(learner, state, num_updates=1, layout=layout).compile()
+    flags = "--num-envs 9 --hidden-size 8 --num-updates 2 --eval-every 2 --quiet"
+    latest = []
+    for devices in ("1", "all"):
+        words = [*flags.split(), "--devices", devices, "--run-dir"]
+        path = tmp_path / devices
+        assert commands.run(commands.module_of("train"), [*words, str(path)]) == 0
+        latest.append(checkpoint.newest_checkpoint(RunFolder(path)).tensors)
+    one, other = latest
+    assert one.keys() == other.keys()
+    for name in one.keys() - {"counts.seconds"}:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 def collectives(program):
@@ -168,29 +146,20 @@ def collectives(program):
     return re.findall(rf" ({kinds})(?:-start)?\(", program.as_text())
 
 
-@pytest.mark.slow
-def test_each_device_has_its_share_of_the_work(spread):
-    config = CONFIG.replace(num_envs=1024)
-    single = compiled(config, Layout())
-    program = compiled(config, Layout(mesh=spread(8)))
-    whole, share = single.cost_analysis() or {}, program.cost_analysis() or {}
-    # Of what an update computes, only the optimizer's step is done on each device.
-    assert 1 / 8 <= share["flops"] / whole["flops"] < 1.25 / 8
-    assert set(collectives(program)) == {"all-reduce"}
-    assert not collectives(single)
-
-
-@pytest.mark.slow
-def test_agents_at_once_exchange_nothing_but_their_results(spread):
-    layout = Layout(many=True, mesh=spread(4))
-    start = programs.start_program.jitted().lower(
-        *run_start(CONFIG, layout), layout=layout
-    )
+def test_agents_on_devices_exchange_nothing(spread):
+    mesh = spread(4)
+    split = meshes.split_sharding(mesh)
+    learner = loop.make_learner([CONFIG] * 4, SEEDS)
+    learner = meshes.put_on_devices(learner, meshes.replicated_sharding(mesh))
+    keys = meshes.put_on_devices(chunks.run_keys(SEEDS), split)
+    start = chunks.start_program.jitted().lower(learner, keys, mesh=mesh)
     assert not collectives(start.compile())
-    program = compiled(CONFIG, layout)
-    assert set(collectives(program)) <= {"all-gather", "all-reduce"}
-    _, state = first_chunk(CONFIG, layout)
+    state = chunks.start_program(learner, keys, mesh=mesh)
     for name, leaf in pytrees.leaves_by_name(state).items():
         assert isinstance(leaf, jax.Array)
         shapes = {shard.data.shape for shard in leaf.addressable_shards}
         assert shapes == {(1, *leaf.shape[1:])}, name
+    chunk = chunks.chunk_program.jitted().lower(
+        learner, state, num_updates=1, mesh=mesh
+    )
+    assert not collectives(chunk.compile())

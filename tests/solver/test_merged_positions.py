@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from jax_ttt.solver import merged_positions
-from jax_ttt.solver.merged_positions import Level, LevelBuilder
+from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
 
 
 def level(*rows):
     """Return a level of rows (key, chance, lines, parent)."""
     columns = zip(*rows, strict=True)
     types = ("u8", "f8", "u8", "u4")
-    return Level(*(np.array(x, t) for x, t in zip(columns, types, strict=True)))
+    return PositionLevel(*(np.array(x, t) for x, t in zip(columns, types, strict=True)))
 
 
 def test_equal_keys_become_one_row():
@@ -51,7 +51,7 @@ def test_rows_in_ranges_are_those_of_one_merge(keys_before, monkeypatch):
     assert most_rows < 600  # at most half as many again as the 300 keys, and a buffer
     assert builder.min_positions <= 300
     expected = merged_positions.merge_rows(
-        Level(*map(np.concatenate, zip(*batches, strict=True)))
+        PositionLevel(*map(np.concatenate, zip(*batches, strict=True)))
     )
     for column, values in zip(builder.build(), expected, strict=True):
         np.testing.assert_array_equal(column, values)

@@ -17,8 +17,8 @@ import rules
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import training_evaluation, tree_grade
-from jax_ttt.grading.training_evaluation import Evaluation, Exact
-from jax_ttt.solver import minimax, outcomes, policies, proof
+from jax_ttt.grading.training_evaluation import Evaluation
+from jax_ttt.solver import outcomes, policies, proof
 from jax_ttt.text import grade_text
 
 ENV = "tic_tac_toe"
@@ -34,7 +34,7 @@ SEAT: dict[str, Seat] = {"X": "first", "O": "second"}
 @pytest.fixture(scope="module")
 def perfect(host_tree):
     """Return the policy that plays the first best move."""
-    return minimax.policy(host_tree, first_best=True)
+    return policies.minimax_policy(host_tree, first_best=True)
 
 
 def with_move(probs, position, action):
@@ -57,16 +57,15 @@ seat_report = functools.partial(
 def training_grade(tree, probs, seats=SEATS):
     """Return the grade of a policy as an evaluation in training computes it."""
     report = seat_report(tree, jnp.asarray(probs, jnp.float32))
-    results = Exact(report=report, moves=jnp.zeros(0, jnp.int32))
     return training_evaluation.grade_evaluation(
-        CONFIGS[seats], Evaluation(exact=results, sampled=None)
+        CONFIGS[seats], Evaluation(exact=report, sampled=None)
     )
 
 
 def compiled_beaten(tree, probs):
     """Return by stone whether the compiled proof finds a policy beatable."""
     report = seat_report(tree, jnp.asarray(probs, jnp.float32))
-    return dict(zip("XO", (bool(seat.can_be_beaten) for seat in report), strict=True))
+    return dict(zip("XO", report.can_be_beaten.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("is_safe", [*itertools.product([True, False], repeat=2)])
@@ -137,7 +136,7 @@ def replayed(line, stone, probs, position):
 
 def test_the_losing_line_is_the_shortest(host_tree):
     """Against the first free cell, O wins with its third move and X with its third."""
-    first = policies.share_equally(minimax.first_marked(host_tree.legal_action_mask))
+    first = policies.share_equally(policies.first_marked(host_tree.legal_action_mask))
     for stone, length in (("X", 6), ("O", 5)):
         line = proof.losing_line(host_tree, first, SEAT[stone])
         assert line is not None

@@ -13,7 +13,8 @@ from rule_player import RULE, reached
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import position_keys, position_lookup
+from jax_ttt.games import position_keys
+from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, random_players
 from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, proof
@@ -151,7 +152,7 @@ def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
     noise = np.random.default_rng(seed).random(host_tree.legal_action_mask.shape)
     best = np.where(host_tree.legal_action_mask, noise, -1).argmax(axis=1)
     probs = np.where(host_tree.terminal[:, None], 0.0, np.eye(9)[best])
-    index = position_lookup.position_index("tic_tac_toe")
+    index = trees.position_index("tic_tac_toe")
     player = random_players.policy_player(index, probs)
     search = reached("tic_tac_toe", player, seat, batch=256)
     assert search.is_complete

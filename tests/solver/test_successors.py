@@ -11,7 +11,7 @@ from jax.tree_util import Partial
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.solver import successors
-from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON
+from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON, SearchedPlayer
 
 ENV = "connect_4x4"
 COLUMNS = [0, 1, 0, 1, 0, 1]
@@ -88,6 +88,41 @@ def test_a_player_who_moves_elsewhere_on_the_mirror_image_is_noticed():
     boards = jnp.concatenate([words_of(0), words_of(1, 1), words_of(3, 3, 3)])
     after = player_moves(Partial(play_above_the_lowest_stone), boards, **options)
     assert after.breaks_symmetry.tolist() == [False] * 3
+
+
+def test_two_batches_are_computed_while_one_is_used():
+    """The last batch has fewer positions."""
+    player = SearchedPlayer(
+        env_id=ENV,
+        choose=Partial(play_column, jnp.int32(0)),
+        seat="first",
+        merge_symmetric=False,
+        batch=16,
+    )
+    keys = np.arange(70, dtype=np.uint64)
+    computed = []
+
+    def compute(words):
+        computed.append(position_keys.keys_to_numbers(words))
+        return len(computed)
+
+    batches = successors.in_batches(
+        player, compute, keys, fetch=lambda number, size: (number, size)
+    )
+    used = []
+    for places, (number, size) in batches:
+        used.append(places)
+        assert number == len(used)
+        assert size == places.stop - places.start
+        assert len(computed) == min(len(used) + 2, 5)
+    assert [computed[number][0] for number in range(5)] == [0, 16, 32, 48, 64]
+    assert [(places.start, places.stop) for places in used] == [
+        (0, 16),
+        (16, 32),
+        (32, 48),
+        (48, 64),
+        (64, 70),
+    ]
 
 
 @pytest.mark.parametrize(("env_id", "cells"), [("mnk_4x4_4", 16), ("tic_tac_toe", 9)])

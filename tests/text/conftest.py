@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import position_lookup
+from jax_ttt.games import tree as trees
 from jax_ttt.players import player_names, random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
@@ -26,7 +26,7 @@ def following(host_tree):
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
         choose = random_players.policy_player(
-            position_lookup.position_index("tic_tac_toe"), probs
+            trees.position_index("tic_tac_toe"), probs
         )
         return Player(
             env_id="tic_tac_toe", name="follower", choose=choose, policy=probs

@@ -4,13 +4,8 @@ import made
 import pytest
 
 from jax_ttt.config.presets import PRESETS
-from tools.benchmarks import (
-    many_devices,
-    proof_rows,
-    updates,
-)
+from tools.benchmarks import proof_rows, updates
 from tools.benchmarks.proof_rows import ProofRow, Spent
-from tools.benchmarks.timing import Timed
 
 
 @pytest.mark.parametrize(
@@ -49,22 +44,6 @@ def test_an_agent_at_the_ceiling_reaches_it_in_both_seats(capsys):
     assert figures["wins"]["min"] == pytest.approx(95.4295, abs=1e-4)
     named = "2 (95.429), 3 (95.507), 4 (95.560), 5 (diverged)"
     assert f"1 of 5; below it: {named}\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("virtual", "wall", "overhead", "speed_up"),
-    [
-        (True, [0.2, 0.4, 0.6], 100, None),  # the same work on shared cores
-        (False, [0.075, 0.15, 0.225], 50, 4 / 3),  # 0.15 s; half of 0.2 s is perfect
-    ],
-)
-def test_overhead_and_speed_up_of_two_devices(virtual, wall, overhead, speed_up):
-    alone = Timed(1.0, [0.1, 0.2, 0.3], [0.1, 0.2, 0.3])
-    row = many_devices.device_row(2, Timed(1.0, wall, wall), alone, virtual)
-    assert row["overhead"]["median"] == pytest.approx(overhead)
-    assert ("speed_up" in row) == (speed_up is not None)
-    if speed_up:
-        assert row["speed_up"]["median"] == pytest.approx(speed_up)
 
 
 def test_an_update_of_the_article_takes_301_million_operations():

@@ -4,36 +4,53 @@ import xml.etree.ElementTree as ET
 from typing import get_args
 
 import commands
+import layout
 import made
 import pytest
+import tiny
 
 import jax_ttt
+from jax_ttt.api.training_result import Run
 from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.grading.grade import SeatGrade
-from jax_ttt.players.shipped import CONNECT_FOUR
-from tools import figures
+from jax_ttt.players import saved_agents
+from jax_ttt.players.shipped import CONNECT_FOUR, SNAPSHOTS
+from tools import correction_chart, figures
+
+CORRECTED = made.reached(positions=(1, 7, 49, 238, 1120), corrections=(0, 0, 2, 0, 13))
 
 
 @pytest.fixture
-def short(monkeypatch):
-    """Let every system learn for twelve updates, of which all are evaluated."""
+def short(monkeypatch, tmp_path_factory):
+    """Let every system learn for twelve updates, of which all are evaluated.
+
+    The shipped agent of the usual board is a small one.
+    """
     small = {"num_envs": 8, "num_updates": 12}
     presets = {
         "default": PRESETS["default"].replace(**small, hidden_size=8),
         "table": PRESETS["table"].replace(**small),
     }
+    connect = PRESETS["connect-4x4"].replace(**small, hidden_size=8, eval_every=6)
     others = {
         "article": presets["table"],
-        "connect-4x4": PRESETS["connect-4x4"].replace(
-            **small, hidden_size=8, eval_every=6
-        ),
+        "connect-4x4": connect,
+        "connect-5x4": connect,
     }
+    grade = made.grade({"first": CORRECTED})
+    agent = tiny.untrained(connect).with_grade(grade)
+    path = tmp_path_factory.mktemp("shipped") / "agent.safetensors"
+    saved_agents.save_agent(agent, path)
     monkeypatch.setattr(figures, "PRESETS", presets | others)
     monkeypatch.setattr(figures, "SYSTEMS", dict.fromkeys(presets))
-    figures.trained.cache_clear()
+    monkeypatch.setattr(figures, "CONNECT_FOUR", {"connect-7x6": path})
+    caches = (figures.trained, figures.corrections_by_update)
+    for function in caches:
+        function.cache_clear()
     yield
-    figures.trained.cache_clear()
+    for function in caches:
+        function.cache_clear()
 
 
 @pytest.mark.slow
@@ -48,6 +65,9 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path):
     seeds = (tmp_path / "seeds-light.svg").read_text()
     assert ">seeds 7 to 8, exact, against random<" in seeds
     assert ">losing ends<" in (tmp_path / "rounds-light.svg").read_text()
+    corrections = (tmp_path / "corrections-light.svg").read_text()
+    assert ">shipped:connect-7x6 moving first: 15 corrections<" in corrections
+    assert ">connect-5x4, seed 7: corrections<" in corrections
 
 
 def test_the_line_that_beat_an_agent_is_not_played_by_the_last_one(monkeypatch):
@@ -63,8 +83,42 @@ def test_the_line_that_beat_an_agent_is_not_played_by_the_last_one(monkeypatch):
         )
     ]
     agent = jax_ttt.load(CONNECT_FOUR["connect-5x4"])
-    monkeypatch.setattr(figures, "trained", lambda preset, seed: (agent, searched))
+    run = Run(agent, tuple(searched), (agent,))
+    monkeypatch.setattr(figures, "trained", lambda preset, seed: run)
     lost, other = figures.lost_line.__wrapped__(1000)
     assert (lost.moves, lost.result("first")) == (line, "won")
     assert other.moves[: len(line)] != line
     assert other.result("second") in ("won", "drawn")
+
+
+def test_corrections_stand_at_the_levels_in_which_the_agent_moves():
+    by_update: dict[int, dict[Seat, int]] = {
+        0: {"first": 120, "second": 90},
+        3000: {"first": 0, "second": 4},
+    }
+    figure = layout.drawn(
+        correction_chart.corrections_picture, "mine", CORRECTED, "a run", by_update
+    )
+    corrections, training, positions = figure.axes
+    assert bars(corrections) == {0: 0, 2: 2, 4: 13}
+    assert bars(positions) == {0: 1, 2: 49, 4: 1120}
+    assert corrections.get_title() == "mine: 15 corrections"
+    assert positions.get_title() == "positions where it is to move: 1,170"
+    lines = {line.get_label(): line.get_xydata().tolist() for line in training.lines}
+    assert lines == {"as X": [[0, 120], [3000, 0]], "as O": [[0, 90], [3000, 4]]}
+    layout.assert_readable(figure)
+
+
+def bars(axes):
+    """Return the heights of a panel's bars by their places."""
+    return {
+        round(bar.get_x() + bar.get_width() / 2): bar.get_height()
+        for bar in axes.patches
+    }
+
+
+def test_an_untrained_agent_needs_corrections_and_an_unbeatable_one_none():
+    untrained, *_, unbeatable = sorted(SNAPSHOTS["network"].iterdir())
+    assert all(figures.num_corrections(jax_ttt.load(untrained)).values())
+    numbers = figures.num_corrections(jax_ttt.load(unbeatable))
+    assert numbers == {"first": 0, "second": 0}

@@ -10,7 +10,7 @@ import pytest
 import rules
 
 from tools import ladder
-from tools.ladder import System
+from tools.ladder import SYSTEMS, System, Systems
 
 CHECKER = Path(__file__).parents[2] / "docs" / "check_certificate.py"
 MINIMAX = '''
@@ -64,8 +64,10 @@ def systems(monkeypatch, tmp_path):
         for name, path in names.items()
     ]
     trained = System(name="q", source="there", how="trained", preset="matlab")
-    monkeypatch.setattr(ladder, "INSTALLED", tuple(small))
-    monkeypatch.setattr(ladder, "REPRODUCED", (trained,))
+    systems = Systems(
+        installed=tuple(small), reproduced=(trained,), examined=(), missing={}
+    )
+    monkeypatch.setattr(ladder, "SYSTEMS", systems)
     return tmp_path
 
 
@@ -83,7 +85,7 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
         for cells in (line.split("|") for line in text.splitlines())
         if len(cells) == 9
     }
-    # First free: computed by hand in `docs/programs.md`, by the same exact method.
+    # First free: computed by hand in `docs/use/programs.md`, by the same exact method.
     assert rows["first free"][2:5] == [
         "78.125 / 4.167 / 17.708",
         "44.021 / 3.810 / 52.169",
@@ -103,7 +105,7 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     assert re.search(r"\| `first free` \| [+-]\d+ \| .* \| beatable \|", text)
     assert "ratings-light.svg" in {path.name for path in folder.iterdir()}
 
-    start, end = "unbeatable.\nA proof is about", "(programs.md#one-move"
+    start, end = "unbeatable.\nA proof is about", "(../use/programs.md#one-move"
     sentence = text[text.index(start) : text.index(end)]
     assert " 13% of which were\n[asked for twice]" in sentence
     assert sentence in ladder.PAGE.read_text("utf-8"), "of the same 4,520 positions"
@@ -134,7 +136,7 @@ def test_a_row_of_the_page_is_that_of_its_certificate(name, monkeypatch, capsys)
     assert "checked: no line of play beats it" in capsys.readouterr().out
 
     _, _, _, as_x, as_o, verdict, link = rows_of_page()[name]
-    assert link.startswith(f"[{name}.json](ladder/{name}.json) as ")
+    assert link.startswith(f"[{name}.json](../ladder/{name}.json) as ")
     certificate = json.loads(path.read_text())["moves"]
     for seat, text in (("first", as_x), ("second", as_o)):
         if seat not in certificate:
@@ -176,7 +178,7 @@ def test_an_unknown_system_is_refused(systems):
 
 
 def test_every_system_of_the_ladder_has_its_script_or_preset():
-    for system in (*ladder.INSTALLED, *ladder.REPRODUCED, *ladder.EXAMINED):
+    for system in (*SYSTEMS.installed, *SYSTEMS.reproduced, *SYSTEMS.examined):
         script = system.script.split()[0] if system.script else ""
         assert bool(script) == (system.preset is None)
         assert (ladder.SCRIPTS / script).exists()

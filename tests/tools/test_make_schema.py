@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import re
 from pathlib import Path
 
 import commands
@@ -12,8 +13,8 @@ import pytest
 import safetensors
 
 import jax_ttt
+from jax_ttt.config.grade import Exam, ExamScore
 from jax_ttt.files import json_records
-from jax_ttt.grading.grade import Exam, ExamScore
 from tools import make_schema
 
 SHIPPED = Path(jax_ttt.__file__).parent / "shipped"
@@ -23,6 +24,18 @@ SCORE = ExamScore(num_positions=4, share=0.5, interval=(0.1, 0.9))
 def test_the_file_in_the_docs_is_up_to_date():
     text = make_schema.PATH.read_text("utf-8")
     assert text == make_schema.page(), "docs/schema.json is old: run make schema"
+
+
+def test_the_descriptions_are_of_files_not_of_python():
+    for name, definition in make_schema.definitions().items():
+        parts = [definition, *definition["properties"].values()]
+        text = " ".join(part.get("description", "") for part in parts)
+        assert not re.search(r"`[\w.]+\(|`(jax_ttt|[A-Z]\w+)\.\w+`", text), name
+
+
+def test_every_record_is_one_that_the_package_writes():
+    for record in (*make_schema.RECORDS, *make_schema.PARTS):
+        assert record.__module__.startswith("jax_ttt."), record
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import as_users
 import pytest
+import yaml
 
 import jax_ttt
 
@@ -46,11 +47,12 @@ def wheel(archives):
 
 
 def files_of(folder):
-    """Return the paths of a folder's files from the root, without byte code."""
+    """Return the paths of a folder's files from the root, without generated ones."""
+    generated = {"__pycache__", "node_modules", "play"}
     return {
         path.relative_to(ROOT).as_posix()
         for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and generated.isdisjoint(path.relative_to(ROOT).parts[:-1])
     }
 
 
@@ -77,18 +79,25 @@ def test_the_sdist_has_what_the_repository_has(archives):
             for member in archive
             if member.isfile()
         }
-    top = {path.name for path in ROOT.glob("*.md")} | {"LICENSE", "Makefile"}
+    top = {path.name for path in ROOT.glob("*.md")}
+    top |= {"CITATION.cff", "LICENSE", "Makefile", "jsconfig.json", "mkdocs.yml"}
     generated = {"PKG-INFO", "pyproject.toml", ".gitignore"}
     expected = set().union(*(files_of(ROOT / folder) for folder in FOLDERS))
     assert names - generated == expected | top
 
 
-def test_the_description_is_the_readme_which_names_this_wheel(wheel):
+def test_the_description_is_the_readme_and_a_page_names_this_wheel(wheel):
     metadata = email.message_from_bytes(wheel.read(f"{NAME}.dist-info/METADATA"))
     readme = (ROOT / "README.md").read_text("utf-8")
     assert metadata["Version"] == jax_ttt.__version__
     assert metadata.get_payload(decode=True) == readme.encode()
-    assert set(re.findall(r"jax_ttt-[\w.-]+\.whl", readme)) == {WHEEL}
+    install = (ROOT / "docs" / "use" / "install.md").read_text("utf-8")
+    assert set(re.findall(r"jax_ttt-[\w.-]+\.whl", install)) == {WHEEL}
+
+
+def test_the_citation_names_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == jax_ttt.__version__
 
 
 def test_the_files_of_the_wheel_suffice_to_grade_a_shipped_agent(wheel, tmp_path):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from flax import nnx
 
+from jax_ttt.config.grade import wilson_interval
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import training_evaluation
-from jax_ttt.grading.grade import wilson_interval
 from jax_ttt.players.network_player import network_from
 from tools.benchmarks import plain_loop
 
@@ -48,8 +48,8 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     config = small.replace(eval_games=0)
     params = transposed(nnx.state(network, nnx.Param))
     network_of_config = network_from(config.architecture)
-    report = training_evaluation.grade_exactly(network_of_config, params, tree).report
-    for count, *rates in zip(counts, *(seat.random for seat in report), strict=True):
+    report = training_evaluation.grade_exactly(network_of_config, params, tree)
+    for count, rates in zip(counts, report.random, strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)
         assert low <= np.mean(rates) <= high
 

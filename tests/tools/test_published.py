@@ -2,6 +2,7 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import commands
 import made
@@ -40,14 +41,17 @@ def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
 def test_a_diverged_agent_is_not_proven_and_ctrl_c_shows_the_finished_agents(
     monkeypatch, capsys
 ):
-    def train_jobs(jobs):
-        for wins in (0.25, 0.75):
-            rates = (wins, 1 - wins)
-            yield made.agent(7, made.exact(rates, rates, unbeatable=True))
-        yield made.agent(8)  # diverged
+    def train_blocks(jobs):
+        """Yield a block of two agents, and one of one that diverged."""
+        results = [
+            made.agent(7, made.exact((wins, 1 - wins), (wins, 1 - wins), True))
+            for wins in (0.25, 0.75)
+        ]
+        for block in (results, [made.agent(8)]):
+            yield SimpleNamespace(results=lambda block=block: block)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(many_agents, "train_jobs", train_jobs)
+    monkeypatch.setattr(many_agents, "train_blocks", train_blocks)
     assert commands.run(published, ["--only", "web", "--num-seeds", "4"]) == 130
     out = capsys.readouterr().out
     (ours,) = (line for line in out.splitlines() if line.startswith("  reproduced"))

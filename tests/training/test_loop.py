@@ -1,8 +1,10 @@
-"""A run's evaluations, its opponent, and the lengths of its chunks."""
+"""A run's evaluations and its opponent."""
 
 import functools
+import time
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
@@ -13,18 +15,17 @@ from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.network_player import network_from
-from jax_ttt.training import loop
-from jax_ttt.training.layout import run_key, stream_keys
+from jax_ttt.training import chunks, loop
+from jax_ttt.training.chunks import run_keys, stream_keys
 
 
 def run_of(config, seed):
-    return loop.training_steps(loop.make_learner(config, seed), run_key(seed))
+    learner = loop.make_learner([config], [seed])
+    return loop.training_steps(learner, run_keys([seed]))
 
 
-def test_the_memory_of_an_agent_is_that_of_its_state_and_more():
-    weights = 9 * 8 + 8 + 8 * 8 + 8 + 8 * 9 + 9
-    least = 4 * 4 * weights  # params, target, two moments of Adam; 4 bytes each
-    assert least < loop.agent_memory(tiny.CONFIG) < 100 * least
+def streams_of(seed):
+    return stream_keys(jnp.asarray(run_keys([seed])[0]))
 
 
 def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
@@ -36,9 +37,12 @@ def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
     assert last.evaluation is not None
     of_agent, of_target = (
         jax.tree.leaves(grade(params))
-        for params in (last.params, last.state.train_state.target_params)
+        for params in (
+            last.params(),
+            chunks.only_agent(last.state.train_state.target_params),
+        )
     )
-    results = jax.tree.leaves(last.evaluation.exact)
+    results = jax.tree.leaves(chunks.only_agent(last.evaluation.exact))
     for result, expected in zip(results, of_agent, strict=True):
         np.testing.assert_allclose(result, expected, atol=1e-6)
     assert any(
@@ -54,21 +58,21 @@ def test_the_games_of_an_evaluation_have_random_numbers_of_their_own():
         functools.partial(
             training_evaluation.play_random,
             network,
-            num_games=tiny.CONFIG.evaluation.num_games(is_exact=True),
+            num_games=tiny.CONFIG.evaluation.num_eval_games(is_exact=True),
         )
     )
 
     def counts(params, key, update):
-        won_drawn_lost = play(params, jax.random.fold_in(key, update))
-        return [int(count) for count in jax.tree.leaves(won_drawn_lost)]
+        return play(params, jax.random.fold_in(key, update)).tolist()
 
-    streams = stream_keys(run_key(3))
+    streams = streams_of(3)
     sampled, of_grading, of_training = [], [], []
     for step in run_of(tiny.CONFIG, 3):
         if step.evaluation is not None:
-            sampled.append(list(map(int, jax.tree.leaves(step.evaluation.sampled))))
-            of_grading.append(counts(step.params, streams.grading, step.update))
-            of_training.append(counts(step.params, streams.training, step.update))
+            (match,) = np.asarray(step.evaluation.sampled)
+            sampled.append(match.tolist())
+            of_grading.append(counts(step.params(), streams.grading, step.update))
+            of_training.append(counts(step.params(), streams.training, step.update))
     assert sampled == of_grading != of_training
 
 
@@ -84,7 +88,7 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
     assert isinstance(opponent, Versus)
     assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
     spec = player_names.read_name(name, config.env_id)
-    streams = stream_keys(run_key(3))
+    streams = streams_of(3)
     expected, of_training = (
         registry.make_player(spec, config.env_id, key).choose
         for key in (streams.opponent, streams.training)
@@ -127,7 +131,7 @@ def test_each_round_but_the_first_adds_counterexamples_of_its_own_sample(monkeyp
     def pools():
         """Return a run's positions where games start, after each evaluation."""
         return [
-            np.asarray(pool.keys)[: int(pool.size)].tolist()
+            np.asarray(pool.keys)[0, : int(np.asarray(pool.size)[0])].tolist()
             for step in run_of(config, 0)
             if step.evaluation is not None
             and (pool := step.state.train_state.pool) is not None
@@ -136,3 +140,11 @@ def test_each_round_but_the_first_adds_counterexamples_of_its_own_sample(monkeyp
     of_run = pools()
     assert [len(pool) for pool in of_run] == [0, 4, 8]
     assert pools() == of_run
+
+
+def test_the_seconds_are_of_training_and_not_of_a_slow_reader():
+    config = tiny.CONFIG.replace(num_updates=200, eval_every=200)
+    *_, last = run_of(config, 3)  # loads the programs
+    for last in run_of(config, 3):  # noqa: B007
+        time.sleep(0.5)
+    assert 0 < float(last.counts.seconds) < 1.0

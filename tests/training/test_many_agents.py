@@ -1,9 +1,8 @@
-"""Many agents: each is the agent of a run alone."""
+"""Many agents, in blocks: each is the agent of a run alone."""
 
 import dataclasses
 import itertools
 from types import SimpleNamespace
-from typing import Any
 
 import jax
 import made
@@ -12,11 +11,12 @@ import pytest
 from quick import compiled
 
 from jax_ttt.config.settings import Config, Hyper
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
-from jax_ttt.runtime import distributed
+from jax_ttt.runtime import devices
 from jax_ttt.training import loop, many_agents, run_state
-from jax_ttt.training.layout import Layout, run_key
+from jax_ttt.training.chunks import run_keys
 from jax_ttt.training.many_agents import Job
 
 CONFIG = Config.of(
@@ -24,22 +24,31 @@ CONFIG = Config.of(
 )
 
 
-def alone(config, seed, state=None):
+def alone(config, seed):
     """Return a run of one agent."""
-    return loop.training_steps(loop.make_learner(config, seed), run_key(seed), state)
+    return at_once([config], [seed])
 
 
 def at_once(configs, seeds, state=None):
     """Return a run of many agents."""
-    keys = np.stack([run_key(seed) for seed in seeds])
-    learner = loop.make_learners(configs, seeds)
-    return loop.training_steps(learner, keys, state, layout=Layout(many=True))
+    learner = loop.make_learner(configs, seeds)
+    return loop.training_steps(learner, run_keys(seeds), state)
+
+
+def results_of(jobs, at_once=None, mesh=None):
+    """Train in blocks, and return the results of all agents."""
+    return [
+        result
+        for block in many_agents.train_blocks(jobs, at_once, mesh=mesh)
+        for result in block.results()
+    ]
 
 
 def leaves_after(run):
-    """Return the leaves of the parameters at the end of a run."""
+    """Return the leaves of all agents' parameters at the end of a run."""
     *_, last = run
-    return [np.asarray(leaf) for leaf in jax.tree.leaves(last.params)]
+    params = last.state.train_state.average_params
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
 
 
 def test_settings_that_are_data_share_one_program():
@@ -68,7 +77,7 @@ def test_each_hyperparameter_reaches_the_learner():
 @pytest.mark.slow
 def test_an_agent_of_many_in_turn_is_the_agent_of_a_run_alone():
     config = CONFIG.replace(eval_every=4)
-    rows = list(many_agents.train_jobs([Job(config, seed) for seed in (4, 5)], 1))
+    rows = results_of([Job(config, seed) for seed in (4, 5)], 1)
     assert [row.seed for row in rows] == [4, 5]
     assert rows[0].grade != rows[1].grade
     for row in rows:
@@ -77,13 +86,12 @@ def test_an_agent_of_many_in_turn_is_the_agent_of_a_run_alone():
         assert last.evaluation.exact is not None
         assert row.grade is not None
         assert row.grade.first is not None
-        win_rate = float(last.evaluation.exact.report.first.random.win_rate)
-        assert (row.grade.first.win_rate, row.games) == (win_rate, last.games)
+        win_rate = float(last.evaluation.exact.random.win_rate[0, 0])
+        assert row.grade.first.win_rate == win_rate
+        assert row.games == last.counts.games[0]
 
 
-@pytest.mark.parametrize(
-    "opponent", ["self", pytest.param("mcts:4", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("opponent", ["self", "minimax"])
 def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
     """They are equal up to float32 rounding, each with its seed and settings."""
     config = CONFIG.replace(opponent=opponent)
@@ -92,14 +100,16 @@ def test_agents_that_train_at_once_are_those_that_train_alone(opponent):
     *_, many = at_once(configs, seeds)
     for i, (config, seed) in enumerate(zip(configs, seeds, strict=True)):
         *_, one = alone(config, seed)
-        assert many.counts(i).games == one.counts().games
+        assert many.counts.games[i] == one.counts.games[0]
         for all_of_many, single, atol in (
-            (many.params, one.params, 1e-5),
+            (many.state.train_state.params, one.state.train_state.params, 1e-5),
+            (many.params(i), one.params(), 1e-5),
             (many.evaluation, one.evaluation, 1e-4),
         ):
             pairs = zip(*map(jax.tree.leaves, (all_of_many, single)), strict=True)
             for leaf, expected in pairs:
-                np.testing.assert_allclose(leaf[i], expected, rtol=1e-3, atol=atol)
+                mine = leaf if leaf.shape == expected.shape else leaf[i : i + 1]
+                np.testing.assert_allclose(mine, expected, rtol=1e-3, atol=atol)
 
 
 @pytest.mark.slow
@@ -111,40 +121,40 @@ def test_agents_that_train_at_once_continue_bit_for_bit():
     *_, last = at_once(configs, seeds, half.state)
     end = run_state.copy_to_host(last.state)
     assert end.keys() == expected.keys()
-    for name in end.keys() - {"seconds"}:
+    for name in end.keys() - {"counts.seconds"}:
         np.testing.assert_array_equal(end[name], expected[name], err_msg=name)
 
 
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
     other = CONFIG.replace(hidden_size=9)
     with pytest.raises(ValueError, match="differ in more than numbers that are data"):
-        loop.make_learners([CONFIG, other], [1, 2])
+        loop.make_learner([CONFIG, other], [1, 2])
 
 
 @pytest.mark.slow
 def test_an_agent_that_diverges_is_named_and_the_others_go_on(monkeypatch):
     real = run_state.initial_state
 
-    def poisoned_state(state, key):
-        seeds = key[..., 1]
+    def poisoned_state(state, keys):
+        seeds = keys[:, 1]
 
         def poison(x):
             factor = np.where(seeds == 2, np.float32(np.nan), np.float32(1))
             return x * factor.reshape(seeds.shape + (1,) * (x.ndim - seeds.ndim))
 
         params = jax.tree.map(poison, state.params)
-        return real(dataclasses.replace(state, params=params), key)
+        return real(dataclasses.replace(state, params=params), keys)
 
     monkeypatch.setattr(run_state, "initial_state", poisoned_state)
     jobs = [Job(CONFIG, seed) for seed in (2, 1)]
     for number in (1, 2):
-        rows = list(many_agents.train_jobs(jobs, number))
+        rows = results_of(jobs, number)
         assert [row.diverged for row in rows] == [True, False]
         summary = agent_groups.group_summary(rows, CONFIG)
         assert (summary.diverged, summary.not_proven) == ((2,), (2, 1))
     first, *_, last = at_once([CONFIG, CONFIG], [2, 1])
-    assert first.diverged.tolist() == [False, False]  # nothing is learned yet
-    assert last.diverged.tolist() == [True, False]
+    assert first.state.diverged.tolist() == [False, False]  # nothing is learned yet
+    assert last.state.diverged.tolist() == [True, False]
 
 
 @pytest.fixture
@@ -154,23 +164,23 @@ def replace_training(monkeypatch):
     It returns the list of batches, to which the seeds of each run are added.
     """
 
-    def replace(*seconds, diverged=None, error_at=None, mesh=None):
+    def replace(*seconds, diverged=None, error_at=None, expected_mesh=None):
         batches = []
 
-        def steps(learner, key, *, stop, layout):
-            del learner, stop
-            assert layout.mesh is mesh
-            batches.append(key[..., 1].tolist())
-            number = len(key) if layout.many else None
+        def steps(learner, keys, *, stop, mesh):
+            del stop
+            assert mesh is expected_mesh
+            assert learner.hyper.tau.shape == (len(keys),)
+            batches.append(keys[:, 1].tolist())
             first_update = CONFIG.run.num_updates - len(seconds) + 1
             nothing = Evaluation(exact=None, sampled=None)
             for update, sum_so_far in enumerate(seconds, first_update):
                 if sum_so_far == error_at:
                     raise FloatingPointError
-                step = made.progress(update, sum_so_far, nothing, number)
+                step = made.progress(update, sum_so_far, nothing, len(keys))
                 if diverged is not None:
-                    state: Any = step.state
-                    state.diverged = np.array(diverged)
+                    state = dataclasses.replace(step.state, diverged=np.array(diverged))
+                    step = step._replace(state=state)
                 yield step
 
         monkeypatch.setattr(loop, "training_steps", steps)
@@ -187,7 +197,7 @@ def test_agents_at_once_share_the_seconds_evenly(replace_training):
     """So their sum is the time of training, however many train at once."""
     replace_training(4.0, 12.0)
     for number, seconds in ((3, [4, 4, 4]), (2, [6, 6, 12]), (1, [12, 12, 12])):
-        rows = many_agents.train_jobs(jobs_of(3), number)
+        rows = results_of(jobs_of(3), number)
         assert [row.seconds for row in rows] == seconds
 
 
@@ -195,10 +205,10 @@ def test_agents_at_once_share_the_seconds_evenly(replace_training):
 def test_an_agent_that_diverged_is_not_graded(replace_training):
     """Even if the others go on, and its weights are finite."""
     replace_training(1.0, 3.0, diverged=[True, False])
-    rows = many_agents.train_jobs(jobs_of(2), 2)
+    rows = results_of(jobs_of(2), 2)
     assert [row.diverged for row in rows] == [True, False]
     replace_training(1.0, 3.0, 12.0, error_at=12.0)
-    (row,) = many_agents.train_jobs(jobs_of(1), 1)
+    (row,) = results_of(jobs_of(1), 1)
     assert (row.games, row.seconds, row.diverged, row.grade) == (7, 3, True, None)
 
 
@@ -211,8 +221,8 @@ def four_devices(spread):
 def test_devices_share_each_batch_evenly_and_copies_have_no_row(
     four_devices, replace_training
 ):
-    batches = replace_training(4.0, 12.0, mesh=four_devices)
-    rows = [*many_agents.train_jobs(jobs_of(6), 3, mesh=four_devices)]
+    batches = replace_training(4.0, 12.0, expected_mesh=four_devices)
+    rows = results_of(jobs_of(6), 3, mesh=four_devices)
     assert batches == [[0, 1, 2, 3], [4, 5, 5, 5]]
     assert [(row.seed, row.seconds) for row in rows] == [
         *itertools.product(range(4), [3.0]),
@@ -220,34 +230,159 @@ def test_devices_share_each_batch_evenly_and_copies_have_no_row(
     ]
 
 
-def test_as_many_train_at_once_as_the_memory_of_each_device_holds(
+SEARCHED = Config.of(
+    **{"env_id": "connect_4x4", "start_share": 0.5, "hidden_size": 8},
+    **{"num_envs": 4, "num_updates": 2, "eval_every": 1, "eval_games": 0},
+)
+
+
+def test_a_block_has_an_agent_for_each_cpu_and_many_on_an_accelerator(
     four_devices, monkeypatch
 ):
-    """As many in each process, though their free memory differs."""
-    assert many_agents.agents_that_fit(CONFIG) == 1, "on a CPU, one after another"
-    gpu = SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(many_agents.devices, "current_device", lambda: gpu)
-    monkeypatch.setattr(loop, "agent_memory", lambda config: 1000)
-    for free, number in ((None, 100), (14_000, 7), (1, 1), (10**9, 100)):
-        monkeypatch.setattr(many_agents.devices, "free_bytes", lambda free=free: free)
-        assert many_agents.agents_that_fit(CONFIG, most=100) == number
-        fit = many_agents.agents_that_fit(CONFIG, four_devices, most=100)
-        assert fit == 4 * number
-    monkeypatch.setattr(
-        distributed, "max_over_processes", lambda number: max(number, -5)
-    )
-    assert many_agents.agents_that_fit(CONFIG, four_devices) == 4 * 5
+    """All devices have equally many, also of a given number."""
+    for platform, default in (("cpu", 1), ("gpu", many_agents.AT_ONCE)):
+        device = SimpleNamespace(platform=platform)
+        monkeypatch.setattr(devices, "current_device", lambda device=device: device)
+        for mesh, number in ((None, 1), (four_devices, 4)):
+            assert many_agents.agents_at_once(CONFIG, mesh=mesh) == default * number
+        assert many_agents.agents_at_once(CONFIG, 6) == 6
+        assert many_agents.agents_at_once(CONFIG, 6, four_devices) == 8
 
 
-def test_agents_that_look_for_counterexamples_train_alone_and_in_rounds():
-    config = Config.of(
-        **{"env_id": "connect_4x4", "start_share": 0.5, "hidden_size": 8},
-        **{"num_envs": 4, "num_updates": 2, "eval_every": 1, "eval_games": 0},
-    )
-    assert many_agents.agents_that_fit(config) == 1
-    jobs = [Job(config, seed) for seed in (0, 1)]
-    rows = list(many_agents.train_jobs(jobs, at_once=2))
-    initial_grade = run_state.initial_grade(config)
-    *_, (_, grade) = run_state.with_grades(config, alone(config, 1), initial_grade)
+@pytest.mark.parametrize(
+    ("config", "number"),
+    [
+        (SEARCHED, 1),  # a search looks at each agent
+        (CONFIG.replace(opponent="mcts:4"), 1),  # each has random numbers of its own
+        (CONFIG.replace(opponent="blend:0.5:mcts:4"), 1),
+        (CONFIG.replace(opponent="blend:0.5:minimax"), 6),
+        (CONFIG.replace(opponent="random"), 6),
+    ],
+)
+def test_agents_train_alone_if_a_search_is_of_each(config, number, four_devices):
+    assert many_agents.agents_at_once(config, 6) == number
+    if number == 1:
+        assert many_agents.agents_at_once(config, 6, four_devices) == 1
+
+
+def test_agents_that_train_alone_do_so_on_several_devices_too(
+    four_devices, replace_training
+):
+    batches = replace_training(1.0, expected_mesh=four_devices)
+    jobs = [Job(CONFIG.replace(opponent="mcts:4"), seed) for seed in range(3)]
+    rows = results_of(jobs, 4, four_devices)
+    assert batches == [[0], [1], [2]]
+    assert [row.seed for row in rows] == [0, 1, 2]
+
+
+def test_agents_that_look_for_counterexamples_train_in_rounds():
+    rows = results_of([Job(SEARCHED, seed) for seed in (0, 1)], at_once=2)
+    *_, last = alone(SEARCHED, 1)
+    assert last.evaluation is not None
     assert [row.update for row in rows] == [2, 2]
+    grade = run_state.grade_of(SEARCHED, last.evaluation)
     assert rows[1].grade == grade != rows[0].grade
+
+
+@pytest.fixture
+def memory_for(monkeypatch):
+    """Return a function: from then on, the memory holds so many agents at once.
+
+    It returns the list of the seeds of each run that is begun, also in vain.
+    """
+    real = loop.training_steps
+
+    def limit(number, error):
+        begun = []
+
+        def steps(learner, keys, **options):
+            begun.append(keys[:, 1].tolist())
+            run = real(learner, keys, **options)
+            yield next(run)
+            if len(keys) > number:
+                raise error
+            yield from run
+
+        monkeypatch.setattr(loop, "training_steps", steps)
+        return begun
+
+    return limit
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError("too large"),
+        RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate"),
+    ],
+)
+def test_a_block_that_the_memory_does_not_hold_is_halved(error, memory_for, capsys):
+    begun = memory_for(2, error)
+    results = results_of(jobs_of(5), 4)
+    assert begun == [[0, 1, 2, 3], [0, 1], [2, 3], [4]]
+    assert [(result.seed, result.update) for result in results] == [
+        (seed, 6) for seed in range(5)
+    ]
+    message = "4 agents at once don't fit into the memory: trying 2\n"
+    assert capsys.readouterr().err == message
+    begun.clear()
+    results_of(jobs_of(3), 1000)  # there are only three
+    assert begun == [[0, 1, 2], [0], [1], [2]]
+    message = "3 agents at once don't fit into the memory: trying 1\n"
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.fault
+def test_an_agent_that_does_not_fit_alone_is_an_error(memory_for, four_devices):
+    begun = memory_for(0, MemoryError("too large"))
+    with pytest.raises(MemoryError, match="too large"):
+        results_of(jobs_of(5), 2)
+    assert begun == [[0, 1], [0]]
+    begun.clear()
+    with pytest.raises(MemoryError, match="too large"):
+        results_of(jobs_of(5), 8, four_devices)
+    assert begun == [[0, 1, 2, 3, 4, 4, 4, 4], [0, 1, 2, 3]]
+
+
+@pytest.mark.fault
+def test_another_error_ends_the_training(memory_for):
+    begun = memory_for(0, RuntimeError("another"))
+    with pytest.raises(RuntimeError, match="another"):
+        results_of(jobs_of(5), 2)
+    assert begun == [[0, 1]]
+
+
+def test_a_block_that_is_stopped_is_dropped_and_no_other_one_is_begun(memory_for):
+    begun = memory_for(9, None)
+    (block,) = many_agents.train_blocks(jobs_of(6), 2, stop=lambda: len(begun) == 2)
+    assert begun == [[0, 1], [2, 3]]
+    assert [job.seed for job in block.jobs] == [0, 1]
+
+
+@pytest.mark.parametrize("other", [CONFIG, CONFIG.replace(hidden_size=9)])
+def test_a_stop_after_a_block_keeps_it_and_no_other_one_is_begun(other, memory_for):
+    """Whether the next one needs another program or not."""
+    begun, finished = memory_for(9, None), []
+    (block,) = many_agents.train_blocks(
+        [*jobs_of(2), Job(other, 2)],
+        2,
+        stop=lambda: any(finished),
+        on_step=lambda block: finished.append(block.is_finished),
+    )
+    assert begun == [[0, 1]]
+    assert [result.update for result in block.results()] == [6, 6]
+
+
+def test_a_thousand_agents_share_what_does_not_differ():
+    config = CONFIG.replace(network="table")
+    learner = loop.make_learner([config] * 1024, range(1024))
+    assert {np.shape(leaf) for leaf in learner.hyper} == {(1024,)}
+    shared = Learner.of(config)
+    for many, one in (
+        (learner.positions, shared.positions),
+        (learner.opponent, shared.opponent),
+    ):
+        assert jax.tree.structure(many) == jax.tree.structure(one)
+        pairs = zip(jax.tree.leaves(many), jax.tree.leaves(one), strict=True)
+        assert all(mine.shape == other.shape for mine, other in pairs)

@@ -4,6 +4,7 @@ import dataclasses
 import signal
 from types import SimpleNamespace
 
+import jax
 import made
 import numpy as np
 import pytest
@@ -14,13 +15,13 @@ from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import loop, run_state
+from jax_ttt.training import chunks, loop
 from jax_ttt.training import recorder as recording
-from jax_ttt.training.layout import run_key
 from jax_ttt.training.recorder import Recorder, Schedule
 from jax_ttt.training.run_state import RunStep
 
@@ -62,10 +63,16 @@ def begin(tmp_path):
 
 
 def steps(stop=lambda: False):
-    learner = loop.make_learner(PLAN.config, PLAN.seed)
-    run = loop.training_steps(learner, run_key(PLAN.seed), stop=stop)
-    ungraded = run_state.initial_grade(PLAN.config)
-    return run_state.with_grades(PLAN.config, run, ungraded)
+    learner = loop.make_learner([PLAN.config], [PLAN.seed])
+    return loop.training_steps(learner, chunks.run_keys([PLAN.seed]), stop=stop)
+
+
+def follow(recorder, run, request=None):
+    """Let a recorder follow a run's steps to their end."""
+    request = StopRequest() if request is None else request
+    with recorder.following(request):
+        for step in run:
+            recorder.add(step, request)
 
 
 def updates(run):
@@ -87,13 +94,13 @@ def test_a_state_is_saved_when_it_is_due(begin, monkeypatch):
             yield step
             saved.append(updates(run))
 
-    recorder.follow(timed(), StopRequest())
+    follow(recorder, timed())
     assert saved == [[], [], [2], [2], [2, 4]]
 
 
 def test_without_a_schedule_a_state_is_saved_at_the_end(begin):
     recorder, run = begin(every=0.0)
-    recorder.follow(steps(), StopRequest())
+    follow(recorder, steps())
     assert updates(run) == [4]
     assert recorder.latest_path == run.checkpoint(4)
     assert checkpoint.newest_checkpoint(run).checkpoint.finished == "end"
@@ -111,7 +118,7 @@ def test_a_request_to_stop_saves_at_once(begin):
                 request.handle(signal.SIGINT, None)
             yield step
 
-    recorder.follow(until_requested(), request)
+    follow(recorder, until_requested(), request)
     assert saved[1:3] == [[], [2]]
     assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
     assert recorder.last_step.update == recorder.agent.num_updates == 2
@@ -122,7 +129,7 @@ def test_a_request_to_stop_saves_at_once(begin):
 def test_a_step_that_cannot_be_shown_does_not_cost_the_state(update, begin):
     recorder, run = begin(display=Display(broken_at=update))
     with pytest.raises(BrokenPipeError):
-        recorder.follow(steps(), StopRequest())
+        follow(recorder, steps())
     assert updates(run) == [update]
     assert checkpoint.newest_checkpoint(run).checkpoint.evaluated == update
     assert [row.update for row in run.rows()] == ([0] if not update else [0, 2, 2])
@@ -145,7 +152,7 @@ def test_a_state_that_cannot_be_saved_is_a_warning(
 
     monkeypatch.setattr(checkpoint, "encode_checkpoint", full)
     recorder, run = begin(every=1e-9)
-    recorder.follow(steps(), StopRequest())
+    follow(recorder, steps())
     assert updates(run) == []
     assert run.agent.exists()
     lines = capsys.readouterr().err.splitlines()
@@ -159,11 +166,11 @@ def test_a_run_that_diverges_names_its_last_good_state(begin):
     def diverging():
         for step in steps():
             yield step
-            if step[0].update == 2 and step[0].evaluation is not None:
+            if step.update == 2 and step.evaluation is not None:
                 raise FloatingPointError("training diverged: why")
 
     with pytest.raises(FloatingPointError) as error:
-        recorder.follow(diverging(), StopRequest())
+        follow(recorder, diverging())
     assert str(error.value) == (
         f"training diverged: why; the last good checkpoint is {run.checkpoint(2)}"
     )
@@ -176,13 +183,13 @@ def test_a_run_that_another_process_interrupts_is_not_finished(begin, monkeypatc
         distributed, "max_over_processes", lambda number: max(number, 1)
     )
     recorder, run = begin()
-    recorder.follow(steps(lambda: True), StopRequest())
+    follow(recorder, steps(lambda: True))
     assert checkpoint.newest_checkpoint(run).checkpoint.finished is None
 
 
 def test_the_steps_are_rows_and_the_last_agent_is_saved(begin):
     recorder, run = begin(plan=dataclasses.replace(PLAN, snapshots=True))
-    recorder.follow(steps(), StopRequest())
+    follow(recorder, steps())
     assert [(row.event, row.update) for row in run.rows()] == [
         *(("evaluation", 0), ("chunk", 2), ("evaluation", 2)),
         *(("chunk", 4), ("evaluation", 4)),
@@ -211,15 +218,18 @@ def graded(losing_ends, complete=True, win_rate=0.5):
 
 def searched(grades, first_update=0):
     """Yield the evaluations of a run, every two updates, with each of these grades."""
-    first = next(steps())[0]
-    params = tiny.untrained(SEARCHED.config).params
+    first = next(steps())
+    params = jax.tree.map(
+        lambda leaf: leaf[None], tiny.untrained(SEARCHED.config).params
+    )
     learned = dataclasses.replace(first.state.train_state, average_params=params)
     for number, grade in enumerate(grades):
         update = np.int64(first_update + 2 * number)
+        counts = first.counts._replace(update=update)
         state = dataclasses.replace(
-            first.state, train_state=learned, update=update, evaluated=update
+            first.state, train_state=learned, counts=counts, evaluated=update
         )
-        yield RunStep(state, None, first.evaluation), grade
+        yield RunStep(state, None, Evaluation(None, None, {**grade.searched}))
 
 
 @pytest.mark.parametrize(
@@ -236,7 +246,7 @@ def searched(grades, first_update=0):
 )
 def test_the_best_agent_is_trained_and_its_searches_are_complete(grades, best, begin):
     recorder, run = begin(plan=SEARCHED)
-    recorder.follow(searched(grades), StopRequest())
+    follow(recorder, searched(grades))
     if best is None:
         assert not run.best.exists()
         return
@@ -251,11 +261,11 @@ def test_the_best_agent_is_trained_and_its_searches_are_complete(grades, best, b
 def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begin):
     recorder, run = begin(plan=SEARCHED)
     grades = [graded(9), graded(2), graded(5)]
-    recorder.follow(searched(grades), StopRequest())
+    follow(recorder, searched(grades))
     again, _ = begin(plan=SEARCHED, again=True)
-    *_, (last, _) = searched(grades)
+    *_, last = searched(grades)
     again.resume(checkpoint.newest_checkpoint(run), last.state)
     assert (again.grade, again.latest_path) == (grades[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4
-    again.follow(searched([graded(losing_ends)], first_update=6), StopRequest())
+    follow(again, searched([graded(losing_ends)], first_update=6))
     assert saved_agents.load_agent(run.best).num_updates == best

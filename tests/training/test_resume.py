@@ -21,8 +21,7 @@ from jax_ttt.files.run_folder import Lock, RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.grading import training_evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import loop, reproducibility, run_state
-from jax_ttt.training.layout import run_key
+from jax_ttt.training import chunks, loop, reproducibility, run_state
 
 train = commands.module_of("train")
 
@@ -35,6 +34,8 @@ VARIANTS = {
     "counterexamples": "--preset plain --env-id connect_4x4 --start-share 0.5",
 }
 SLOW = ("table", "mcts", "counterexamples")
+CHUNK, EVALUATION = (run_state, "after_chunk"), (loop, "grade_on_devices")
+"""The functions of the loop that make its two kinds of steps."""
 
 
 def flags_of(variant):
@@ -83,8 +84,8 @@ def kill():
 
 
 @contextlib.contextmanager
-def before_step(number, stop, names=("_run_chunk",)):
-    """Call `stop` before the step of this number by these functions of the loop."""
+def before_step(number, stop, functions=(CHUNK,)):
+    """Call `stop` before the step of this number, which one of `functions` makes."""
     counts = []
 
     def counted(real):
@@ -97,15 +98,15 @@ def before_step(number, stop, names=("_run_chunk",)):
         return call
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in names:
-            patch.setattr(loop, name, counted(getattr(loop, name)))
+        for module, name in functions:
+            patch.setattr(module, name, counted(getattr(module, name)))
         yield
 
 
 def run_and_kill(path, number, *flags):
     """Run until the step of this number begins; steps are chunks and evaluations."""
     flags = (*flags, "--checkpoint-every", "1e-9", "--run-dir", path)
-    with before_step(number, kill, ("_run_chunk", "_evaluate")), pytest.raises(Killed):
+    with before_step(number, kill, (CHUNK, EVALUATION)), pytest.raises(Killed):
         command(*flags)
 
 
@@ -356,24 +357,25 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path, monkeypatch):
 
 def test_the_state_is_checked_against_the_settings(killed):
     saved = latest(killed)
-    learner = loop.make_learner(saved.checkpoint.plan.config, 1)
+    learner = loop.make_learner([saved.checkpoint.plan.config], [1])
     name = "train_state.params.layers.layers.0.bias"
     for change, message in (
-        ({name: np.zeros(9, np.float32)}, f"{name} is float32 (9,), not float32 (8,)"),
         (
-            {"train_state.update": np.int64(0)},
-            "train_state.update is int64 (), not int32 ()",
+            {name: np.zeros((1, 9), np.float32)},
+            f"{name} is float32 (1, 9), not float32 (1, 8)",
+        ),
+        (
+            {"train_state.update": np.zeros(1, np.int64)},
+            "train_state.update is int64 (1,), not int32 (1,)",
         ),
         ({"new": np.zeros(1)}, "it has no new"),
         ({name: None}, f"{name} is missing"),
     ):
-        changed = saved.checkpoint.tensors | change
+        changed = saved.tensors | change
         tensors = {name: x for name, x in changed.items() if x is not None}
-        other = dataclasses.replace(saved.checkpoint, tensors=tensors)
+        other = saved._replace(tensors=tensors)
         with pytest.raises(AgentError, match="not a state of such a run") as error:
-            run_state.restore_state(
-                saved._replace(checkpoint=other), learner, run_key(1)
-            )
+            loop.restore_state(other, learner, chunks.run_keys([1]))
         assert str(error.value).endswith(message)
 
 

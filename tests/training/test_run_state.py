@@ -12,23 +12,25 @@ import tiny
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import loop, run_state
-from jax_ttt.training.layout import run_key
+from jax_ttt.training.chunks import run_keys
 from jax_ttt.training.run_state import RunStep
 
-LEARNER = loop.make_learner(tiny.CONFIG, 1)
-KEY = run_key(1)
+LEARNER = loop.make_learner([tiny.CONFIG], [1])
+KEYS = run_keys([1])
 NAN = float("nan")
 
 
 def saved(state):
     """Return the bytes of the leaves by name, without the seconds."""
     leaves = run_state.copy_to_host(state).items()
-    return {name: (x.dtype, x.tobytes()) for name, x in leaves if name != "seconds"}
+    return {
+        name: (x.dtype, x.tobytes()) for name, x in leaves if name != "counts.seconds"
+    }
 
 
 def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
     steps = []
-    for step in loop.training_steps(LEARNER, KEY):
+    for step in loop.training_steps(LEARNER, KEYS):
         leaves = run_state.copy_to_host(step.state)
         copies = {name: leaf.copy() for name, leaf in leaves.items()}
         steps.append((step.state, leaves, copies))
@@ -37,13 +39,17 @@ def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
         for name, leaf in leaves.items():  # not changed by the run
             np.testing.assert_array_equal(leaf, copies[name])
         restored = pytrees.with_leaves(state, leaves)
-        *_, last = loop.training_steps(LEARNER, KEY, restored)
+        *_, last = loop.training_steps(LEARNER, KEYS, restored)
         assert saved(last.state) == end
 
 
 def chunk_metrics(**changes: Any) -> Metrics:
-    fields: Any = dict.fromkeys(Metrics._fields, np.float32(1))
-    return Metrics(**(fields | {"finite_weights": np.array(True)} | changes))
+    """Return the metrics of a chunk of one agent."""
+    fields: Any = dict.fromkeys(Metrics._fields, np.float32(1)) | {
+        "finite_weights": True
+    }
+    arrays: Any = {name: np.array([x]) for name, x in (fields | changes).items()}
+    return Metrics(**arrays)
 
 
 @pytest.mark.parametrize(
@@ -51,14 +57,14 @@ def chunk_metrics(**changes: Any) -> Metrics:
     [("loss", np.nan), ("grad_norm", np.inf), ("finite_weights", False)],
 )
 def test_a_run_has_diverged_once_a_value_was_not_finite(name, value):
-    state = next(loop.training_steps(LEARNER, KEY)).state
-    wrong = chunk_metrics(**{name: np.array(value)})
+    state = next(loop.training_steps(LEARNER, KEYS)).state
+    wrong = chunk_metrics(**{name: value})
     diverged = []
     for metrics in (chunk_metrics(), wrong, chunk_metrics()):
         state = run_state.after_chunk(
             state, state.train_state, metrics, num_updates=10, seconds=0.25
         )
-        diverged.append(bool(state.diverged))
+        diverged += state.diverged.tolist()
     assert diverged == [False, True, True]
 
 
@@ -68,9 +74,11 @@ def step(loss=0.5, grad_norm=1.0, losses=50, grads=50, weights=()):
         loss=loss, grad_norm=grad_norm, finite_losses=losses, finite_grads=grads
     )
     names = ("layers.0.kernel", "layers.0.bias", "layers.1.kernel")
-    params = {name: np.full(3, np.nan if name in weights else 1.0) for name in names}
+    params = {
+        name: np.full((1, 3), np.nan if name in weights else 1.0) for name in names
+    }
     learner = SimpleNamespace(params=params)
-    state: Any = SimpleNamespace(train_state=learner, update=np.int64(100))
+    state: Any = SimpleNamespace(train_state=learner, update=100)
     return RunStep(state, metrics, None)
 
 
@@ -100,7 +108,7 @@ def test_a_diverged_run_names_its_first_update_and_weights(diverged, text):
 
 @pytest.mark.fault
 def test_a_run_ends_in_the_chunk_in_which_it_diverges():
-    first = next(loop.training_steps(LEARNER, KEY)).state
+    first = next(loop.training_steps(LEARNER, KEYS)).state
     params = jax.tree_util.tree_map_with_path(
         lambda path, leaf: (
             leaf * np.float32(np.nan)
@@ -113,7 +121,7 @@ def test_a_run_ends_in_the_chunk_in_which_it_diverges():
         first, train_state=dataclasses.replace(first.train_state, params=params)
     )
     with pytest.raises(FloatingPointError) as error:
-        list(loop.training_steps(LEARNER, KEY, state))
+        list(loop.training_steps(LEARNER, KEYS, state))
     assert str(error.value).startswith(
         "training diverged: the loss is not finite at update 1; not finite weights "
         "after update 2: layers.layers.2.bias and 2 other arrays; try a lower"

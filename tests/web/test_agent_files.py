@@ -140,7 +140,7 @@ def test_agents_are_kept_under_their_name_and_only_kept_ones_are_removed(
     for agent_id in (f"kept/{names[1]}", "shipped/table"):
         reply = client.get(f"/api/agents/history?agent={agent_id}")
         assert reply.json() == {"rows": []}
-    assert client.delete(f"/api/agents?agent=kept/{names[1]}").status_code == 200
+    assert client.delete(f"/api/agents?agent=kept/{names[1]}").status_code == 204
     for agent_id in ("run/a", "shipped/table", "kept/a", "live/x-1"):
         assert client.delete(f"/api/agents?agent={agent_id}").status_code == 404
     assert path.exists()
@@ -154,7 +154,7 @@ def test_agents_are_kept_under_their_name_and_only_kept_ones_are_removed(
 
 
 def test_the_newest_agents_are_kept(files, tmp_path):
-    number = agent_files.MOST_KEPT
+    number = agent_files.MAX_KEPT
     folder = tmp_path / "data" / "agents"
     folder.mkdir()
     (folder / "notes.txt").touch()

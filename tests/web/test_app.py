@@ -10,10 +10,10 @@ import time
 import pytest
 import served
 
-from jax_ttt.web.app import MOST_BODY_BYTES, STATIC
+from jax_ttt.web.app import MAX_BODY_BYTES, STATIC
 from jax_ttt.web.training_thread import Training
 
-API = ["/api/agents", "/api/training", "/api/training/events"]
+API = ["/api/agents", "/api/training/events"]
 
 
 def check_headers(headers):
@@ -110,7 +110,7 @@ def test_other_sites_can_neither_change_nor_read(client, training):
     for headers in OWN:
         change = {"headers": headers, "json": {"gamma": 0.9}}
         reply = client.patch("/api/training/settings", **change)
-        assert reply.status_code == 200, reply.text
+        assert (reply.status_code, reply.content) == (204, b"")
     # A link to the page may stand on any site.
     link = {"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"}
     assert client.get("/", headers=link).status_code == 200
@@ -190,7 +190,7 @@ def test_a_game_that_the_rules_do_not_allow_is_a_wrong_request(client, training)
     for moves in ([0, 0, 1], [9], [0, 3, 1, 4], []):
         reply = client.post("/api/training/games", json={"moves": moves})
         assert (reply.status_code, "error" in reply.json()) == (400, True), moves
-    assert client.post("/api/training/games", json=game).status_code == 200
+    assert client.post("/api/training/games", json=game).status_code == 204
 
 
 @pytest.mark.fault
@@ -214,7 +214,7 @@ def test_a_request_above_the_limit_of_connections_is_refused(page_app):
 
 @pytest.mark.fault
 def test_a_long_body_is_refused(port, capfd):
-    body = b'{"command": "' + b"x" * MOST_BODY_BYTES + b'"}'
+    body = b'{"command": "' + b"x" * MAX_BODY_BYTES + b'"}'
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
     head = served.request(port, "POST", "/api/training", Transfer_Encoding="chunked")
     for request in (
@@ -227,9 +227,9 @@ def test_a_long_body_is_refused(port, capfd):
     )
     with socket.create_connection(("127.0.0.1", port), 5) as stalled:
         stalled.sendall(claimed)
-        assert served.get_json(port, "/api/training")["status"] == "idle"
+        assert served.training_status(port)["status"] == "idle"
     for _ in range(10):  # meanwhile the server sees that the client has gone
-        assert served.get_json(port, "/api/training")["status"] == "idle"
+        assert served.training_status(port)["status"] == "idle"
     assert capfd.readouterr().err == ""
 
 
@@ -271,8 +271,8 @@ def test_an_unexpected_error_is_answered_without_its_text(port, monkeypatch, cap
     def broken(*args):
         raise ZeroDivisionError("secret")
 
-    monkeypatch.setattr(Training, "status", broken)
-    reply = served.exchange(port, served.request(port, path="/api/training"))
+    monkeypatch.setattr(Training, "agent_entry", broken)
+    reply = served.exchange(port, served.request(port, path="/api/agents"))
     assert served.status_of(reply) == 500
     assert b"secret" not in reply
     assert "internal error" in json.loads(served.body_of(reply))["error"]
@@ -290,39 +290,21 @@ def test_the_reason_of_a_file_that_can_not_be_deleted_has_no_path(
     assert str(tmp_path) not in reply.json()["error"]
 
 
-@contextlib.contextmanager
-def opened_stream(port):
-    """Yield a function that returns the next message of the training's events."""
-    with socket.create_connection(("127.0.0.1", port), 60) as client:
-        client.sendall(served.request(port, path="/api/training/events"))
-        with client.makefile("rb") as lines:
-            head = [*iter(lines.readline, b"\r\n")]
-            assert b"content-type: text/event-stream; charset=utf-8\r\n" in head
-            messages = (line[6:] for line in lines if line.startswith(b"data: "))
-            yield lambda: json.loads(next(messages))
-
-
 def test_a_stream_has_every_row_once_and_the_state_after_each_change(port, client):
-    with opened_stream(port) as message, opened_stream(port) as other:
+    with served.opened_stream(port) as message, served.opened_stream(port) as other:
         assert message()["status"] == other()["status"] == "idle"
         client.patch("/api/training/settings", json={"gamma": 0.9})
         assert message()["settings"]["gamma"]["moved"] is True
         start = {"command": "start", "learner": "table"}
         for number in (1, 2):  # the second one replaces the first one
-            reply = client.post("/api/training", json=start).json()
-            assert (reply["learner"], reply["run"]) == ("table", number)
+            assert client.post("/api/training", json=start).status_code == 204
             rows, status = [], {"status": "", "run": 0}
             while (status["status"], status["run"]) != ("finished", number):
                 status = message()
                 rows = rows + status["rows"] if status["run"] == number else []
         assert [row["update"] for row in rows] == [0, 10, 20]
-        assert rows == client.get("/api/training").json()["rows"]
-        with opened_stream(port) as late:
-            assert late()["rows"] == rows, "the first message has all rows"
-        change = {"learn_from_people": True}
-        reply = client.patch("/api/training/settings", json=change).json()
-        assert reply["rows"] == rows
-        message()
+        assert status["learner"] == "table"
+        assert served.training_status(port)["rows"] == rows, "the first has all rows"
         client.post("/api/training", json={"command": "reset"})
         status = message()
         assert (status["status"], status["rows"]) == ("idle", [])
@@ -387,7 +369,7 @@ def test_the_agent_in_training_is_listed_and_its_file_sent(client, training):
 
 
 def test_the_applications_end_closes_the_training_and_its_streams(page_app, training):
-    with served.serving(page_app) as port, opened_stream(port) as message:
+    with served.serving(page_app) as port, served.opened_stream(port) as message:
         assert message()["status"] == "idle"
         assert not training.is_closed
     assert training.is_closed

@@ -7,10 +7,10 @@ from quick import compiled
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import counterexamples
 from jax_ttt.players import saved_agents
-from jax_ttt.training import loop
-from jax_ttt.training.layout import run_key
+from jax_ttt.training import chunks, loop
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNING
 
@@ -39,12 +39,13 @@ def same(a, b):
 def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
-    *_, last = loop.training_steps(loop.make_learner(config, 3), run_key(3))
-    expected = saved_agents.params_as_tensors(last.params)
+    learner = loop.make_learner([config], [3])
+    *_, last = loop.training_steps(learner, chunks.run_keys([3]))
+    expected = saved_agents.params_as_tensors(last.params())
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_array_equal(tensor, expected[name])
-    assert run.agent.num_updates == run.update == config.run.num_updates
-    assert run.figures["games"] == int(last.games)
+    assert run.agent.description.num_updates == run.update == config.run.num_updates
+    assert run.figures["games"] == last.counts.games[0]
 
 
 def test_a_change_takes_effect_at_once_and_compiles_nothing():
@@ -81,11 +82,12 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     run.learn([X_WINS, X_WINS], config)
     np.testing.assert_equal(before.tensors, copies)  # it stays as it was
     assert run.row is not None
-    assert run.row["update"] == run.update == run.agent.num_updates == 4
+    assert run.row["update"] == run.update == 4
+    assert run.agent.description.num_updates == 4
     assert not same(run.agent, before)
-    learner, state = loop.make_learner(config, 3), direct._state
+    learner, state = Learner.of(config), direct._state
     assert state is not None
-    learned = state.train_state
+    learned = chunks.only_agent(state.train_state)
     for number in range(2):
         game = finished_game(config.env_id, X_WINS, number)
         learned = learn_from_game(learner, learned, game)
@@ -130,7 +132,7 @@ def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch)
     run.step(ROUNDS)
     assert stops == [False]
     assert run.row is not None
-    assert not run.agent.grade.followed, "it was cut short"
+    assert not run.agent.description.grade.followed, "it was cut short"
 
 
 @pytest.mark.slow

@@ -61,13 +61,14 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert rate["value"] < rate["default"] or learner != "network", "its schedule"
     assert [*rates(training)] == [0, 10, 20] == status["snapshots"]
     final = agent()
-    assert (final.num_updates, final.seed, final.config) == (20, 1, config)
+    described = final.description
+    assert (described.num_updates, described.seed, described.config) == (20, 1, config)
     first, last = agent(0), agent(20)
-    assert first.num_updates == 0
+    assert first.description.num_updates == 0
     assert any((first.tensors[n] != final.tensors[n]).any() for n in final.tensors)
     assert all((last.tensors[n] == final.tensors[n]).all() for n in final.tensors)
-    assert final.grade.first is not None
-    assert final.grade.first.win_rate == rates(training)[20]
+    assert described.grade.first is not None
+    assert described.grade.first.win_rate == rates(training)[20]
     assert status["evaluations"] == 3
     assert status["from_people"] == LEARNING[learner].from_people
     with pytest.raises(KeyError):
@@ -130,7 +131,7 @@ def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
     assert training.agent_entry() is None
     training.command("start")
     status = until(training, "finished")
-    assert (status["run"], agent().seed) == (2, 2)
+    assert (status["run"], agent().description.seed) == (2, 2)
     assert status["agent"] != agent_id
     with pytest.raises(KeyError):
         training.content(agent_id)
@@ -145,7 +146,7 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
     values = {name: slider["value"] for name, slider in settings.items()}
     assert values == {"learning_rate": 0.015, "gamma": 0.6, "epsilon": 0.25}
     assert all(slider["moved"] for slider in settings.values())
-    config = agent().config
+    config = agent().description.config
     assert config.optimizer.learning_rate == config.optimizer.learning_rate_end == 0.015
     assert config.target.gamma == 0.6
     exploration = config.exploration

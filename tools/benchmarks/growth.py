@@ -1,4 +1,4 @@
-"""The time of an update by batch size, network width, number of seeds and devices."""
+"""The time of an update by batch size, network width and number of seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -8,12 +8,11 @@ import numpy as np
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.files.picture_file import Picture
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import break_name, draw_band, new_figure
-from jax_ttt.pictures.picture import Picture
 from jax_ttt.training import loop
-from jax_ttt.training.layout import Layout, run_key
-from tools.benchmarks import many_devices
+from jax_ttt.training.chunks import run_keys
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
 from tools.benchmarks.updates import continued, fused
 
@@ -34,7 +33,6 @@ def measure_growth(quick: bool) -> Figures:
         "num_envs": measure_setting(config, "num_envs", NUM_ENVS[selected]),
         "hidden_size": measure_setting(config, "hidden_size", HIDDEN_SIZES[selected]),
         "num_seeds": measure_seeds(config, NUM_SEEDS[selected]),
-        "devices": many_devices.measure_devices(quick),
     }
 
 
@@ -94,22 +92,22 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
 def train_one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metrics]]:
     """Return a function that trains agents in turn with one compiled program."""
-    learner = loop.make_learner(config, seed=0)
+    learner = loop.make_learner([config], seeds=[0])
     runs = [
-        continued(learner, run_key(seed), SEED_UPDATES) for seed in range(num_seeds)
+        continued(learner, run_keys([seed]), SEED_UPDATES) for seed in range(num_seeds)
     ]
     return lambda: [run() for run in runs]
 
 
 def train_together(config: Config, num_seeds: int) -> Callable[[], Metrics]:
     """Return a function that trains agents at once in one program."""
-    learners = loop.make_learners([config] * num_seeds, range(num_seeds))
-    keys = np.stack([run_key(seed) for seed in range(num_seeds)])
-    return continued(learners, keys, SEED_UPDATES, Layout(many=True))
+    seeds = range(num_seeds)
+    learner = loop.make_learner([config] * num_seeds, seeds)
+    return continued(learner, run_keys(seeds), SEED_UPDATES)
 
 
 def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
-    """Draw the time of an update by four sizes, with one panel for each."""
+    """Draw the time of an update by three sizes, with one panel for each."""
     seeds = figures["num_seeds"]
     panels = {
         "games in the batch": {"one agent": figures["num_envs"]},
@@ -118,10 +116,9 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
             "one after another": seeds["loop"],
             "in one program": seeds["vmap"],
         },
-        figures["devices"][0]["kind"]: {"one agent": figures["devices"]},
     }
     with pictures.theme_style("light"):
-        figure = new_figure(14, 4)
+        figure = new_figure(11, 4)
         all_axes = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(all_axes, panels.items(), strict=True):
             for name, rows in lines.items():

@@ -22,7 +22,7 @@ import numpy as np
 import optax
 import pgx
 from flax import nnx
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from jax_ttt.config.published_systems import PUBLISHED
 from jax_ttt.config.settings import Config
@@ -43,7 +43,7 @@ class Moment(NamedTuple):
 
 
 class Plain(nnx.Module):
-    """Antognini's network of nnx layers on flat boards, which holds the weights."""
+    """Antognini's network of nnx layers, which holds the weights."""
 
     def __init__(self, config: Config) -> None:
         planes, num_actions = pgx_games.sizes(config.env_id)
@@ -54,9 +54,9 @@ class Plain(nnx.Module):
             layers += [nnx.Linear(num_in, num_out, rngs=nnx.Rngs(0)), nnx.relu]
         self.layers = nnx.Sequential(*layers[:-1], nnx.tanh)
 
-    def __call__(self, features: Float[Array, "B F"]) -> Float[Array, "B A"]:
+    def __call__(self, obs: Bool[Array, "B H W 2"]) -> Float[Array, "B A"]:
         """Return the values, -1 to 1."""
-        return self.layers(features)
+        return self.layers(stone_boards.cells(obs).astype(jnp.float32))
 
 
 def main(argv: Sequence[str] | None) -> int:
@@ -132,7 +132,7 @@ def play_evaluation(
     """
     env = pgx_games.make_env(config.env_id)
     init_key, key = jax.random.split(key)
-    num_games = config.evaluation.num_games(is_exact=False)
+    num_games = config.evaluation.num_eval_games(is_exact=False)
     env_state = pgx_games.init(env, init_key, num_games)
     agent = pgx_games.player_in_seat(env_state, "both")
     total = np.zeros(num_games)
@@ -157,7 +157,7 @@ def choose_moves(
     network: nnx.Module, uniform: jax.Array, env_state: pgx.State, epsilon: jax.Array
 ) -> jax.Array:
     """Return the move to play in each game."""
-    q_values = network(stone_boards.cells(env_state.observation))
+    q_values = network(env_state.observation)
     legal = env_state.legal_action_mask
     return equations.epsilon_greedy(uniform, q_values, legal, epsilon)
 
@@ -167,7 +167,7 @@ def contest(
     network: nnx.Module, key: jax.Array, env_state: pgx.State, agent: jax.Array
 ) -> jax.Array:
     """Return the network's move where it is the agent's turn, else a random one."""
-    q_values = network(stone_boards.cells(env_state.observation))
+    q_values = network(env_state.observation)
     best = equations.greedy(q_values, env_state.legal_action_mask)
     drawn = random_players.random_player(key, env_state)
     return jax.numpy.where(pgx_games.is_turn(env_state, agent), best, drawn)
@@ -184,13 +184,13 @@ def learn(
     move: pgx_games.Move,
 ) -> jax.Array:
     """Take one gradient step in place and return the loss."""
-    next_q_values = target_network(stone_boards.cells(after.observation))
+    next_q_values = target_network(after.observation)
     target = equations.td_target(
         move.reward, move.discount, next_q_values, after.legal_action_mask
     )
 
     def loss_fn(network: nnx.Module) -> jax.Array:
-        q_values = network(stone_boards.cells(before.observation))
+        q_values = network(before.observation)
         return equations.loss(q_values, action, target, move.live)
 
     loss, grads = nnx.value_and_grad(loss_fn)(network)

@@ -3,17 +3,19 @@
 Each process uses a cache folder of the benchmark instead of the user's.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 """The folder in which `python -m tools...` works."""
+_POLL_SECONDS = 0.02
 
 
 class Child(NamedTuple):
@@ -24,18 +26,30 @@ class Child(NamedTuple):
     output: str
 
 
+class Watched(NamedTuple):
+    """How a process with a time limit ended."""
+
+    seconds: float
+    """Wall seconds until its end, or until it was killed at its limit."""
+    code: int | None
+    """Its exit code; None if it was killed at its limit."""
+    moments: dict[str, float]
+    """Seconds until each event that happened, by the event's name."""
+    output: str
+    """All that it printed, on stdout and stderr."""
+
+
 def run_module(
     module: str,
     args: Sequence[str],
     cache: Path | None,
     until: str = "",
-    also: Mapping[str, str] | None = None,
 ) -> Child:
     """Run a module in a process; without `cache` it caches no compiled programs.
 
     If `until` is given, the wall seconds end when the process has printed it. The
     input is then closed. CPU seconds count the whole process. It gets this process's
-    environment and the variables `also`, and runs in the repository's root.
+    environment and runs in the repository's root.
 
     Raises:
         RuntimeError: the process failed, or did not print `until`.
@@ -44,7 +58,7 @@ def run_module(
     with tempfile.TemporaryFile() as errors:
         with subprocess.Popen(
             [sys.executable, "-m", module, *args],
-            env={**_environment(cache), **(also or {})},
+            env=_environment(cache),
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -60,6 +74,54 @@ def run_module(
             errors.seek(0)
             raise RuntimeError(f"python -m {module} failed: {errors.read().decode()}")
     return Child(wall, _cpu_seconds() - before, output.decode())
+
+
+def watch_module(
+    module: str,
+    args: Sequence[str],
+    cache: Path,
+    folder: Path,
+    limit: int,
+    events: Mapping[str, Callable[[Path, str], bool]],
+) -> Watched:
+    """Run a module in a process in `folder`, and kill it after `limit` seconds.
+
+    Compiled programs are cached in `cache`. `events` are functions of the folder and of
+    the output so far: while the process runs, each is asked some fifty times a second
+    whether its event has happened, until it has.
+    """
+    variables = _environment(cache)
+    paths = [str(ROOT), *filter(None, [variables.get("PYTHONPATH")])]
+    # Its output is a file, into which Python would print late.
+    variables |= {"PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+    moments: dict[str, float] = {}
+    with tempfile.TemporaryFile() as written:
+
+        def output() -> str:
+            # The process writes at the same file offset, so it must stay where it is.
+            return os.pread(written.fileno(), 2**24, 0).decode(errors="replace")
+
+        begin = time.perf_counter()
+        with subprocess.Popen(
+            [sys.executable, "-m", module, *args],
+            env=variables,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+        ) as child:
+            try:
+                code, seconds = None, 0.0
+                while code is None and seconds < limit:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        code = child.wait(min(_POLL_SECONDS, limit - seconds))
+                    seconds = time.perf_counter() - begin
+                    for name in events.keys() - moments.keys():
+                        if events[name](folder, output()):
+                            moments[name] = seconds
+            finally:
+                child.kill()  # does nothing if it has ended
+        return Watched(seconds, code, moments, output())
 
 
 def _read(child: subprocess.Popen[bytes], until: bytes) -> bytes:

@@ -1,14 +1,15 @@
 """The costs of agents until they are proven: rows of agents, and their summary."""
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from jax_ttt.config.game_facts import SEATS, Seat
+from jax_ttt.config.grade import Grade, wilson_interval
 from jax_ttt.files import json_records
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.grade import Grade, wilson_interval
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver import win_rate_ceiling
+from jax_ttt.solver import policies
 from tools.benchmarks.progress import say
 from tools.benchmarks.timing import Figures, Timed, show
 
@@ -34,13 +35,10 @@ class ProofRow:
     grade: Grade  # at the end
 
 
-def show_agents(
-    name: str, rows: Sequence[ProofRow], end: str, units: Sequence[str]
-) -> Figures:
+def show_agents(name: str, rows: Sequence[ProofRow], end: str) -> Figures:
     """Print and return how many agents were proven, and at which costs.
 
-    `end` describes the whole training. `units` are the fields of `Spent` to print for
-    the proofs, besides seconds.
+    `end` describes the whole training.
     """
     failed = [row.seed for row in rows if row.proven_from is None]
     figures = show_pass_rate(name, [row.seed for row in rows], failed)
@@ -52,7 +50,7 @@ def show_agents(
     }
     for moment, text in moments.items():
         spent = [s for row in rows if (s := getattr(row, moment)) is not None]
-        counted = () if moment == "end" else units
+        counted = () if moment == "end" else ("updates", "games")
         figures[moment] = show_spent(f"{name}, {text}", spent, counted)
     return figures | {"agents": [json_records.to_dict(row) for row in rows]}
 
@@ -78,13 +76,11 @@ def show_ceiling(name: str, grades: Mapping[int, Grade | None]) -> Figures:
     grade.
     """
     tree = trees.enumerated("tic_tac_toe")
-    most: dict[Seat, float] = {
-        seat: win_rate_ceiling.most_wins(tree, seat) for seat in SEATS
-    }
+    most: dict[Seat, float] = {seat: policies.most_wins(tree, seat) for seat in SEATS}
     wins = {
-        seed: 100 * grade.mean_win_rate
+        seed: 100 * grade.win_rate
         for seed, grade in grades.items()
-        if grade is not None and grade.mean_win_rate is not None
+        if grade is not None and not math.isnan(grade.win_rate)
     }
     below = {
         seed: wins.get(seed)

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pgx
 
@@ -15,8 +16,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading.sampled_match import play_seats
 from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import loop, programs
-from jax_ttt.training.layout import Layout, run_key
+from jax_ttt.training import chunks, loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused
 
@@ -35,7 +35,7 @@ def measure_steps(rounds: int) -> Figures:
     counts: list[list[float]] = [[] for _ in names]
 
     def count_moves(run: Callable[[], Metrics], count: list[float]) -> None:
-        count.append(float(run().env_steps))
+        count.append(float(run().env_steps.sum()))
 
     runs = [
         functools.partial(count_moves, run, count)
@@ -73,11 +73,12 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, after compilation."""
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
-    learner, key = loop.make_learner(config, seed=0), run_key(0)
-    state = programs.start_program(learner, key, layout=Layout())
+    learner = loop.make_learner([config], seeds=[0])
+    keys = jnp.asarray(chunks.run_keys([0]))
+    state = chunks.start_program(learner, keys, mesh=None)
 
     def run() -> object:
-        return jax.block_until_ready(loop.grade_on_devices(learner, state, key, tree))
+        return jax.block_until_ready(loop.grade_on_devices(learner, state, keys, tree))
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}
@@ -106,7 +107,7 @@ def measure_arena(rounds: int) -> Figures:
 def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, after compilation."""
     config = PRESETS["tictac-q"]
-    learner = loop.make_learner(config, seed=0)
+    learner = Learner.of(config, loop.make_opponent(config, seed=0))
     init = jax.jit(Learner.init)
     chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
     num_games = 0

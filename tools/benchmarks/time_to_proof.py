@@ -4,14 +4,12 @@ import itertools
 import time
 from collections.abc import Iterator, Mapping
 
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config, Precision
 from jax_ttt.files.metrics_rows import AgentResult
-from jax_ttt.grading import training_evaluation
-from jax_ttt.grading.grade import Grade
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.training import loop, many_agents
-from jax_ttt.training.layout import run_key
+from jax_ttt.training import chunks, loop, many_agents, run_state
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import (
     Spent,
@@ -43,25 +41,25 @@ def measure_preset(preset: Preset, seeds: range) -> Figures:
             for seed in seeds
         ]
     end = f"all {count_phrase(config.run.num_updates, 'update')}"
-    return show_agents(preset, rows, end, ("updates", "games"))
+    return show_agents(preset, rows, end)
 
 
 def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]]:
     """Train one agent, yielding its exact evaluations with the costs so far."""
-    steps = loop.training_steps(loop.make_learner(config, seed), run_key(seed))
+    learner = loop.make_learner([config], [seed])
+    steps = loop.training_steps(learner, chunks.run_keys([seed]))
     cpu_seconds = 0.0
     while True:
         begin = time.process_time()
-        progress = next(steps, None)
-        if progress is None:
+        step = next(steps, None)
+        if step is None:
             return
-        if progress.evaluation is None:
+        if step.evaluation is None:
             cpu_seconds += time.process_time() - begin
             continue
-        spent = Spent(
-            progress.seconds, cpu_seconds, progress.update, int(progress.games)
-        )
-        yield spent, training_evaluation.grade_evaluation(config, progress.evaluation)
+        counts = step.counts.of_agent()
+        spent = Spent(counts.seconds, cpu_seconds, counts.update, counts.games)
+        yield spent, run_state.grade_of(config, step.evaluation)
 
 
 def measure_ceiling(seeds: range) -> Figures:
@@ -88,4 +86,6 @@ def measure_precision(precision: Precision, seeds: range) -> Figures:
 def train_agents(precision: Precision, seeds: range) -> Iterator[AgentResult]:
     """Train one agent per seed, graded at its end."""
     config = PRESETS["default"].replace(precision=precision)
-    return many_agents.train_jobs([many_agents.Job(config, seed) for seed in seeds])
+    jobs = [many_agents.Job(config, seed) for seed in seeds]
+    for block in many_agents.train_blocks(jobs):
+        yield from block.results()

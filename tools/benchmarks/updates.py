@@ -13,8 +13,8 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training import chunk_lengths, loop, programs
-from jax_ttt.training.layout import KeyData, Layout, run_key
+from jax_ttt.training import chunks, loop
+from jax_ttt.training.chunks import KeyData
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 
@@ -22,7 +22,6 @@ NUM_UPDATES = 90
 """Updates in a round: ten batches of games in lock-step."""
 NUM_PRODUCTS = 200
 """Matrix products in a round."""
-_ALONE = Layout()
 
 
 def measure_updates(rounds: int) -> Figures:
@@ -74,30 +73,25 @@ def plain(config: Config) -> Callable[[], object]:
     return run
 
 
-def fused(
-    config: Config, num_updates: int = NUM_UPDATES, layout: Layout = _ALONE
-) -> Callable[[], Metrics]:
+def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metrics]:
     """Return a function that continues an agent's training for `num_updates`."""
-    learner = loop.make_learner(config, seed=0)
-    return continued(learner, run_key(0), num_updates, layout)
+    learner = loop.make_learner([config], seeds=[0])
+    return continued(learner, chunks.run_keys([0]), num_updates)
 
 
 def continued(
-    learner: Learner, key: KeyData, num_updates: int, layout: Layout = _ALONE
+    learner: Learner, keys: KeyData, num_updates: int
 ) -> Callable[[], Metrics]:
-    """Return a function that continues training for `num_updates`, as a run does.
+    """Return a function that continues a batch's training for `num_updates`.
 
-    `key` is the key of the run, or the keys of many agents.
+    It computes what a run does; `keys` are the agents' keys.
     """
-    learner, key = layout.put_learner(learner, key)
-    advance = programs.advance_program.jitted(
-        quickly=chunk_lengths.is_short_run(learner.config)
-    )
-    state = programs.start_program(learner, key, layout=layout)
+    state = chunks.start_program(learner, jnp.asarray(keys), mesh=None)
+    advance = chunks.chunk_program.jitted()
 
     def run() -> Metrics:
         nonlocal state
-        state, metrics = advance(learner, state, num_updates=num_updates, layout=layout)
+        state, metrics = advance(learner, state, num_updates=num_updates, mesh=None)
         return jax.block_until_ready((state, metrics))[1]
 
     return run

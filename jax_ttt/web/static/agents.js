@@ -6,7 +6,7 @@ import { gameOf } from "./rules.js";
 import * as storage from "./storage.js";
 
 const NAMES = "agent."; // begin of the names of agents in the storage
-const BROWSER = "browser/"; // how the id of an agent of this browser begins
+export const BROWSER = "browser/"; // how the id of an agent of this browser begins
 const FULL = "This browser has no room left: download or delete an agent.";
 
 // A name with the kind of agent, once.
@@ -203,31 +203,5 @@ export class Agents {
     const entry = this.get(id);
     const name = entry.source === "live" ? this.nameFor(file) : entry.name;
     storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, bytes);
-  }
-
-  // The agents that neither the package nor a run has: { agents: [{ id, name, data }], in
-  // base64, missing: the titles of those that could not be read }.
-  async exported() {
-    const agents = [];
-    const missing = [];
-    for (const { id, name, title, source } of this.list) {
-      if (!["browser", "kept", "live"].includes(source)) continue;
-      try {
-        const { bytes, file } = await this.load(id);
-        const shown = source === "live" ? this.nameFor(file) : name;
-        agents.push({ id, name: shown, data: storage.toBase64(bytes) });
-      } catch {
-        missing.push(title); // of a server that has ended
-      }
-    }
-    return { agents, missing };
-  }
-
-  // Whether an agent of an exported file is here already, with the same contents.
-  async isHere({ id, name, bytes }) {
-    const { sha256 } = readAgent(bytes);
-    const alike = this.list.filter((entry) => entry.id === id || entry.id === BROWSER + name);
-    const keys = await Promise.allSettled(alike.map((entry) => this.load(entry.id)));
-    return keys.some(({ value }) => value && value.key.endsWith(`#${sha256}`));
   }
 }

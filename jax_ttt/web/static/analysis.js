@@ -56,13 +56,13 @@ export class Analysis {
     this.movers = { x: PERSON, o: PERSON }; // who moves each side in a match
     this.isMatch = false; // whether they move now, and not the person alone
     this.setup = null; // the position that is being set up
-    this.layers = new Set(["exact", ...app.kinds, ...app.settings.layers]);
+    this.layers = new Set(["exact", ...app.selection.kinds, ...app.settings.layers]);
   }
 
   // Who can move a side: [id, title].
   get choices() {
-    const { agents, rules } = this.app;
-    const entries = agents.for(rules.envId).map(({ id, title }) => [id, title]);
+    const { selection, rules } = this.app;
+    const entries = selection.entries.map(({ id, title }) => [id, title]);
     const expert = isSolved(rules) ? [[EXPERT, LEVELS[EXPERT].name]] : [];
     return [[PERSON, "You"], ...entries, ...expert];
   }
@@ -75,11 +75,11 @@ export class Analysis {
   }
 
   playerOf(id) {
-    const { engine, rules, agents, choices } = this.app;
+    const { engine, rules, agents, selection } = this.app;
     if (id === PERSON) return null;
     if (id === EXPERT) return perfectPlayer({ engine, rules });
     const load = () => agents.load(id);
-    return agentPlayer({ engine, rules, load, depth: choices.depth });
+    return agentPlayer({ engine, rules, load, depth: selection.choices.depth });
   }
 
   // Choose who moves a side in the next match.
@@ -97,7 +97,7 @@ export class Analysis {
   // Let the chosen players move from the position that is shown; after the end of a game,
   // from its start. The moves that were there can be shown again.
   play() {
-    const { game } = this.app;
+    const { game } = this.app.play;
     if (game.isOver && game.isLatest) game.at = 0;
     if (!game.isLatest) game.branch();
     this.isMatch = true;
@@ -106,7 +106,7 @@ export class Analysis {
   }
 
   stop() {
-    const { game } = this.app;
+    const { game } = this.app.play;
     this.isMatch = false;
     game.stop();
     game.players = this.players;
@@ -116,15 +116,15 @@ export class Analysis {
   // Set up a position from the one that is shown.
   beginSetup() {
     this.stop();
-    const { rules, game } = this.app;
-    this.setup = new Setup(rules, game.position);
+    const { rules, play } = this.app;
+    this.setup = new Setup(rules, play.game.position);
     this.app.reveal();
     this.app.changed();
   }
 
   endSetup() {
     const { position } = this.setup.result;
-    if (position) this.app.beginAnalysis(position);
+    if (position) this.app.play.beginAnalysis(position);
   }
 
   cancelSetup() {
@@ -134,7 +134,7 @@ export class Analysis {
 }
 
 function MoverChoice({ app, side }) {
-  const { analysis, rules } = app;
+  const { analysis } = app.play;
   const id = `mover-${side}`;
   const options = analysis.choices.map(
     ([mover, title]) =>
@@ -153,9 +153,9 @@ function MoverChoice({ app, side }) {
 }
 
 function Match({ app }) {
-  const { analysis } = app;
+  const { analysis } = app.play;
   return html`
-    <fieldset>
+    <fieldset disabled=${analysis.setup !== null}>
       <legend>Let agents play</legend>
       <${MoverChoice} app=${app} side="x" />
       <${MoverChoice} app=${app} side="o" />
@@ -171,7 +171,8 @@ function Match({ app }) {
 
 // The tools of a position that is being set up. They stand beside the board.
 export function SetupTools({ app }) {
-  const { analysis, rules } = app;
+  const { rules } = app;
+  const { analysis } = app.play;
   const { setup } = analysis;
   const tools = [
     ["x", LETTERS.x],
@@ -220,7 +221,12 @@ export function AnalysisTools({ app }) {
     </p>
     <${Match} app=${app} />
     <div class="bar">
-      <button type="button" onClick=${() => app.analysis.beginSetup()}>Set up a position</button>
+      <${Button}
+        isDisabled=${app.play.analysis.setup !== null}
+        onClick=${() => app.play.analysis.beginSetup()}
+      >
+        Set up a position
+      <//>
     </div>
   `;
 }

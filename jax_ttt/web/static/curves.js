@@ -176,7 +176,7 @@ function proofText(proven) {
 
 // The results against random play by side. `rows` are { update, grade }; `update` is
 // marked, null for none; `reason` stands where there are no curves.
-export function LearningCurves({ rules, rows, update, reason }) {
+export function LearningCurves({ rows, update, reason }) {
   const [pointed, onPoint] = useState(null);
   const proven = provenFrom(rows);
   const charts = SIDES.map((side) => {
@@ -231,9 +231,9 @@ export function hasRounds(rows) {
   return rows.some((row) => SIDES.some((side) => typeof endsOf(row, side) === "number"));
 }
 
-// How many positions with a move that loses were left after each round, by side; the
+// The number of moves that beat the agent after each round, by side; the
 // height is logarithmic.
-export function RoundCurves({ rules, rows }) {
+export function RoundCurves({ rows }) {
   const [pointed, onPoint] = useState(null);
   const rounds = rows.filter((row) => hasRounds([row]));
   if (rounds.length < 2) {
@@ -261,7 +261,7 @@ export function RoundCurves({ rules, rows }) {
   return html`
     <div class="curves one">
       <${Chart}
-        caption="Losing ends: positions with a move of the agent after which it loses"
+        caption="Losing ends: moves of the opponent that beat the agent"
         label=${`Losing ends, ${read(rounds.at(-1))}. ${proofText(proven)}`}
         rows=${rounds}
         marks=${marks.map((count) => [height(count), number(count)])}

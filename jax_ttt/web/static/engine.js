@@ -1,9 +1,9 @@
 // Calls of the computing part of the page: each kind of task has a Web Worker of its own,
 // so that a move never waits for a proof. All results are promises.
 
-import { Rules } from "./rules.js";
+import { rulesOf } from "./rules.js";
 
-const MOST_AGENTS = 6; // agents in a worker's memory: a training makes one after another
+const MAX_AGENTS = 6; // agents in a worker's memory: a training makes one after another
 
 // The exported page has the worker's address in an element, since a page from file:// may
 // not load a worker from another file.
@@ -63,7 +63,7 @@ class Client {
       return { key };
     }
     this.sent.add(key);
-    if (this.sent.size <= MOST_AGENTS) return { key, bytes, rows };
+    if (this.sent.size <= MAX_AGENTS) return { key, bytes, rows };
     const [forget] = this.sent;
     this.sent.delete(forget);
     return { key, bytes, rows, forget };
@@ -85,6 +85,7 @@ export class Engine {
   // needed for the rows of tables.
   constructor(tree, address = workerAddress()) {
     this.tree = tree;
+    this.address = address;
     this.clients = {
       values: new Client(address),
       exact: new Client(address),
@@ -97,15 +98,24 @@ export class Engine {
   }
 
   // An agent's value of each move to its mover (NaN where illegal) after `depth` moves of
-  // best play, and its move: { values, move, depth }. `agent` is { key, bytes }.
+  // best play, and its move: { values, move, isCorrected (whether the move is a correction),
+  // depth }. `agent` is { key, bytes }.
   async values({ envId, agent, position, depth = 0 }) {
     const task = { name: "values", envId, position, depth };
     return this.clients.values.request(task, agent, await this.rows(envId));
   }
 
+  // The next moves of an agent that plays both sides, at most `length`.
+  async line({ envId, agent, position, depth, length }) {
+    const task = { name: "line", envId, position, depth, length };
+    return this.clients.values.request(task, agent, await this.rows(envId));
+  }
+
   // The result under best play, or null if it is not known in time or the game is over:
   // { value (-1, 0 or 1 to the mover), moves (to the end, 0 for a draw), best (actions:
-  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. A call
+  // the quickest wins or latest losses), actions: [{ action, value, moves }] }. Where stones
+  // fall, `moves` may be null: the value is known, and the number of moves is not. Then all moves
+  // with the best value are best, as far as no win or loss at once decides between them. A call
   // with `latest` is for the position on the board: it waits for all calls without it, and
   // the next such call replaces it unless it has begun. The promise of a replaced call is
   // rejected with an "AbortError".
@@ -150,8 +160,44 @@ export class Engine {
     this.clients.grade.stop(new Error("the check was stopped"));
   }
 
+  // Train an agent of tic-tac-toe in the page: see `LEARNERS` in learner_settings.js and
+  // `LearningRun`. `onStep` gets the messages of `PacedRun` in learning_run.js, more than ten
+  // in a second. Resolves to the last one with `bytes`, the agent's file, at the end or when
+  // it is stopped; another training stops it.
+  async learn({ learner, seed, settings, onStep }) {
+    const envId = "tic_tac_toe";
+    const cells = await this.rows(envId);
+    const task = { name: "learn", envId, cells, learner, seed, settings };
+    this.clients.learn ??= new Client(this.address);
+    return this.clients.learn.request(task, null, null, onStep);
+  }
+
+  // Send a command to the training, if there is one: see `direct` of `PacedRun`.
+  async direct(command) {
+    await this.clients.learn?.request({ name: "direct", command }, null, null);
+  }
+
+  // Whether each move of a side in a game is the agent's: see `compareMoves` in agent_lines.js.
+  async agentMoves({ envId, agent, moves, side }) {
+    const task = { name: "agentMoves", envId, moves, side };
+    return this.clients.values.request(task, agent, await this.rows(envId));
+  }
+
+  // Lines of play of an agent: see `checkLines` in agent_lines.js. `onProgress` gets
+  // { lines, contradiction }.
+  async lines({ envId, agent, side, goal, count, onProgress }) {
+    const task = { name: "lines", envId, side, goal, count };
+    this.clients.lines ??= new Client(this.address);
+    return this.clients.lines.request(task, agent, await this.rows(envId), onProgress);
+  }
+
+  // Stop the lines that are played; their promises are rejected.
+  stopLines() {
+    this.clients.lines?.stop(new Error("the check was stopped"));
+  }
+
   // The positions of the rows of tables; only enumerable games have tables.
   async rows(envId) {
-    return new Rules(envId).isEnumerable ? (await this.tree()).cells : null;
+    return rulesOf(envId).isEnumerable ? (await this.tree()).cells : null;
   }
 }

@@ -10,6 +10,8 @@ function pause(ms) {
 }
 
 export class Game {
+  rules; players; changed; start;
+
   // `players` has for each side a function that resolves to the move in a position, or
   // null where the person moves. `changed()` is called after each change, with
   // { moved, ended, started, undone } where that holds.

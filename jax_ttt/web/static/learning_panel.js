@@ -2,14 +2,11 @@
 
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
-import { historyOf, seatOf, sourceOfRates } from "./grades.js";
-import { LETTERS, Rules, SIDES } from "./rules.js";
+import { seatOf, sourceOfRates } from "./grades.js";
+import { LETTERS, Rules, SIDES, rulesOf } from "./rules.js";
 import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
 
-const NO_SERVER =
-  "Training is missing in this page, since it works without a server. " +
-  "With the program installed, python -m jax_ttt.web trains agents here.";
 const WORDS =
   "An update is one step of learning, from moves in many games at once. A proof follows every " +
   "line of play against the agent: if it loses none, nobody can beat it.";
@@ -58,8 +55,7 @@ function valueAt({ min, max }, position) {
 
 function Slider({ training, id, setting }) {
   const { name, help } = SLIDERS[id];
-  const moving = training.positions[id];
-  const value = moving === undefined ? setting.value : valueAt(setting, moving);
+  const value = training.valueOf(id);
   const text = String(Number(value.toPrecision(3)));
   return html`
     <div class="slider">
@@ -70,11 +66,12 @@ function Slider({ training, id, setting }) {
         id=${id}
         min="0"
         max=${STEPS}
-        value=${moving ?? positionOf(setting, value)}
+        value=${positionOf(setting, value)}
         aria-valuetext=${text}
         aria-describedby=${`${id}-help`}
-        onInput=${(event) => training.move(id, Number(event.target.value))}
-        onChange=${() => training.change({ [id]: value })}
+        onInput=${(event) => training.move(id, valueAt(setting, Number(event.target.value)))}
+        onChange=${(event) =>
+          training.change({ [id]: valueAt(setting, Number(event.target.value)) })}
       />
       <p class="note" id=${`${id}-help`}>${help}</p>
     </div>
@@ -82,15 +79,19 @@ function Slider({ training, id, setting }) {
 }
 
 function Sliders({ training }) {
-  const { settings, learn_from_people, from_people, people_games, status } = training.status;
+  const { settings, from_people, people_games, status } = training.status;
   const isMoved = Object.values(settings).some(({ moved }) => moved);
-  const games = status === "idle" ? "once training has begun" : `${number(people_games)} so far`;
+  const isBegun = from_people && status !== "idle";
+  const games = isBegun ? `${number(people_games)} so far` : "once training has begun";
   return html`
-    ${Object.keys(SLIDERS)
-      .filter((id) => id in settings)
-      .map(
-        (id) => html`<${Slider} key=${id} training=${training} id=${id} setting=${settings[id]} />`,
-      )}
+    <div class="sliders">
+      ${Object.keys(SLIDERS)
+        .filter((id) => id in settings)
+        .map(
+          (id) =>
+            html`<${Slider} key=${id} training=${training} id=${id} setting=${settings[id]} />`,
+        )}
+    </div>
     <div class="bar">
       <${Button} isDisabled=${!isMoved} onClick=${() => training.setDefaults()}>Defaults<//>
     </div>
@@ -99,7 +100,7 @@ function Sliders({ training }) {
       html`<div class="switches">
         <${Check}
           label="Learn from my games, too"
-          checked=${learn_from_people}
+          checked=${training.valueOf("learn_from_people")}
           onChange=${(isOn) => training.change({ learn_from_people: isOn })}
         />
         <span class="note">${games}</span>
@@ -133,14 +134,12 @@ function Figures({ training }) {
   `;
 }
 
-// What can be done with the agent that learns. It never becomes the opponent by itself.
-function AgentInTraining({ app }) {
-  const { training, agents } = app;
-  if (!training.hasAgent) return null;
+// Keep the agent in training under a name.
+function SaveForm({ app, entry }) {
   const save = (event) => {
     event.preventDefault();
     const { input } = event.target.elements;
-    training.save(input.value);
+    app.training.save(input.value);
     input.value = "";
   };
   return html`
@@ -150,27 +149,58 @@ function AgentInTraining({ app }) {
         class="name"
         aria-label="Name of the agent"
         maxlength="60"
-        placeholder=${agents.nameFor(agents.live)}
+        placeholder=${app.agents.nameFor(entry)}
       />
       <button type="submit">Save under a name</button>
-      <button type="button" onClick=${() => download(app, agents.live.id)}>
-        Download<span class="unseen"> from training</span>
-      </button>
-      <button type="button" onClick=${() => training.play()}>
-        Play against it<span class="unseen"> from training</span>
-      </button>
     </form>
   `;
+}
+
+// The seed of the next trainings, where this page trains: the same one gives the same agent.
+function SeedField({ training }) {
+  return html`
+    <label class="seed">
+      Seed
+      <input
+        class="name"
+        inputmode="numeric"
+        maxlength="9"
+        placeholder="any"
+        value=${training.seedText}
+        onInput=${(event) => training.chooseSeed(event.target.value)}
+      />
+    </label>
+  `;
+}
+
+// What brings the agent in training to the board, where it is not there.
+function BoardButton({ training }) {
+  const { otherGame } = training;
+  if (!otherGame && (!training.hasAgent || training.isOnBoard)) return null;
+  const isBegun = training.status.status !== "idle";
+  const subject = isBegun ? "This training is of" : "It learns";
+  const text = otherGame
+    ? html`<span>${subject} <b>${otherGame}</b>, not ${isBegun && "of "}the open game.</span>`
+    : html`<span>The board does not show the agent in training.</span>`;
+  const open = () => (training.hasAgent ? training.showOnBoard() : training.openGame());
+  const verb = otherGame ? `Open ${otherGame}` : "Show its values";
+  const canOpen = training.hasAgent || training.isOffered;
+  return html`<p class="notice">
+    ${text}${canOpen && html`<button type="button" onClick=${open}>${verb}</button>`}
+  </p>`;
 }
 
 function Train({ app }) {
   const { training } = app;
   const { learner, learners, isBusy, isLost, status } = training;
+  const isIdle = !status || status.status === "idle";
   const isPaused = status?.status === "paused";
   const options = learners.map(({ id, title }) => [id, title, isBusy]);
-  const help = learners.find(({ id }) => id === learner)?.help;
+  const look = ["verdict-live"];
+  if (training.isProven) look.push("proven");
+  if (training.isProven && training.isMoment) look.push("moment");
   return html`
-    <section class="part" aria-label="Training">
+    <section class="part training" aria-label="Training">
       <${Radios}
         name="learner"
         legend="What learns"
@@ -178,14 +208,13 @@ function Train({ app }) {
         value=${learner}
         onChange=${(id) => training.choose(id)}
       />
-      <p class="note">${help} ${WORDS}</p>
       <div class="bar">
         <${Button}
           look="primary"
-          isDisabled=${isLost || !status || isBusy}
+          isDisabled=${isLost || !status || (isBusy && !training.source.isHere)}
           onClick=${() => training.start()}
         >
-          Start
+          ${isIdle || !training.source.isHere ? "Start" : "Again"}
         <//>
         <${Button}
           isDisabled=${isLost || !isBusy}
@@ -194,41 +223,45 @@ function Train({ app }) {
           ${isPaused ? "Continue" : "Pause"}
         <//>
         <${Button}
-          isDisabled=${isLost || !status || status.status === "idle"}
+          isDisabled=${isLost || isIdle}
           onClick=${() => training.reset()}
         >
           Reset
         <//>
+        ${training.source.isHere && html`<${SeedField} training=${training} />`}
       </div>
-      ${
-        training.otherGame &&
-        html`<p class="note">
-          This training is of <b>${training.otherGame}</b>, not of the open game.
-        </p>`
-      }
-      <div class="state-line">
-        <p class="state">${training.stateText}</p>
-        <p class=${training.isProven ? "verdict-live proven" : "verdict-live"}>
-          ${training.proofText && training.otherGame ? `${training.otherGame}: ` : ""}
-          ${training.proofText}
-        </p>
-      </div>
+      <${BoardButton} training=${training} />
+      <p class="state">${training.stateText}</p>
       <progress max="1" value=${training.share} aria-label="Updates made"></progress>
+      <p class=${look.join(" ")}>
+        ${training.proofText && training.otherGame ? `${training.otherGame}: ` : ""}
+        ${training.proofText}
+      </p>
       <p class="problem" role="alert">${training.problem || status?.error || ""}</p>
-      <${AgentInTraining} app=${app} />
     </section>
   `;
 }
 
-function Details({ training }) {
+function TrainingSettings({ training }) {
   if (!training.status) return null;
   if (!training.hasSettings) {
     return html`<p class="part note">The settings are shown once this training has begun.</p>`;
   }
   return html`
-    <section class="part" aria-label="Figures and settings of the training">
-      <${Figures} training=${training} />
+    <section class="part" aria-label="Settings of the training">
       <${Sliders} training=${training} />
+    </section>
+  `;
+}
+
+// What learns, in words and figures.
+function Details({ training }) {
+  const { learner, learners } = training;
+  const help = learners.find(({ id }) => id === learner)?.help;
+  return html`
+    <section class="part" aria-label="Figures of the training">
+      ${training.hasSettings && html`<${Figures} training=${training} />`}
+      <p class="note">${help} ${WORDS}</p>
     </section>
   `;
 }
@@ -267,7 +300,7 @@ function Rounds({ training, rows }) {
   const left = ends === 1 ? "1 losing end is left." : `${number(ends)} losing ends are left.`;
   return html`
     ${row && html`<p>Round ${number(rounds.length)}: ${left}${next}</p>`}
-    <${RoundCurves} rules=${training.rules} rows=${rows} />
+    <${RoundCurves} rows=${rows} />
     ${
       row &&
       html`<div class="proofs">
@@ -285,29 +318,38 @@ function titleOfTraining({ agents, training }) {
   return training.otherGame ? `${title}, ${training.otherGame}` : title;
 }
 
-// Whose curves are shown: { title, rules, rows, update, reason, isTraining, isLoading }.
-function shownCurves(app) {
-  const { training, rules, agent, update } = app;
+// The agent that the panel is about, the one in training or the selected one:
+// { entry (or null), update, isTraining }.
+function subjectOf({ agents, selection, training }) {
+  const { agent, update } = selection;
   const isSelected = agent?.source === "live";
-  if (isSelected || training.isShown) {
+  if (!isSelected && !training.isShown) return { entry: agent, update, isTraining: false };
+  return { entry: agents.live, update: isSelected ? update : null, isTraining: true };
+}
+
+// Its curves: { title, rows, update, reason, isTraining, isLoading }.
+function shownCurves(app) {
+  const { training, rules, grades } = app;
+  const { entry: agent, update, isTraining } = subjectOf(app);
+  if (isTraining) {
     return {
       title: titleOfTraining(app),
-      rules: training.rules,
       rows: training.rows,
-      update: isSelected ? update : null,
+      update,
       reason: "the curves begin soon",
-      isTraining: true,
+      isTraining,
     };
   }
-  if (!agent) return { title: "", rules, rows: [], update: null, reason: "no agent" };
-  const { rows, isLoading, error } = historyOf(app, rules, agent);
+  if (!agent) return { title: "", rows: [], update: null, reason: "no agent" };
+  const { rows, isLoading, error } = grades.historyOf(rules, agent);
   const reason = isLoading ? "loading…" : error || "no history";
-  return { title: agent.title, rules, rows, update, reason, isTraining: false, isLoading };
+  return { title: agent.title, rows, update, reason, isTraining: false, isLoading };
 }
 
 function Curves({ app }) {
-  const { training, agent } = app;
-  const { title, rules, rows, update, reason, isTraining, isLoading } = shownCurves(app);
+  const { training } = app;
+  const { agent } = app.selection;
+  const { title, rows, update, reason, isTraining, isLoading } = shownCurves(app);
   const rounds = rows.filter((row) => hasRounds([row]));
   const hasTraining = training.status && training.status.status !== "idle";
   const canChoose = hasTraining && agent && agent.source !== "live";
@@ -321,35 +363,45 @@ function Curves({ app }) {
         canChoose &&
         html`<${Radios}
           name="curves"
-          legend="Curves of"
+          legend="Shown here"
           options=${options}
           value=${isTraining ? "training" : "agent"}
           onChange=${(value) => training.show(value === "training")}
         />`
       }
+      ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
+      ${!isTraining && rounds.length > 1 && html`<${RoundCurves} rows=${rows} />`}
+      <${LearningCurves} rows=${rows} update=${update} reason=${reason} />
       <p class="note">
         ${title && `${title}: `}
         ${rows.length > 0 && `${METHODS[sourceOfRates(rows)]} against random play. `}
         ${isLoading && `computing the results of ${agent.snapshots.length} snapshots…`}
         ${title && rows.length === 0 && !isLoading && reason}
       </p>
-      ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
-      ${!isTraining && rounds.length > 1 && html`<${RoundCurves} rules=${rules} rows=${rows} />`}
-      <${LearningCurves} rules=${rules} rows=${rows} update=${update} reason=${reason} />
     </section>
   `;
 }
 
 // ---- snapshots
 
+// The agent's snapshots, and what can be done with it.
 function Timeline({ app }) {
-  const { agent, update } = app;
-  if (!agent) return null;
-  const { id, title, snapshots, updates } = agent;
+  const { selection, training } = app;
+  const { entry, update, isTraining } = subjectOf(app);
+  if (!entry) return null;
+  const { id, title, snapshots, updates } = entry;
   const last = Math.max(snapshots.length - 1, 0);
   const isUsable = snapshots.length > 1;
   const text = `update ${number(update ?? updates)} of ${number(updates)}`;
-  const move = (i) => app.select(id, i === last ? null : snapshots[i]);
+  const select = (at) => {
+    if (isTraining) training.openGame();
+    selection.select(id, at);
+  };
+  const move = (i) => select(i === last ? null : snapshots[i]);
+  const play = () => {
+    select(update);
+    app.play.playSelected();
+  };
   return html`
     <section class="part" aria-label="Snapshots">
       <div class="slider">
@@ -367,22 +419,30 @@ function Timeline({ app }) {
         />
         <p class="note">
           ${title}.
+          ${!isUsable && " This agent has no snapshots."}
           ${
-            isUsable
-              ? " The values on the board and the proof are of this snapshot."
-              : " This agent has no snapshots."
+            isUsable &&
+            id === selection.agent?.id &&
+            " The values on the board and the proof are of this snapshot."
           }
         </p>
       </div>
       <div class="bar">
-        <button type="button" onClick=${() => app.playSelected()}>
+        <button type="button" onClick=${play}>
           ${update === null ? "Play against it" : "Play against it as it was then"}
         </button>
-        <${Button} isDisabled=${update === null} onClick=${() => app.select(id)}>
+        <${Button} isDisabled=${update === null} onClick=${() => selection.select(id)}>
           Back to the latest
+        <//>
+        <${Button}
+          isDisabled=${update === null}
+          onClick=${() => app.comparison.open({ id, update }, { id, update: null })}
+        >
+          Compare with the final agent
         <//>
         <button type="button" onClick=${() => download(app, id, update)}>Download</button>
       </div>
+      ${isTraining && html`<${SaveForm} app=${app} entry=${entry} />`}
     </section>
   `;
 }
@@ -411,7 +471,7 @@ async function removeAgent(app, { id, name }) {
 
 function KeptAgent({ app, entry }) {
   const { id, title, name, env_id } = entry;
-  const game = Rules.knows(env_id) ? new Rules(env_id).title : env_id;
+  const game = Rules.knows(env_id) ? rulesOf(env_id).title : env_id;
   return html`
     <li>
       <span>${title}, ${game}</span>
@@ -454,15 +514,16 @@ function KeptAgents({ app }) {
   `;
 }
 
-// The panel; its curves and snapshots are of the selected agent, or of a training.
+// The panel; its curves and snapshots are of the selected agent, or of a training. What moves
+// is on top.
 export function LearningPanel({ app }) {
   const { training } = app;
-  const canTrain = training.source !== null;
   return html`
-    ${canTrain ? html`<${Train} app=${app} />` : html`<p class="note">${NO_SERVER} ${WORDS}</p>`}
+    <${Train} app=${app} />
     <${Curves} app=${app} />
+    <${TrainingSettings} training=${training} />
     <${Timeline} app=${app} />
-    ${canTrain && html`<${Details} training=${training} />`}
+    <${Details} training=${training} />
     <${KeptAgents} app=${app} />
   `;
 }

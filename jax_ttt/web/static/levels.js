@@ -1,7 +1,7 @@
 // The levels of the opponent, and the functions that choose their moves.
 
-import { knownOf } from "./grades.js";
-import { SIDES } from "./rules.js";
+import { bestPlayNote } from "./grades.js";
+import { LETTERS, SIDES } from "./rules.js";
 
 // From weak to strong, the same as in players/difficulty.py. `randomShare` is the
 // probability of a random move.
@@ -18,8 +18,17 @@ export function isLevel(name) {
   return Object.hasOwn(LEVELS, name);
 }
 
-const MOST_CELLS = 25; // of boards on which the browser solves every position in time
-const EXACT_SECONDS = 10; // for a move of perfect play
+// The levels that are offered one after another to a person who wins.
+const STEPS = Object.keys(LEVELS).filter((level) => level !== "expert");
+
+// The level above, or null.
+export function levelAbove(level) {
+  const step = STEPS.indexOf(level);
+  return step === -1 ? null : (STEPS[step + 1] ?? null);
+}
+
+const MAX_CELLS = 25; // of boards on which the browser solves every position in time
+const MOVE_SECONDS = 10; // for a move of perfect play
 
 // The levels of a game. The expert needs a game that the browser solves.
 export function levelsOf(rules) {
@@ -28,7 +37,7 @@ export function levelsOf(rules) {
 }
 
 export function isSolved(rules) {
-  return rules.numCells <= MOST_CELLS;
+  return rules.numCells <= MAX_CELLS;
 }
 
 // Whether the agents of a game may search: in tic-tac-toe a search knows everything.
@@ -36,12 +45,18 @@ export function isSearched(rules) {
   return !rules.isEnumerable;
 }
 
-// What is known of an agent: "proven" where this browser found that nobody beats it in
-// either seat, "claimed" where only its file says so, "beaten" and "claimed beaten" where a line
+// The sides of an agent that a level is about. A corrected agent may be proven on one side
+// alone, so it is the side that the agent plays; null if that is not known.
+function sidesOf(agent, side) {
+  return agent.file.corrections === null || side === null ? SIDES : [side];
+}
+
+// What is known of an agent: "proven" where this browser found that nobody beats it on
+// these sides, "claimed" where only its file says so, "beaten" and "claimed beaten" where a line
 // of play beats it, "checking" or "open".
-function proofOf(agent) {
+function proofOf({ grades, agent, side }) {
   if (!agent) return "open";
-  const known = SIDES.map((side) => knownOf(agent, side));
+  const known = sidesOf(agent, side).map((one) => grades.knownOf(agent, one));
   const origins = known.map(({ origin }) => origin);
   if (origins.includes("checking")) return "checking";
   const beaten = known.filter(({ seat }) => seat?.unbeatable === false);
@@ -67,21 +82,38 @@ const PROOFS = {
   open: "The learned agent without random moves. Not proven unbeatable.",
 };
 
-// A level's name; "Unbeatable" only where that is proven.
-export function levelName(level, agent, depth) {
+// The sentences about a corrected agent.
+function correctedText({ grades, agent, side }) {
+  const verdicts = sidesOf(agent, side).map(
+    (one) => bestPlayNote(agent, one) || `As ${LETTERS[one]}: ${grades.verdictOf(agent, one)}.`,
+  );
+  return ["The learned agent without random moves.", ...verdicts].join(" ");
+}
+
+// A level's name; "Unbeatable" only where that is proven. `player` is { grades, agent (its
+// loaded file or null), depth, side (the agent's, or null) }, or null for the name alone.
+export function levelName(level, player) {
   if (level !== "full") return LEVELS[level].name;
-  const name = depth === 0 ? UNBEATABLE[proofOf(agent)] : undefined;
+  const name = player?.depth === 0 ? UNBEATABLE[proofOf(player)] : undefined;
   return name ?? "Learned agent at its best";
 }
 
-// What a level plays, in a sentence.
-export function levelText(level, agent, depth) {
+// Whether a draw is the best that a person can reach against a level, as far as that is
+// known; `player` as for `levelName`.
+export function isDrawBest(level, player, rules) {
+  if (level === "expert") return rules.bestResult === "draw";
+  return level === "full" && player.depth === 0 && UNBEATABLE[proofOf(player)] !== undefined;
+}
+
+// What a level plays, in a sentence; `player` as for `levelName`.
+export function levelText(level, player) {
   const { randomShare } = LEVELS[level];
   if (level === "expert")
     return "Exact play from the solved game. It never loses a drawn position.";
   if (level === "full") {
-    if (depth) return "The learned agent with its search. A proof is of the agent alone.";
-    return PROOFS[proofOf(agent)];
+    if (player.depth) return "The learned agent with its search. A proof is of the agent alone.";
+    if (player.agent?.file.corrections) return correctedText(player);
+    return PROOFS[proofOf(player)];
   }
   const share = Math.round(100 * randomShare);
   return `${share} % random moves, else the learned agent's. You can beat it.`;
@@ -103,7 +135,7 @@ export function agentPlayer({ engine, rules, load, depth }) {
 // One of the moves that keep the exact result.
 export function perfectPlayer({ engine, rules }) {
   return async (position) => {
-    const request = { envId: rules.envId, position, seconds: EXACT_SECONDS };
+    const request = { envId: rules.envId, position, seconds: MOVE_SECONDS };
     const exact = await engine.exact(request);
     if (exact === null) throw new Error("This position was not solved in time.");
     const moves = exact.actions.filter(({ value }) => value === exact.value);

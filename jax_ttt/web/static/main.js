@@ -1,15 +1,19 @@
 // The page: a board with its tools, and the panels beside it.
 
-import { html, render } from "./vendor/htm-preact.js";
+import { html, render, useErrorBoundary } from "./vendor/htm-preact.js";
 import { SetupTools } from "./analysis.js";
 import { App } from "./app.js";
 import { Board } from "./board.js";
+import { provenText } from "./board_values.js";
+import { ComparePanel } from "./compare_panel.js";
+import { Entrance } from "./entrance.js";
 import { LearningPanel } from "./learning_panel.js";
+import { Legend } from "./legend.js";
 import { MoveList } from "./moves.js";
 import { PlayPanel } from "./play_panel.js";
 import { ProofPanel } from "./proof_panel.js";
 import { ReviewPanel } from "./review_panel.js";
-import { asSvg, copy } from "./share.js";
+import { asSvg, copy, textOf } from "./share.js";
 import { LAYERS, TABS } from "./settings.js";
 import { openSource } from "./source.js";
 import { StatisticsPanel } from "./statistics_panel.js";
@@ -21,18 +25,17 @@ const PANELS = {
   review: ReviewPanel,
   learning: LearningPanel,
   proof: ProofPanel,
+  compare: ComparePanel,
   statistics: StatisticsPanel,
 };
 const WITHOUT_SERVER =
-  "This page works without a server. Only training is missing: with the program installed, " +
-  "python -m jax_ttt.web trains agents.";
+  "This page works without a server. With the program installed, python -m jax_ttt.web also " +
+  "learns from your games, and Connect Four 4 × 4.";
 const EXACT_NOTES = {
-  "not known": "The exact result is not known here: too many moves are left.",
+  "not known": "The exact result is not known yet: too many moves are left.",
   "partly known":
     "Only the moves that win or lose at once are exact here: too many moves are left.",
 };
-const LEARNED =
-  "Learned values go from −1, a loss, to +1, a win; the agent's own move has a frame.";
 const TREMBLING =
   "They assume that the agent's opponent makes mistakes, so a drawn position can be " +
   "above 0.";
@@ -55,51 +58,63 @@ function GameLinks({ app }) {
 
 function Status({ app }) {
   const { main, more, tone } = statusOf(app);
-  const { game } = app;
+  const { play, shown } = app;
+  const { game } = play;
   const isFinished = game.isOver && game.isLatest && !game.isDemo;
-  const openReview = () => app.openPanel("review");
-  let button = null;
-  if (isFinished) button = ["Review this game", openReview];
-  if (game.error) button = ["Try again", () => game.proceed({})];
-  if (game.isDemo && app.interrupted) button = ["Back to your game", () => app.goBack()];
+  const openReview = () => showPanel(app, "review");
+  const { nextLevel } = play;
+  const buttons = [];
+  if (game.error) buttons.push(["Try again", () => game.proceed({})]);
+  else if (game.isDemo && play.interrupted) {
+    buttons.push(["Back to your game", () => play.goBack()]);
+  } else if (isFinished) {
+    if (nextLevel) buttons.push([`Play ${nextLevel.name} next`, () => play.playNextLevel()]);
+    buttons.push(["Review this game", openReview]);
+  }
   return html`
-    <div class="status" id="status" data-tone=${tone}>
+    <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
       <p class="status-main">${main}</p>
-      <p class="status-more">${app.hintText ?? more}</p>
-      ${button && html`<button type="button" onClick=${button[1]}>${button[0]}</button>`}
+      <p class="status-more">${shown.hintText ?? more}</p>
+      <div class="status-buttons">
+        ${buttons.map(
+          ([text, act]) => html`<button key=${text} type="button" onClick=${act}>${text}</button>`,
+        )}
+      </div>
     </div>
   `;
 }
 
 // The buttons under the board.
 function Tools({ app }) {
-  const { game } = app;
-  if (app.analysis?.setup) return html`<${SetupTools} app=${app} />`;
+  const { play, shown } = app;
+  const { game } = play;
+  if (play.analysis?.setup) return html`<${SetupTools} app=${app} />`;
   return html`
     <div class="bar">
-      <button type="button" class="primary" onClick=${() => app.startNewGame()}>New game</button>
+      <button type="button" class="primary" onClick=${() => play.startNewGame()}>New game</button>
       <${Button} isDisabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo<//>
-      <${Button} isDisabled=${!app.canHint} onClick=${() => app.showHint()}>Hint<//>
+      <${Button} isDisabled=${!shown.canHint} onClick=${() => shown.showHint()}>Hint<//>
     </div>
   `;
 }
 
 // A choice that holds from the next game on only.
 function PendingChoice({ app }) {
-  if (!app.isChoicePending) return null;
+  if (!app.play.isChoicePending) return null;
   return html`<p class="notice">
     Your choice holds from the next game on.${" "}
-    <button type="button" onClick=${() => app.newGame()}>Start a new game now</button>
+    <button type="button" onClick=${() => app.play.newGame()}>Start a new game now</button>
   </p>`;
 }
 
 // What is shown on the board.
 function Layers({ app }) {
-  const { layers } = app;
-  const names = [...app.kinds, "exact", "mistakes"];
-  const state = layers.has("exact") ? app.exactState : "known";
+  const { shown, selection } = app;
+  const { layers } = shown;
+  const names = [...selection.kinds, "exact", "line", "mistakes"];
+  const state = layers.has("exact") ? shown.exactState : "known";
   const checks = names.map((layer) => {
-    const change = (isShown) => app.showLayer(layer, isShown);
+    const change = (isShown) => shown.showLayer(layer, isShown);
     const note = layer === "exact" && state !== "known" ? ` (${state})` : "";
     return html`<${Check}
       key=${layer}
@@ -111,20 +126,27 @@ function Layers({ app }) {
   return html`<div class="switches" role="group" aria-label="Show on the board">${checks}</div>`;
 }
 
-// What the values on the board are. It stands last, so that nothing moves when it appears.
+// What the legend does not say of the values. It stands last, so that nothing moves when it
+// appears.
 function LayerNotes({ app }) {
-  const { rules, game, layers } = app;
+  const { rules, shown, play, selection } = app;
+  if (rules.isOver(play.game.position)) return null;
   const notes = [];
-  const exactNote = layers.has("exact") && EXACT_NOTES[app.exactState];
-  if (exactNote) notes.push(exactNote);
-  if (rules.isOver(game.position)) return null;
-  const shown = app.kinds.filter((kind) => layers.has(kind)).map((kind) => app.agentOfKind(kind));
-  if (shown.length) {
-    const titles = shown.map(({ entry }) => entry.title).join(", ");
-    notes.push(`Values of: ${titles}.`, LEARNED);
-    if (shown.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
-    if (app.isOpponentEarlier && shown.some(({ loaded }) => loaded?.id === app.opponent.agent)) {
-      const updates = number(app.opponent.loaded.file.updates);
+  if (shown.layers.has("exact")) {
+    notes.push(EXACT_NOTES[shown.exactState] ?? provenText(shown.proof));
+  }
+  const { agents, line } = shown;
+  if (line.length) {
+    const moves = rules.lineText(play.game.position, line);
+    notes.push(`Next moves of ${selection.title}: ${moves}.`);
+  }
+  if (agents.length) {
+    const titles = agents.map(({ entry }) => entry.title).join(", ");
+    notes.push(`Values of: ${titles}.`);
+    if (agents.some(({ loaded }) => loaded?.file.config.target.tremble > 0)) notes.push(TREMBLING);
+    const { opponent } = play;
+    if (shown.isOpponentEarlier && agents.some(({ loaded }) => loaded?.id === opponent.agent)) {
+      const updates = number(opponent.loaded.file.updates);
       notes.push(`Your opponent stays as it was at update ${updates} until the next game.`);
     }
   }
@@ -132,66 +154,93 @@ function LayerNotes({ app }) {
 }
 
 function Sharing({ app }) {
-  const { rules, game } = app;
+  const { rules, play } = app;
+  const { position, start, moves, at } = play.game;
+  const text = () => textOf(rules, position, start === rules.start ? moves.slice(0, at) : []);
   const copied = async (name, text) => {
     const isCopied = await copy(text);
     say(isCopied ? `${name} copied.` : "This browser does not let the page copy.");
   };
   return html`
     <div class="bar quiet">
-      <button type="button" onClick=${() => copied("Link", app.link)}>Copy link</button>
-      <button type="button" onClick=${() => copied("Text", rules.text(game.position))}>
+      <button type="button" onClick=${() => copied("Link", play.link)}>Copy link</button>
+      <button type="button" onClick=${() => copied("Text", text())}>
         Copy as text
       </button>
-      <button type="button" onClick=${() => copied("SVG", asSvg(rules, game.position))}>
+      <button type="button" onClick=${() => copied("SVG", asSvg(rules, position))}>
         Copy as SVG
       </button>
     </div>
   `;
 }
 
+// The panel of a tab. Where it fails, the board goes on.
+function Panel({ app, id }) {
+  const [error] = useErrorBoundary((reason) => console.error(reason));
+  if (error) return html`<p class="problem">This panel failed: ${error.message}</p>`;
+  return html`<${PANELS[id]} app=${app} />`;
+}
+
 function Panels({ app }) {
   const tabs = Object.entries(TABS).map(([id, title]) => ({
     id,
     title,
-    panel: () => html`<${PANELS[id]} app=${app} />`,
+    panel: () => html`<${Panel} app=${app} id=${id} />`,
   }));
   return html`
-    <section class="panels" aria-label="Settings, review, learning, proof and statistics">
+    <section
+      class="panels"
+      id="panels"
+      aria-label="Settings, review, learning, proof, comparison and statistics"
+    >
       <${Tabs}
         label="Panels"
         tabs=${tabs}
         selected=${app.settings.panel}
-        onSelect=${(id) => app.openPanel(id)}
-      />
+        onSelect=${(id) => showPanel(app, id)}
+      >
+        <button type="button" class="to-board" onClick=${focusBoard}>
+          <span aria-hidden="true">↑ </span>Board
+        </button>
+      <//>
     </section>
   `;
 }
 
-function Page({ app, placeBoard }) {
+function Page({ app }) {
   return html`
-    <a class="skip" href="#board" onClick=${app.focusBoard}>Skip to the board</a>
+    <a class="skip" href="#board" onClick=${focusBoard}>Skip to the board</a>
     <header>
       <h1>jax_ttt</h1>
       <${GameLinks} app=${app} />
       <${ThemeButton} />
+      <${Entrance} app=${app} />
     </header>
     <main>
       <section class="play" aria-labelledby="play-title">
         <h2 id="play-title" class="unseen">Game</h2>
         <${Status} app=${app} />
-        <div id="board" ref=${placeBoard}></div>
+        <div id="board">
+          <${Board}
+            key=${app.rules.envId}
+            ...${app.shown.board()}
+            onPlay=${(action) => app.play.act(action)}
+          />
+        </div>
         <${Tools} app=${app} />
         <${PendingChoice} app=${app} />
         <${Layers} app=${app} />
-        <${MoveList} rules=${app.rules} game=${app.game} marks=${app.marks()} />
+        <div class="beside">
+          <${MoveList} rules=${app.rules} game=${app.play.game} marks=${app.shown.marks()} />
+          <${Legend} app=${app} />
+        </div>
         <${Sharing} app=${app} />
         <${LayerNotes} app=${app} />
       </section>
       <${Panels} app=${app} />
     </main>
     <footer>
-      <p>Learned by self-play, checked by proof. ${app.source.live ? "" : WITHOUT_SERVER}</p>
+      <p>${app.source.live ? "" : WITHOUT_SERVER}</p>
     </footer>
   `;
 }
@@ -205,43 +254,49 @@ function onKey(app, event) {
   if (isField) return;
   const isInput = target.matches("input"); // the arrows are its own
   const key = event.key.toLowerCase();
-  const { game } = app;
+  const { play, shown } = app;
+  const { game } = play;
   if (key === "arrowleft" && !isInput) game.goTo(game.at - 1);
   else if (key === "arrowright" && !isInput) game.goTo(game.at + 1);
-  else if (event.repeat || app.analysis?.setup) return;
-  else if (key === "n") app.startNewGame();
+  else if (event.repeat || play.analysis?.setup) return;
+  else if (key === "n") play.startNewGame();
   else if (key === "u") game.undo();
-  else if (key === "h") app.showHint();
-  else if (/^\d$/.test(key)) app.act(app.rules.actionOfNumber(Number(key)));
+  else if (key === "h") shown.showHint();
+  else if (/^\d$/.test(key)) play.act(app.rules.actionOfNumber(Number(key)));
   else return;
   event.preventDefault();
 }
 
+// Open a tab, and bring its panel into view, which lies below the board on a phone.
+function showPanel(app, id) {
+  app.openPanel(id);
+  const isBelow = matchMedia("(max-width: 860px)").matches; // as in sizes.css
+  if (isBelow) document.getElementById("panels").scrollIntoView();
+}
+
+// Bring the board into view, which lies above the panels on a phone.
+function reveal() {
+  for (const id of ["board", "status"]) {
+    document.getElementById(id).scrollIntoView({ block: "nearest" });
+  }
+}
+
+function focusBoard(event) {
+  event.preventDefault();
+  reveal();
+  const first = document.querySelector("#board [tabindex='0']");
+  /** @type {HTMLElement} */ (first).focus({ preventScroll: true });
+}
+
 function openPage() {
   const root = document.getElementById("page");
-  let board = null;
-  const placeBoard = (element) => {
-    if (element && !board) board = new Board(element, { onPlay: (action) => app.act(action) });
-  };
-  const draw = () => {
-    if (!board) root.replaceChildren();
-    try {
-      render(html`<${Page} app=${app} placeBoard=${placeBoard} />`, root);
-    } finally {
-      board?.set(app.boardState()); // also where a panel failed
-    }
-  };
   const app = new App({
     source: openSource(),
-    render: draw,
-    reveal: () => {
-      board.reveal();
-      document.getElementById("status").scrollIntoView({ block: "nearest" });
+    render: () => {
+      root.querySelector(".loading")?.remove();
+      render(html`<${Page} app=${app} />`, root);
     },
-    focusBoard: (event) => {
-      event.preventDefault();
-      board.focus();
-    },
+    reveal,
   });
   document.addEventListener("keydown", (event) => onKey(app, event));
   window.addEventListener("hashchange", () => app.followAddress());

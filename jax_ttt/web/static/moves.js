@@ -1,7 +1,7 @@
 // The moves of a game as a list, in which each entry shows its position.
 
 import { html } from "./vendor/htm-preact.js";
-import { smallBoard, stoneShape } from "./board.js";
+import { stoneShape } from "./board.js";
 import { LETTERS } from "./rules.js";
 import { Button, isShortcut } from "./ui.js";
 
@@ -11,8 +11,7 @@ function moveName(rules, position, action) {
 }
 
 // The list with a button at each end. `game` is a Game; `marks` has for each of its moves
-// { sign, text } or null. In games of cells the entries are small boards, and there is room
-// for the longest game from the start.
+// { sign, text } or null. Its height does not change with its length.
 export function MoveList({ rules, game, marks }) {
   const step = (event) => {
     const to = {
@@ -29,9 +28,9 @@ export function MoveList({ rules, game, marks }) {
     event.currentTarget.querySelectorAll("button")[Math.max(count - 1, 0)].focus();
     game.goTo(count);
   };
-  const empty = rules.falls ? 0 : rules.numCells - game.moves.length;
   return html`
     <div class="replay">
+      <h3 class="replay-title">Moves</h3>
       <${Button}
         aria-label="One move back"
         isDisabled=${game.at === 0}
@@ -40,16 +39,11 @@ export function MoveList({ rules, game, marks }) {
         ‹
       <//>
       <ol
-        class=${`move-list ${rules.falls ? "text" : "strip"}`}
-        style=${{ "--per-row": rules.numCells > 9 ? 8 : 9 }}
+        class="move-list"
         aria-label="Moves of this game"
         onKeyDown=${step}
       >
         ${game.moves.map((action, i) => entry({ rules, game, action, i, mark: marks[i] }))}
-        ${Array.from(
-          { length: empty },
-          (_, i) => html`<li key=${`none ${i}`} class="none" aria-hidden="true"></li>`,
-        )}
       </ol>
       <${Button}
         aria-label="One move forward"
@@ -67,7 +61,6 @@ function entry({ rules, game, action, i, mark }) {
   const isShown = i + 1 === game.at;
   const isReachable = isShown || (i === 0 && game.at === 0); // by the tab key
   const name = `Move ${i + 1}: ${moveName(rules, game.positions[i], action)}`;
-  const show = rules.falls ? shortMove : boardAfter;
   return html`
     <li key=${i} ref=${isShown ? scrollToEntry : null}>
       <button
@@ -79,19 +72,14 @@ function entry({ rules, game, action, i, mark }) {
       >
         <span class="unseen">${mark ? `${name}, ${mark.text}.` : `${name}.`}</span>
         <span class="shown" aria-hidden="true">
-          ${show(rules, game, i)} ${mark && html`<span class="mark">${mark.sign}</span>`}
+          ${shortMove(rules, game, i)} ${mark && html`<span class="mark">${mark.sign}</span>`}
         </span>
       </button>
     </li>
   `;
 }
 
-function boardAfter(rules, game, i) {
-  const position = game.positions[i + 1];
-  return smallBoard(rules, position, position.last);
-}
-
-// The number of the move, its stone, and its column as the board's edge shows it.
+// The number of the move, its stone, and its square or column as the board shows it.
 function shortMove(rules, game, i) {
   const side = rules.toMove(game.positions[i]);
   return html`

@@ -1,15 +1,18 @@
 // The opponent of a game. Its agent is loaded once, so that it is the same until the end of
 // the game, also if it learns meanwhile.
 
-import { levelName, levelPlayer } from "./levels.js";
+import { isDrawBest, levelAbove, levelName, levelPlayer } from "./levels.js";
 
 export class Opponent {
+  app; level; agent; update; depth; name;
+
   // `agent` is the id of an agent, null for the first one of the game; `update` is null for
   // its latest. `depth` is the number of moves that it looks ahead. `name` is its name until
   // it is loaded.
   constructor(app, { level, agent = null, update = null, depth = 0, name = "" }) {
     Object.assign(this, { app, level, agent, update, depth, name });
     this.rules = app.rules;
+    this.side = null; // that it plays, once its game begins
     this.loaded = null; // the agent's file, once it is there
     this.loading = null; // a promise of it
   }
@@ -23,21 +26,54 @@ export class Opponent {
     return this.loading;
   }
 
+  // Load the agent again, which has learned; until then, the one before plays.
+  renew() {
+    this.loading = this.read().catch(() => this.loaded);
+  }
+
   async read() {
     const { app } = this;
     await app.ready; // the list of agents
-    this.agent ??= app.agent?.id ?? null;
+    this.agent ??= app.selection.agent?.id ?? null;
     if (this.agent === null) throw new Error("There is no learned agent of this game.");
     this.loaded = await app.agents.load(this.agent, this.update);
-    this.name = app.agentTitle(this.agent, this.update);
+    this.name = app.selection.titleOf(this.agent, this.update);
+    app.play.opponentLoaded(this);
     app.changed();
     return this.loaded;
   }
 
+  // It as `levelName` takes it.
+  get described() {
+    const { app, loaded, depth, side } = this;
+    return { grades: app.grades, agent: loaded, depth, side };
+  }
+
   // The level and the agent in words; "Unbeatable" only where that is proven.
   get title() {
-    const level = levelName(this.level, this.loaded, this.depth);
+    return this.titleBy(this.described);
+  }
+
+  // The same for the statistics, in which a game has one name, whatever is proven by then.
+  get countedTitle() {
+    return this.titleBy(null);
+  }
+
+  titleBy(player) {
+    const level = levelName(this.level, player);
     return this.level === "expert" || !this.name ? level : `${level}: ${this.name}`;
+  }
+
+  // The level above it for the same agent: { level, name }, or null at the top.
+  get nextLevel() {
+    const level = levelAbove(this.level);
+    if (level === null) return null;
+    return { level, name: levelName(level, this.described).replace(/ \(.*/, "") };
+  }
+
+  // Whether a draw is the best result possible against it, as far as that is known.
+  get isDrawBest() {
+    return isDrawBest(this.level, this.described, this.rules);
   }
 
   // The function that moves for it.

@@ -3,7 +3,7 @@
 import { html } from "./vendor/htm-preact.js";
 import { AnalysisTools } from "./analysis.js";
 import { levelText, isSearched, levelName, levelsOf } from "./levels.js";
-import { LETTERS } from "./rules.js";
+import { LETTERS, other } from "./rules.js";
 import { DEPTHS } from "./settings.js";
 import { Radios, number } from "./ui.js";
 
@@ -39,13 +39,13 @@ function agentText(entry, update) {
 }
 
 function AgentChoice({ app }) {
-  const entries = app.agents.for(app.rules.envId);
-  const { agent } = app;
+  const { selection } = app;
+  const { agent, entries, update } = selection;
   const options = entries.map(
     ({ id, title }) =>
       html`<option key=${id} value=${id} selected=${id === agent?.id}>${title}</option>`,
   );
-  const choose = (event) => app.choose({ agent: event.target.value });
+  const choose = (event) => selection.choose({ agent: event.target.value });
   return html`
     <div class="field">
       <label for="agent">Learned agent</label>
@@ -54,13 +54,19 @@ function AgentChoice({ app }) {
       </select>
     </div>
     <p class="note">
-      ${agent ? agentText(agent, app.update) : "There is no learned agent of this game."}
+      ${agent ? agentText(agent, update) : "There is no learned agent of this game."}
     </p>
   `;
 }
 
 function DepthChoice({ app }) {
-  const { depth } = app.choices;
+  const { selection } = app;
+  const { depth } = selection.choices;
+  // A move at random would not look ahead.
+  const choose = (event) => {
+    const chosen = Number(event.target.value);
+    selection.choose(chosen === 0 ? { depth: 0 } : { depth: chosen, level: "full" });
+  };
   const options = DEPTHS.map(
     (value) =>
       html`<option key=${value} value=${value} selected=${value === depth}>
@@ -70,20 +76,26 @@ function DepthChoice({ app }) {
   const note = depth
     ? "It follows best play of both sides that far, then uses the network's values."
     : "The network's values alone choose its move.";
+  const first = selection.loaded?.file.corrections ? " Its corrections come first." : "";
   return html`
     <div class="field">
       <label for="depth">The agent looks ahead</label>
-      <select id="depth" onChange=${(event) => app.choose({ depth: Number(event.target.value) })}>
+      <select id="depth" onChange=${choose}>
         ${options}
       </select>
     </div>
-    <p class="note">${note}</p>
+    <p class="note">${note}${first}</p>
   `;
 }
 
-function Opponent({ app }) {
-  const { level, side, depth } = app.choices;
-  const levels = levelsOf(app.rules).map((name) => [name, levelName(name, app.loaded, depth)]);
+function OpponentChoice({ app }) {
+  const { selection, grades } = app;
+  const { level, side, depth } = selection.choices;
+  const agentSide = side === "random" ? null : other(side);
+  const player = { grades, agent: selection.loaded, depth, side: agentSide };
+  const levels = levelsOf(app.rules).map((name) => {
+    return [name, levelName(name, player)];
+  });
   const sides = [
     ["x", `${LETTERS.x}, you start`],
     ["o", `${LETTERS.o}, the agent starts`],
@@ -95,9 +107,9 @@ function Opponent({ app }) {
       legend="Opponent"
       options=${levels}
       value=${level}
-      onChange=${(value) => app.choose({ level: value })}
+      onChange=${(value) => selection.choose({ level: value })}
     />
-    <p class="note">${levelText(level, app.loaded, depth)}</p>
+    <p class="note">${levelText(level, player)}</p>
     <${AgentChoice} app=${app} />
     ${isSearched(app.rules) && html`<${DepthChoice} app=${app} />`}
     <${Radios}
@@ -105,7 +117,7 @@ function Opponent({ app }) {
       legend="Your side"
       options=${sides}
       value=${side}
-      onChange=${(value) => app.choose({ side: value })}
+      onChange=${(value) => selection.choose({ side: value })}
     />
   `;
 }
@@ -121,10 +133,10 @@ function Shortcuts({ rules }) {
         <dd>${text}</dd>
       </div>`,
   );
-  return html`<section aria-labelledby="keys-title">
-    <h3 id="keys-title">Keys</h3>
+  return html`<details>
+    <summary>Keys</summary>
     <dl class="keys">${rows}</dl>
-  </section>`;
+  </details>`;
 }
 
 export function PlayPanel({ app }) {
@@ -137,10 +149,12 @@ export function PlayPanel({ app }) {
       name="mode"
       legend="What to do"
       options=${modes}
-      value=${app.analysis ? "analysis" : "play"}
-      onChange=${(mode) => app.setMode(mode)}
+      value=${app.play.analysis ? "analysis" : "play"}
+      onChange=${(mode) => app.play.setMode(mode)}
     />
-    ${app.analysis ? html`<${AnalysisTools} app=${app} />` : html`<${Opponent} app=${app} />`}
+    ${app.play.analysis
+      ? html`<${AnalysisTools} app=${app} />`
+      : html`<${OpponentChoice} app=${app} />`}
     <${Shortcuts} rules=${app.rules} />
   `;
 }

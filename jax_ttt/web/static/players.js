@@ -1,5 +1,8 @@
-// Agents as players: the forward pass of a network as in networks/mlp.py, the look-up in a
-// table as in networks/table.py, and the choice of a move as in players/network_player.py.
+// Agents as players: the forward pass of a network as in networks/mlp.py or, of integers,
+// networks/integer_network.py, the look-up in a table as in networks/table.py, and the choice
+// of a move as in players/network_player.py and players/corrections.py.
+
+import { correctionFinder } from "./corrections.js";
 
 // Values of a network this close to the highest one are equal. Python computes in float32,
 // whose numbers just below 1 are 2 ** -24 apart, and its tanh is 1 where the real one is
@@ -8,7 +11,10 @@
 // Python tells apart.
 const TOLERANCE = 2 ** -22;
 
-const PATCH_SIDE = 4; // as in config/settings.py
+const PATCH_SIDE = 4; // as in networks/patches.py
+const LARGEST = 127; // the largest activation of a network of integers
+// A number of at least 0 that is added to this one is rounded to an integer, ties to even.
+const ROUNDER = 2 ** 52;
 
 // The functions of the hidden layers, by their names in an agent's settings.
 export const ACTIVATIONS = {
@@ -35,12 +41,12 @@ function transpose(kernel, numOutputs) {
 }
 
 // The filters as a linear layer, as in networks/mlp.py.
-function filterLayer(rules, numPlanes, filters, bias) {
+function expandFilters(rules, numPlanes, filters, numOutputs) {
   const { height, width, down, right } = patchOf(rules);
   const numPatches = down * right;
   const numEntries = numPlanes * height * width;
   const numFilters = filters.length / numEntries;
-  const kernel = new Float32Array(numPlanes * rules.numCells * bias.length);
+  const kernel = new Float32Array(numPlanes * rules.numCells * numOutputs);
   for (let filter = 0; filter < numFilters; filter += 1) {
     for (let patch = 0; patch < numPatches; patch += 1) {
       const [top, left] = [Math.floor(patch / right), patch % right];
@@ -49,30 +55,43 @@ function filterLayer(rules, numPlanes, filters, bias) {
         const row = top + Math.floor((entry % (height * width)) / width);
         const cell = row * rules.columns + left + (entry % width);
         const input = cell * numPlanes + plane;
-        kernel[input * bias.length + filter * numPatches + patch] =
+        kernel[input * numOutputs + filter * numPatches + patch] =
           filters[filter * numEntries + entry];
       }
     }
   }
-  return { kernel, bias };
+  return kernel;
 }
 
-// A function from the canonical stones to the values of all heads, head by head.
-function makeNetwork(rules, { config, tensors }) {
-  const numPlanes = config.two_planes ? 2 : 1;
-  const layers = [];
-  if (config.filters) {
-    const filters = tensors["convolution.filters.kernel"];
-    layers.push(filterLayer(rules, numPlanes, filters, tensors["convolution.bias"]));
+// The activations after a hidden layer of integers, in place of its sums. A sum and a scale
+// have 24 bits each, so their product is exact until it is rounded to float32.
+function scaleAndRound(sums, scale) {
+  const perScale = sums.length / scale.length; // the patches of a filter
+  for (let k = 0; k < sums.length; k += 1) {
+    const scaled = Math.fround(sums[k] * scale[Math.floor(k / perScale)]);
+    sums[k] = scaled > 0 ? Math.min(scaled + ROUNDER - ROUNDER, LARGEST) : 0;
   }
-  for (let layer = 0; layer <= config.hidden_layers; layer += 1) {
-    const bias = tensors[`layers.layers.${2 * layer}.bias`];
-    const kernel = transpose(tensors[`layers.layers.${2 * layer}.kernel`], bias.length);
-    layers.push({ kernel, bias });
-  }
-  const activate = ACTIVATIONS[config.activation];
+}
+
+// A function from the canonical stones to the outputs of all heads, head by head: values, or
+// the integers of the last layer. The integers are exact in these lists of floats.
+function makeNetwork(rules, { config, layers, isInteger }) {
+  const settings = config.network;
+  const numPlanes = settings.two_planes ? 2 : 1;
+  const activate = ACTIVATIONS[settings.activation];
+  const steps = layers.map(({ kernel, bias, scale }, depth) => {
+    const isFilters = settings.filters > 0 && depth === 0;
+    return {
+      kernel: isFilters
+        ? expandFilters(rules, numPlanes, kernel, bias.length)
+        : transpose(kernel, bias.length),
+      bias,
+      scale,
+      sums: new Float64Array(bias.length),
+      isLast: depth === layers.length - 1,
+    };
+  });
   const inputs = new Float64Array(numPlanes * rules.numCells);
-  const outputs = layers.map(({ bias }) => new Float64Array(bias.length));
   return (stones) => {
     for (let cell = 0; cell < stones.length; cell += 1) {
       if (numPlanes === 1) inputs[cell] = stones[cell];
@@ -82,16 +101,15 @@ function makeNetwork(rules, { config, tensors }) {
       }
     }
     let values = inputs;
-    layers.forEach(({ kernel, bias }, depth) => {
-      const sums = outputs[depth];
+    for (const { kernel, bias, scale, sums, isLast } of steps) {
       sums.set(bias);
       addProduct(sums, values, kernel);
-      const isLast = depth === layers.length - 1;
-      for (let k = 0; k < sums.length; k += 1) {
-        sums[k] = isLast ? Math.tanh(sums[k]) : activate(sums[k]);
-      }
+      if (!isInteger) {
+        const finish = isLast ? Math.tanh : activate;
+        for (let k = 0; k < sums.length; k += 1) sums[k] = finish(sums[k]);
+      } else if (!isLast) scaleAndRound(sums, scale);
       values = sums;
-    });
+    }
     return values;
   };
 }
@@ -142,74 +160,85 @@ class TableRows {
 
 // A function from a position and its canonical board to the values of all heads, head by
 // head, of a table with a row for each position or for each board.
-function makeTable(rules, { config, tensors }, rows) {
-  const { values } = tensors;
-  const size = values.length / (config.table_key === "hash" ? 3 ** rules.numCells : rows.size);
+function makeTable(rules, { config, table: values }, rows) {
+  const isHash = config.network.table_key === "hash";
+  const size = values.length / (isHash ? 3 ** rules.numCells : rows.size);
   return (stones, sign) => {
-    const row =
-      config.table_key === "hash"
-        ? rows.number(Array.from(stones, (stone) => stone + 1))
-        : rows.row({ cells: stones.map((stone) => sign * stone) });
+    const row = isHash
+      ? rows.number(Array.from(stones, (stone) => stone + 1))
+      : rows.row({ cells: stones.map((stone) => sign * stone) });
     return values.subarray(row * size, (row + 1) * size);
   };
 }
 
-// Those of the actions whose values are the highest.
-export function highestOf(actions, values, isTable) {
+// Those of the actions whose values are the highest. `isExact` says that the values are
+// Python's to the last bit: those of tables, and scores of a network of integers.
+export function highestOf(actions, values, isExact) {
   const highest = Math.max(...actions.map((action) => values[action]));
-  const lowest = isTable ? highest : highest - TOLERANCE;
+  const lowest = isExact ? highest : highest - TOLERANCE;
   return actions.filter((action) => !(values[action] < lowest));
 }
 
-// An agent that plays: `values(position)` are the values of the actions to the mover, NaN
-// where illegal, and `move(position)` is its action. `choose(position, values)` is the
-// action that it plays by other values of the same kind, such as a search's.
-// `isSymmetric` says that it plays mirrored moves on mirror images.
+// An agent that plays: `scores(position)` are the numbers of the actions that it compares,
+// NaN where illegal, `values(position)` are the actions' values to the mover, and
+// `move(position)` is its action. `isSymmetric` says that it plays mirrored moves on mirror
+// images.
 class Player {
   constructor(rules, agent, rows) {
-    const { config } = agent;
+    const { config, corrections } = agent;
     this.rules = rules;
     this.agent = agent;
     this.gamma = agent.gamma;
     this.isTable = agent.kind === "table";
     // In an enumerable game, the lowest of the best actions is played, as in
     // players/network_player.py.
-    this.isSymmetric = config.canonical && !rules.isEnumerable;
+    this.isSymmetric = config.network.canonical && !rules.isEnumerable;
     this.rows = rows;
-    this.hasAfterStates = this.isTable && config.table_key === "after-state";
+    this.hasAfterStates = this.isTable && config.network.table_key === "after-state";
     if (!this.hasAfterStates) {
       this.forward = this.isTable ? makeTable(rules, agent, rows) : makeNetwork(rules, agent);
     }
+    // The action that a position's correction is, or null without one.
+    this.correction =
+      corrections === null ? () => null : correctionFinder(rules, corrections, this.isSymmetric);
   }
 
-  values(position) {
-    const values = new Float64Array(this.rules.numActions).fill(NaN);
+  scores(position) {
+    const scores = new Float64Array(this.rules.numActions).fill(NaN);
     const legal = this.rules.legal(position);
     if (this.hasAfterStates) {
-      for (const action of legal) values[action] = this.afterValue(position, action);
-      return values;
+      for (const action of legal) scores[action] = this.afterValue(position, action);
+      return scores;
     }
     const { stones, places } = this.agentBoard(position);
     const heads = this.forward(stones, position.sign);
     for (const action of legal) {
       const place = places[action];
-      values[action] = this.combineHeads(heads[place], heads[this.rules.numActions + place]);
+      scores[action] = this.combineHeads(heads[place], heads[this.rules.numActions + place]);
     }
-    return values;
+    return scores;
+  }
+
+  // The scores themselves, but for a network of integers.
+  values(position) {
+    const scores = this.scores(position);
+    if (!this.agent.isInteger) return scores;
+    const [scale] = this.agent.layers.at(-1).scale;
+    return scores.map((score) => Math.tanh(Math.fround(score * scale)));
   }
 
   // The board that the network or table reads, as `canonical` of the rules returns it.
   agentBoard(position) {
-    if (this.agent.config.canonical) return this.rules.canonical(position);
+    if (this.agent.config.network.canonical) return this.rules.canonical(position);
     const stones = position.cells.map((stone) => position.sign * stone);
     return { stones, places: this.rules.views[0].places };
   }
 
   afterValue(position, action) {
-    const { config, numHeads, tensors } = this.agent;
+    const { config, numHeads, table } = this.agent;
     const after = this.rules.after(position, action);
-    const row = config.canonical ? this.rows.firstRow(after) : this.rows.row(after);
-    return this.combineHeads(tensors.values[numHeads * row], tensors.values[numHeads * row + 1]);
+    const row = config.network.canonical ? this.rows.firstRow(after) : this.rows.row(after);
+    return this.combineHeads(table[numHeads * row], table[numHeads * row + 1]);
   }
 
   // The value of an action from the heads' values; the mean of two tables is float32.
@@ -218,28 +247,41 @@ class Player {
     return Math.fround(Math.fround(first + second) / 2);
   }
 
-  choose(position, values) {
+  // The action with the highest of these numbers.
+  choose(position, numbers, isExact) {
     const legal = this.rules.legal(position);
-    const best = highestOf(legal, values, this.isTable);
+    const best = highestOf(legal, numbers, isExact);
     if (!this.isSymmetric || best.length === 1) return best[0] ?? null;
     const { places } = this.rules.canonical(position);
     return best.reduce((a, b) => (places[b] < places[a] ? b : a));
   }
 
-  move(position) {
-    return this.choose(position, this.values(position));
+  // Its action: a correction, or the best one by its scores or by the values of a search.
+  move(position, searched = null) {
+    const correction = this.correction(position);
+    if (correction !== null) return correction;
+    if (searched !== null) return this.choose(position, searched, this.isTable);
+    return this.choose(position, this.scores(position), this.isTable || this.agent.isInteger);
   }
+}
+
+const tableRows = new Map(); // name of an enumerable game -> its TableRows
+
+function rowsOf(rules, cells) {
+  if (!tableRows.has(rules.envId)) tableRows.set(rules.envId, new TableRows(rules, cells));
+  return tableRows.get(rules.envId);
 }
 
 // The player of an agent, which `readAgent` returned. `cells` is as in tic_tac_toe.json;
 // only a table needs it. Throws an Error if the table's rows are not the game's.
 export function makePlayer(rules, agent, cells = null) {
   if (agent.kind !== "table") return new Player(rules, agent, null);
-  const rows = new TableRows(rules, cells);
-  const numRows = agent.config.table_key === "hash" ? 3 ** rules.numCells : rows.size;
+  const rows = rowsOf(rules, cells);
+  const { table_key: key } = agent.config.network;
+  const numRows = key === "hash" ? 3 ** rules.numCells : rows.size;
   const [numHeads, numActions] = [agent.numHeads, rules.numActions];
-  const perRow = agent.config.table_key === "after-state" ? numHeads : numHeads * numActions;
-  if (agent.tensors.values.length !== numRows * perRow) {
+  const perRow = key === "after-state" ? numHeads : numHeads * numActions;
+  if (agent.table.length !== numRows * perRow) {
     throw new Error("its table has another number of positions");
   }
   return new Player(rules, agent, rows);

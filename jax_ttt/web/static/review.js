@@ -8,7 +8,7 @@ const DEPTH = 4; // moves that the agent's search looks ahead
 const MISTAKE = 0.3; // how much of the searched value a move gives away
 const BLUNDER = 1;
 const WORDS = ["loss", "draw", "win"];
-const MOST_KEPT = 1000; // answers of the engine
+const MAX_KEPT = 1000; // answers of the engine
 
 // The judgement where nothing solves a position and no agent is loaded that could search.
 const NOT_KNOWN = { isKnown: false };
@@ -45,7 +45,7 @@ function judgeBySearch({ values, move }, action) {
 export function keepNewest(map, key, value) {
   map.delete(key);
   map.set(key, value);
-  if (map.size > MOST_KEPT) map.delete(map.keys().next().value);
+  if (map.size > MAX_KEPT) map.delete(map.keys().next().value);
 }
 
 // The mark of a move that gave something away: { sign, text }, or null.
@@ -70,7 +70,9 @@ export function verdictOf(judged, action) {
   if (!isExact) return `worth ${signed(after)} by the agent's search`;
   if (after === 0) return "keeps the draw";
   const isBest = best.includes(action);
+  if (moves === null) return after > 0 ? "wins" : "loses, as every move";
   if (after > 0) return isBest ? `wins in ${inMoves(moves)}` : `still wins, in ${inMoves(moves)}`;
+  if (bestMoves === null) return `loses in ${inMoves(moves)}; others lose later`;
   if (isBest) return `every move loses; this one lasts longest, ${inMoves(moves)}`;
   return `loses in ${inMoves(moves)}; ${inMoves(bestMoves)} were possible`;
 }
@@ -93,6 +95,8 @@ export function summary(judgements, sides, side) {
 
 // The judgements of moves. They arrive one by one.
 export class Review {
+  engine; changed;
+
   constructor({ engine, changed }) {
     Object.assign(this, { engine, changed });
     this.judgements = new Map(); // by move, and where they are not exact also by agent

@@ -16,7 +16,8 @@ function whoMoved(game, side) {
 }
 
 function Row({ app, ply, judged }) {
-  const { game, rules } = app;
+  const { rules } = app;
+  const { game } = app.play;
   const action = game.moves[ply];
   const side = rules.toMove(game.positions[ply]);
   const mark = markOf(judged);
@@ -32,7 +33,7 @@ function Row({ app, ply, judged }) {
         type="button"
         class="link"
         aria-current=${isCurrent ? "step" : undefined}
-        onClick=${() => app.show(ply + 1)}
+        onClick=${() => app.play.show(ply + 1)}
       >
         ${name}
       </button>
@@ -41,25 +42,25 @@ function Row({ app, ply, judged }) {
   `;
 }
 
-function heading(app, judgements) {
-  const { game, rules } = app;
+function heading(game, judgements) {
   if (game.isDemo) return "The line of play that beats the agent";
   if (game.side === null) return "The moves of this analysis";
   if (!game.isOver) return "The moves of this game";
-  const sides = game.positions.map((position) => rules.toMove(position));
+  const sides = game.positions.map((position) => game.rules.toMove(position));
   return summary(judgements, sides, game.side);
 }
 
 export function ReviewPanel({ app }) {
-  const { game } = app;
+  const { shown } = app;
+  const { game } = app.play;
   if (!game.moves.length)
     return html`<p class="note">Play a move first. Each move is listed here.</p>`;
-  if (!app.isReviewed) {
+  if (!shown.isReviewed) {
     return html`<p class="note">
       The review begins at the end of the game. To see it now, switch on "Mark mistakes".
     </p>`;
   }
-  const judgements = app.judgements();
+  const judgements = shown.judgements();
   const isSearched = judgements.some((judged) => judged?.isKnown && !judged.isExact);
   const isUnknown = judgements.some((judged) => judged?.isKnown === false);
   let method = "Compared with exact play";
@@ -69,7 +70,7 @@ export function ReviewPanel({ app }) {
     (_, ply) => html`<${Row} key=${ply} app=${app} ply=${ply} judged=${judgements[ply]} />`,
   );
   return html`
-    <h3>${heading(app, judgements)}</h3>
+    <h3>${heading(game, judgements)}</h3>
     <p class="note">${method}. Click a move to see it on the board.</p>
     <ol class="moves">
       ${rows}

@@ -30,6 +30,7 @@ const TIC_TAC_TOE = {
   inARow: 3,
   falls: false,
   isEnumerable: true,
+  bestResult: "draw",
 };
 
 const FOUR_BY_FOUR = {
@@ -39,14 +40,20 @@ const FOUR_BY_FOUR = {
   inARow: 4,
   falls: false,
   isEnumerable: false,
+  bestResult: null,
 };
+
+// The seat that wins with best play of both; the other sizes are a draw.
+const WINNERS = { connect_7x6: "first", connect_6x6: "second", connect_6x4: "second" };
 
 // The name of a game on the page: PGX's Connect Four is the same game as connect_7x6.
 export function gameOf(envId) {
   return envId === "connect_four" ? "connect_7x6" : envId;
 }
 
-// The size of a game's board and how stones are set, or null for an unknown game.
+// The size of a game's board, how stones are set, and `bestResult`, the result with best play
+// of both ("first", "second" or "draw", or null if it is not known), as in
+// config/game_facts.py; null for an unknown game.
 function describeGame(envId) {
   if (envId === "tic_tac_toe") return TIC_TAC_TOE;
   if (envId === "mnk_4x4_4") return FOUR_BY_FOUR;
@@ -54,7 +61,8 @@ function describeGame(envId) {
   if (!size) return null;
   const [columns, rows] = size.slice(1).map(Number);
   const title = `Connect Four ${columns} × ${rows}`;
-  return { title, rows, columns, inARow: 4, falls: true, isEnumerable: false };
+  const bestResult = WINNERS[gameOf(envId)] ?? "draw";
+  return { title, rows, columns, inARow: 4, falls: true, isEnumerable: false, bestResult };
 }
 
 function range(length) {
@@ -89,11 +97,24 @@ function inverse(permutation) {
   return places;
 }
 
+const games = new Map(); // the rules of each game that was asked for, by its name
+
+// The rules of a game, the same object at each call. Throws an Error for a game that the page
+// does not know.
+export function rulesOf(envId) {
+  const name = gameOf(envId);
+  if (!games.has(name)) games.set(name, new Rules(name));
+  return games.get(name);
+}
+
 // A position is { cells, sign, last, row }: `cells` (Int8Array, row by row from the top)
 // are 0 where free, 1 for the first player's stones, -1 for the second's. `sign` is the
 // stone that is set next, `last` the cell of the latest stone or null, and `row` are the
 // cells of the winning rows.
 export class Rules {
+  // Of the game, see `describeGame`.
+  title; rows; columns; inARow; falls; isEnumerable; bestResult;
+
   // Throws an Error for a game that the page does not know. In an enumerable game, every
   // position can be listed in a moment.
   constructor(envId) {
@@ -220,7 +241,9 @@ export class Rules {
   }
 
   // The position with these stones ("x", "o" or null for each cell): { position }, or
-  // { error } with a sentence for people if no game leads to it.
+  // { error } with a sentence for people where they do not fit the rules: their numbers, a gap
+  // below a stone, or rows that a game would have ended before. The order of the moves is not
+  // looked for.
   setUp(stones) {
     if (stones.length !== this.numCells) return { error: "The board has another size." };
     const cells = Int8Array.from(stones, (stone) => ({ x: 1, o: -1 })[stone] ?? 0);
@@ -234,9 +257,6 @@ export class Rules {
       return { error: "A stone has a free square below it." };
     }
     const sign = lead === 0 ? 1 : -1;
-    if (this.falls && !this.canBeSet(cells, -sign)) {
-      return { error: "No order of moves leads to these stones." };
-    }
     const winning = this.winningCells(cells);
     if (winning.some((cell) => cells[cell] === sign)) {
       return { error: "The game ended before the latest stone." };
@@ -245,35 +265,6 @@ export class Rules {
       return { error: "No single stone can have completed these rows." };
     }
     return { position: { cells, sign, last: null, row: winning } };
-  }
-
-  // Whether stones that fell can have been set in turn; `sign` is the latest stone's.
-  // The stones are taken away again, from the tops of their columns.
-  canBeSet(cells, sign) {
-    const columns = range(this.columns).map((column) =>
-      range(this.rows)
-        .map((row) => cells[(this.rows - 1 - row) * this.columns + column])
-        .filter((stone) => stone !== 0),
-    );
-    const heights = columns.map((stones) => stones.length);
-    const refuted = new Set(); // heights of columns, as numbers
-
-    const canEnd = (latest) => {
-      const key = heights.reduce((number, height) => number * (this.rows + 1) + height, 0);
-      if (key === 0) return true;
-      if (refuted.has(key)) return false;
-      for (let column = 0; column < heights.length; column += 1) {
-        if (columns[column][heights[column] - 1] !== latest) continue;
-        heights[column] -= 1;
-        const isPossible = canEnd(-latest);
-        heights[column] += 1;
-        if (isPossible) return true;
-      }
-      refuted.add(key);
-      return false;
-    };
-
-    return canEnd(sign);
   }
 
   // Whether a stone can have been the latest one of a won game: without it, nobody won.
@@ -318,7 +309,16 @@ export class Rules {
     return `${this.falls ? "column" : "square"} ${this.numberOf(action)}`;
   }
 
-  // The canonical board of a position, as in games/symmetry.py: of all symmetric views
+  // Moves from a position on in words: "X square 4, O square 0".
+  lineText(position, actions) {
+    const positions = this.positions(actions, position);
+    const names = actions.map((action, i) => {
+      return `${LETTERS[this.toMove(positions[i])]} ${this.actionName(action)}`;
+    });
+    return names.join(", ");
+  }
+
+  // The canonical board of a position, as in games/stone_boards.py: of all symmetric views
   // the one with the least key, whose highest digit is the last cell. `stones` are 1 for
   // the mover's and -1 for the opponent's. `places[action]` is the action there; on a
   // board that is its own image, symmetric actions are the same one.

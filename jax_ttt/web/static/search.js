@@ -1,7 +1,7 @@
-// Searches: an agent's look-ahead, results under best play, and all lines of play of an
-// agent against every opponent.
+// Searches of an agent: its look-ahead, and all of its lines of play against every opponent.
 
 import { SEATS, SIDES } from "./rules.js";
+import { solve } from "./solver.js";
 
 // An agent's value of each move to its mover, NaN where illegal, after `depth` moves of
 // best play, as players/lookahead.py computes it.
@@ -18,6 +18,8 @@ export function lookaheadValues(rules, player, position, depth) {
 // Alpha-beta search over an agent's values, which are -1 to 1. Bounds are remembered, since
 // many lines of play lead to one position.
 class Lookahead {
+  rules; player;
+
   constructor(rules, player) {
     Object.assign(this, { rules, player });
     this.leaves = new Map(); // key of a position -> the highest of the agent's values
@@ -77,252 +79,23 @@ class Lookahead {
   }
 }
 
-// The result of a position under best play, or null if the game is over or the time does
-// not suffice: see `exact` in engine.js.
-export function solve(rules, position, seconds = Infinity) {
-  if (rules.isOver(position)) return null;
-  if (!solvers.has(rules.envId)) solvers.set(rules.envId, new Solver(rules));
-  const solver = solvers.get(rules.envId);
-  try {
-    return solver.solve(position, Date.now() + 1000 * seconds);
-  } catch (error) {
-    if (error !== TIME_OVER) throw error;
-    return null;
-  }
-}
-
-// The moves that win at once, and those after which the opponent wins at once: their results
-// are exact in any position, and need no search. A list as the `actions` of `solve`.
-export function decideAtOnce(rules, position) {
-  const wins = (after) => after.row.length > 0;
-  const decided = [];
-  for (const action of rules.legal(position)) {
-    const after = rules.after(position, action);
-    const replies = wins(after) ? [] : rules.legal(after);
-    if (wins(after)) decided.push({ action, value: 1, moves: 1 });
-    else if (replies.some((reply) => wins(rules.after(after, reply)))) {
-      decided.push({ action, value: -1, moves: 2 });
-    }
-  }
-  return decided;
-}
-
-const solvers = new Map(); // name of a game -> its solver, with its table of positions
-const TIME_OVER = new Error("the time is over");
-const NODES_PER_LOOK = 4096; // positions between two looks at the clock
-const SLOTS = 2 ** 21; // of the table of positions
-
-// Best play, found by alpha-beta search with a table of positions. The players' stones are
-// bits of two words of 32 bits each. A score is 0 for a draw; a win with the last free cell is
-// 1, each stone fewer is 1 more, and a loss is the negative of the opponent's score.
-class Solver {
-  constructor(rules) {
-    this.rules = rules;
-    const { numCells, columns, rows, falls } = rules;
-    // Where stones fall, each column has a free bit above it. So the sum of the mover's
-    // stones and of all stones is a key of the position: no column adds to the next one.
-    this.perWord = falls ? Math.floor(30 / (rows + 1)) : columns;
-    this.wordSize = falls ? 2 ** (this.perWord * (rows + 1)) : 2 ** numCells;
-    this.low = new Int32Array(numCells);
-    this.high = new Int32Array(numCells);
-    for (let cell = 0; cell < numCells; cell += 1) {
-      const column = cell % columns;
-      const height = rows - 1 - Math.floor(cell / columns);
-      const bit = falls ? (column % this.perWord) * (rows + 1) + height : cell;
-      const isLow = !falls || column < this.perWord;
-      (isLow ? this.low : this.high)[cell] = 1 << bit;
-    }
-    // The other cells of each line through a cell, as pairs of words.
-    this.others = rules.linesThrough.map((lines, cell) => {
-      const masks = lines.flatMap((line) => this.mask(line.filter((other) => other !== cell)));
-      return Int32Array.from(masks);
-    });
-    // Cells of many lines are tried first.
-    const byLines = (a, b) => this.others[b].length - this.others[a].length;
-    this.order = Array.from({ length: numCells }, (_, cell) => cell).sort(byLines);
-    this.keys = new Float64Array(SLOTS).fill(-1);
-    this.lowest = new Int8Array(SLOTS);
-    this.highest = new Int8Array(SLOTS);
-    this.moves = new Int8Array((numCells + 1) * rules.numActions);
-    this.free = new Int8Array(columns); // where stones fall: each column's next cell
-  }
-
-  mask(cells) {
-    const low = cells.reduce((word, cell) => word | this.low[cell], 0);
-    return [low, cells.reduce((word, cell) => word | this.high[cell], 0)];
-  }
-
-  solve(position, deadline) {
-    const { rules } = this;
-    this.deadline = deadline;
-    this.nodes = 0;
-    const stones = position.cells.reduce((sum, stone) => sum + Math.abs(stone), 0);
-    const actions = rules.legal(position).map((action) => {
-      const after = rules.after(position, action);
-      const score = -this.score(after, stones + 1);
-      const moves = score === 0 ? 0 : rules.numCells + 1 - Math.abs(score) - stones;
-      return { action, score, value: Math.sign(score), moves };
-    });
-    const highest = Math.max(...actions.map(({ score }) => score));
-    const best = actions.filter(({ score }) => score === highest);
-    return {
-      value: best[0].value,
-      moves: best[0].moves,
-      best: best.map(({ action }) => action),
-      actions: actions.map(({ action, value, moves }) => ({ action, value, moves })),
-    };
-  }
-
-  // The score of a position to its mover, by searches that ask whether it is higher than
-  // a number: these are fast, and few are needed.
-  score(position, stones) {
-    const { rules } = this;
-    if (position.row.length > 0) return -(rules.numCells + 1 - stones);
-    for (let column = 0; column < rules.columns; column += 1) {
-      this.free[column] = rules.falls ? (rules.cell(position, column) ?? -1) : 0;
-    }
-    const cells = Array.from(position.cells.keys());
-    const own = this.mask(cells.filter((cell) => position.cells[cell] === position.sign));
-    const opponent = this.mask(cells.filter((cell) => position.cells[cell] === -position.sign));
-    let low = -(rules.numCells - stones);
-    let high = rules.numCells - stones;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const score = this.search(...own, ...opponent, stones, middle, middle + 1);
-      if (score <= middle) high = score;
-      else low = score;
-    }
-    return low;
-  }
-
-  // Whether a stone on a cell makes a line of these stones.
-  wins(low, high, cell) {
-    const others = this.others[cell];
-    for (let i = 0; i < others.length; i += 2) {
-      if ((low & others[i]) === others[i] && (high & others[i + 1]) === others[i + 1]) return true;
-    }
-    return false;
-  }
-
-  // The score of the position with these stones of the mover and of the opponent; exact
-  // if it is between alpha and beta, else a bound.
-  search(ownLow, ownHigh, otherLow, otherHigh, stones, alpha, beta) {
-    const { moves, rules } = this;
-    const { columns, falls } = rules;
-    this.nodes += 1;
-    if (this.nodes % NODES_PER_LOOK === 0 && Date.now() > this.deadline) throw TIME_OVER;
-    const left = rules.numCells - stones;
-    if (left === 0) return 0;
-    const begin = stones * rules.numActions;
-    const end = begin + this.listMoves(ownLow, ownHigh, otherLow, otherHigh, begin);
-    if (this.hasWon) return left;
-    if (left === 1) return 0;
-    if (begin === end) return 1 - left; // the opponent wins with the next stone
-
-    // Nobody wins with the next two stones, which limits the score.
-    if (left === 2) return 0;
-    const allLow = ownLow | otherLow;
-    const allHigh = ownHigh | otherHigh;
-    const key = falls
-      ? ownLow + allLow + (ownHigh + allHigh) * this.wordSize
-      : ownLow + allLow * this.wordSize;
-    const slot = this.slot(ownLow + allLow, falls ? ownHigh + allHigh : allLow);
-    const isKnown = this.keys[slot] === key;
-    let lowest = isKnown ? this.lowest[slot] : 3 - left;
-    let highest = isKnown ? this.highest[slot] : left - 2;
-    if (lowest >= beta) return lowest;
-    if (highest <= alpha) return highest;
-    if (lowest === highest) return lowest;
-    const low = Math.max(alpha, lowest);
-    const high = Math.min(beta, highest);
-
-    let best = -rules.numCells;
-    for (let i = begin; i < end && best < high; i += 1) {
-      const cell = moves[i];
-      if (falls) this.free[cell % columns] = cell - columns;
-      const score = -this.search(
-        otherLow,
-        otherHigh,
-        ownLow | this.low[cell],
-        ownHigh | this.high[cell],
-        stones + 1,
-        -high,
-        -Math.max(low, best),
-      );
-      if (falls) this.free[cell % columns] = cell;
-      if (score > best) best = score;
-    }
-    if (best > low) lowest = Math.max(lowest, best);
-    if (best < high) highest = Math.min(highest, best);
-    this.keys[slot] = key;
-    this.lowest[slot] = lowest;
-    this.highest[slot] = highest;
-    return best;
-  }
-
-  // List the cells to try in `moves`, from the place `begin` on, and return how many they
-  // are: none if the opponent wins with the next stone whatever the mover does. `hasWon`
-  // then says whether the mover wins at once.
-  listMoves(ownLow, ownHigh, otherLow, otherHigh, begin) {
-    const { free, moves, order } = this;
-    const { columns, falls, numCells } = this.rules;
-    this.hasWon = false;
-    let end = begin;
-    let threat = -1; // a cell where the opponent wins
-    let threats = 0;
-    for (let i = 0; i < numCells; i += 1) {
-      const cell = order[i];
-      const isFree = falls
-        ? free[cell % columns] === cell
-        : ((ownLow | otherLow) & this.low[cell]) === 0;
-      if (!isFree) continue;
-      if (this.wins(ownLow, ownHigh, cell)) {
-        this.hasWon = true;
-        return 0;
-      }
-      if (this.wins(otherLow, otherHigh, cell)) {
-        threat = cell;
-        threats += 1;
-      }
-      moves[end] = cell;
-      end += 1;
-    }
-    if (threats > 1) return 0;
-    if (threats === 1) {
-      moves[begin] = threat;
-      end = begin + 1;
-    }
-    if (!falls) return end - begin;
-    // A stone below a cell where the opponent wins loses.
-    let safeEnd = begin;
-    for (let i = begin; i < end; i += 1) {
-      const above = moves[i] - columns;
-      if (above >= 0 && this.wins(otherLow, otherHigh, above)) continue;
-      moves[safeEnd] = moves[i];
-      safeEnd += 1;
-    }
-    return safeEnd - begin;
-  }
-
-  slot(low, high) {
-    const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-    return (mixed ^ (mixed >>> 15)) & (SLOTS - 1);
-  }
-}
-
 // Every line of play of a player against every opponent, in the seats that it learned:
 // { first, second }, each with the names of Python's SeatGrade: lines { won, drawn, lost },
 // num_positions (positions that it reaches in which nobody has won), win_rate, draw_rate
-// and loss_rate (exact, against an opponent that plays at random), unbeatable, losing_line
-// (the actions of a shortest line that it loses, or null), and optimal_move_rate (the share
-// of all positions of its seat in which its move keeps the result; null unless the game is
-// enumerable).
+// and loss_rate (exact, against an opponent that plays at random), unbeatable, proven ("win"
+// where it wins every line, else "not-lose" where it loses none, or null), num_corrections
+// (that it plays; null for an agent without any), losing_line (the actions of a shortest line
+// that it loses, or null), and optimal_move_rate (the share of all positions of its seat in
+// which its move keeps the result; null unless the game is enumerable and `countsOptimal`,
+// as this takes most of the time).
 // Yields { side, positions } at times.
-export function* gradeOf(rules, player) {
+export function* gradeOf(rules, player, { countsOptimal = rules.isEnumerable } = {}) {
   const grade = {};
   for (const side of SIDES) {
     const seat = SEATS[side];
-    if (player.agent.seats.includes(seat)) grade[seat] = yield* seatGrade(rules, player, side);
+    if (!player.agent.seats.includes(seat)) continue;
+    grade[seat] = yield* seatGrade(rules, player, side);
+    grade[seat].optimal_move_rate = countsOptimal ? optimalMoveRate(rules, player, side) : null;
   }
   return grade;
 }
@@ -335,6 +108,7 @@ function* seatGrade(rules, player, side) {
   const lines = { won: 0, drawn: 0, lost: 0 };
   const chances = { won: 0, drawn: 0, lost: 0 };
   let positions = 0;
+  let corrections = 0;
   let losingLine = null;
   // Of each position: how many lines of play lead there, the chance that a random
   // opponent's game does, and a shortest line, as its last action and the one before.
@@ -345,6 +119,7 @@ function* seatGrade(rules, player, side) {
     positions += level.length;
     for (const [i, here] of level.entries()) {
       if (i % POSITIONS_PER_YIELD === 0) yield { side, positions: positions + next.size };
+      if (isOwn && player.correction(here.position) !== null) corrections += 1;
       const actions = isOwn ? [player.move(here.position)] : rules.legal(here.position);
       const chance = here.chance / actions.length;
       for (const action of actions) {
@@ -371,9 +146,16 @@ function* seatGrade(rules, player, side) {
     draw_rate: chances.drawn,
     loss_rate: chances.lost,
     unbeatable: losingLine === null,
+    proven: provenGoal(lines),
+    num_corrections: player.agent.corrections === null ? null : corrections,
     losing_line: losingLine,
-    optimal_move_rate: rules.isEnumerable ? optimalMoveRate(rules, player, side) : null,
   };
+}
+
+// What lines of play with these results allow to prove: "win", "not-lose" or null.
+export function provenGoal({ drawn, lost }) {
+  if (lost > 0) return null;
+  return drawn > 0 ? "not-lose" : "win";
 }
 
 function add(level, key, reached) {

@@ -1,6 +1,5 @@
 // The page's requests to the server, and the events of training.
 
-const EVENTS = "jax_ttt.events"; // the name of the lock and of the channel
 const RETRY = 30_000; // milliseconds
 
 const answered = new EventTarget(); // has an event "answer" after each answer
@@ -31,9 +30,8 @@ async function request(method, path, body) {
   throw new RequestError(reason);
 }
 
-async function json(method, path, body) {
-  const text = await (await request(method, path, body)).text();
-  return text ? JSON.parse(text) : null;
+async function getJson(path) {
+  return (await request("GET", path)).json();
 }
 
 function query(id, update = null) {
@@ -42,105 +40,78 @@ function query(id, update = null) {
   return parameters;
 }
 
-// Open the stream of events; returns a function that closes it. `onMessage` gets the
-// status of the training: the first one after a connection has all rows, a later one has
-// those that are new.
-function openEvents(onMessage, onConnection) {
-  let events = null;
-  let retry = null;
+// Follow the training by its events while the tab is visible, and until `isNeeded()` is false
+// after a message. A browser allows six connections to a server, and each stream holds one, so
+// many tabs can be open that have none. `onMessage(status, isFirst)` gets the status: the first
+// one after a connection has all rows, a later one has those that are new. Returns a function
+// that follows the training again.
+function listen(onMessage, onConnection, isNeeded) {
+  let events = null; // the stream, if there is one
+  let retry = null; // the timer of the next attempt, if the server did not answer
 
-  function open() {
-    events = new EventSource("/api/training/events");
-    events.addEventListener("open", () => onConnection(true));
-    events.addEventListener("training", (event) => onMessage(JSON.parse(event.data)));
-    events.addEventListener("error", () => {
-      events.close();
-      onConnection(false);
-      retry = setTimeout(open, RETRY);
-    });
-  }
-
-  // Do not wait for the timer when the person returns to the page, or when the server
-  // answers another request.
-  function openAgain() {
-    if (events.readyState !== EventSource.CLOSED) return;
+  function close() {
     clearTimeout(retry);
-    open();
+    retry = null;
+    events?.close();
+    events = null;
   }
-
-  open();
-  window.addEventListener("focus", openAgain);
-  answered.addEventListener("answer", openAgain);
-  return () => {
-    window.removeEventListener("focus", openAgain);
-    answered.removeEventListener("answer", openAgain);
-    clearTimeout(retry);
-    events.close();
-  };
-}
-
-// A browser allows six connections to a server, and each stream holds one. So one tab of
-// a browser has the stream, and passes the messages on to the others.
-function shareEvents(onMessage, onConnection) {
-  const channel = new BroadcastChannel(EVENTS);
-  channel.addEventListener("message", ({ data }) => {
-    if (data.message) onMessage(data.message);
-    else onConnection(data.connected);
-  });
-  const hold = () =>
-    new Promise(() => {
-      openEvents(
-        (message) => {
-          onMessage(message);
-          channel.postMessage({ message });
-        },
-        (connected) => {
-          onConnection(connected);
-          channel.postMessage({ connected });
-        },
-      );
-    });
-  navigator.locks.request(EVENTS, hold);
-}
-
-// Without locks (a page that is not from this computer and has no TLS), the visible tabs
-// have a stream each.
-function openWhileVisible(onMessage, onConnection) {
-  let close = null;
 
   function follow() {
-    if (document.hidden) {
-      close?.();
-      close = null;
-    } else close ??= openEvents(onMessage, onConnection);
+    if (events || document.hidden) return;
+    close();
+    let isFirst = true;
+    events = new EventSource("/api/training/events");
+    events.addEventListener("open", () => onConnection(true));
+    events.addEventListener("training", (event) => {
+      onMessage(JSON.parse(event.data), isFirst);
+      isFirst = false;
+      if (!isNeeded()) close();
+    });
+    events.addEventListener("error", () => {
+      close();
+      onConnection(false);
+      retry = setTimeout(follow, RETRY);
+    });
   }
 
-  document.addEventListener("visibilitychange", follow);
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : follow()));
+  window.addEventListener("focus", follow);
+  answered.addEventListener("answer", () => {
+    if (retry !== null) follow(); // it answers again
+  });
   follow();
+  return follow;
 }
 
 // The source of a page that has a server; see source.js. The tree is requested at once,
 // so that the page can play on without the server.
 export function openServer() {
-  const tree = json("GET", "/static/tic_tac_toe.json");
-  tree.catch(() => {}); // a caller that needs it gets the reason
+  let tree = null;
+  const readTree = () => {
+    tree ??= getJson("/static/tic_tac_toe.json").catch((error) => {
+      tree = null; // the next caller asks again
+      throw error;
+    });
+    return tree;
+  };
+  readTree().catch(() => {}); // a caller that needs it gets the reason
   return {
     live: true,
-    agents: () => json("GET", "/api/agents"),
+    agents: () => getJson("/api/agents"),
     file: async (id, update = null) => {
       const response = await request("GET", `/api/agents/file?${query(id, update)}`);
       return response.arrayBuffer();
     },
-    history: async (id) => (await json("GET", `/api/agents/history?${query(id)}`)).rows,
-    remove: (id) => json("DELETE", `/api/agents?${query(id)}`),
-    tree: () => tree,
+    history: async (id) => (await getJson(`/api/agents/history?${query(id)}`)).rows,
+    remove: (id) => request("DELETE", `/api/agents?${query(id)}`),
+    tree: readTree,
     training: {
-      // Each of these resolves to the status with all rows.
-      status: () => json("GET", "/api/training"),
-      command: (command, learner) => json("POST", "/api/training", { command, learner }),
-      change: (settings) => json("PATCH", "/api/training/settings", settings),
-      learn: (moves) => json("POST", "/api/training/games", { moves }),
-      listen: navigator.locks ? shareEvents : openWhileVisible,
+      isHere: false, // the server trains
+      // What these change comes with the events.
+      command: (command, learner = undefined) => request("POST", "/api/training", { command, learner }),
+      change: (settings) => request("PATCH", "/api/training/settings", settings),
+      learn: (moves) => request("POST", "/api/training/games", { moves }),
+      listen,
     },
   };
 }

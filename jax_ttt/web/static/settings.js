@@ -8,6 +8,7 @@ export const LAYERS = {
   exact: "Exact values",
   network: "Network's values",
   table: "Table's values",
+  line: "Next moves",
   mistakes: "Mark mistakes",
 };
 // The titles of the tabs, by their names in links.
@@ -16,10 +17,12 @@ export const TABS = {
   review: "Review",
   learning: "Learning",
   proof: "Proof",
+  compare: "Compare",
   statistics: "Statistics",
 };
 export const DEPTHS = [0, 1, 2, 3, 4, 6, 8];
-const GAME = { level: "full", side: "x", agent: null, depth: 0 };
+// A new visitor can win the first game.
+const GAME = { level: "casual", side: "x", agent: null, depth: 0 };
 const PAGE = { game: "tic_tac_toe", panel: "game", layers: ["mistakes"] };
 
 // A kept value, or the default where it is not one of `allowed`.

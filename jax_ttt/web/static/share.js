@@ -1,8 +1,20 @@
 // A game as a link and as a picture, and the clipboard.
 
-import { Rules } from "./rules.js";
+import { smallBoard } from "./board.js";
+import { Rules, SIDES, rulesOf } from "./rules.js";
 
-const COLOURS = { x: "#0072b2", o: "#d55e00", tile: "#eef1f4", ring: "#ffffff", row: "#1f2630" };
+const [X, O, TILE] = ["#0072b2", "#d55e00", "#eef1f4"];
+const LINE = { fill: "none", "stroke-width": 11, "stroke-linecap": "round" };
+// The looks of the parts of `smallBoard`, by their classes.
+const LOOKS = {
+  tile: { fill: TILE },
+  "tile won": { fill: TILE, stroke: "#1f2630", "stroke-width": 6 },
+  "stone x": { ...LINE, stroke: X },
+  "stone o": { ...LINE, stroke: O },
+  "disc x": { fill: X },
+  "disc o": { fill: O },
+  ring: { fill: "none", stroke: "#ffffff", "stroke-width": 7 },
+};
 const LONGEST_START = 200; // characters of a set-up position in a link
 
 // The part of a link after the page's address. `start` is the key of the first position
@@ -10,7 +22,7 @@ const LONGEST_START = 200; // characters of a set-up position in a link
 // is the name of the open tab or null.
 export function toHash({ envId, moves, start = null, side, level, ...more }) {
   const { agent = null, update = null, tab = null } = more;
-  const rules = new Rules(envId);
+  const rules = rulesOf(envId);
   const numbers = moves.map((action) => rules.numberOf(action)).join(".");
   const fields = new URLSearchParams({ game: envId, moves: numbers, side, level });
   if (start !== null) fields.set("start", start);
@@ -31,8 +43,8 @@ export function isTabAlone(hash) {
   return names.length === 1 && names[0] === "tab";
 }
 
-// The game of a link, or null if the page does not know it. The caller checks the moves,
-// the level and the agent.
+// The game of a link, or null if the page does not know it. What it does not say is null. The
+// caller checks the moves, the level and the agent.
 export function fromHash(hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const envId = fields.get("game");
@@ -41,52 +53,43 @@ export function fromHash(hash) {
   const start = fields.get("start");
   const update = fields.get("update") ?? "";
   const numbers = moves === "" ? [] : moves.split(".").map(Number);
-  const rules = new Rules(envId);
+  const rules = rulesOf(envId);
   return {
     envId,
     moves: numbers.map((number) => rules.actionOfNumber(number)),
     start: start !== null && start.length <= LONGEST_START ? start : null,
-    side: fields.get("side") === "o" ? "o" : "x",
+    side: SIDES.find((side) => side === fields.get("side")) ?? null,
     level: fields.get("level"),
     agent: fields.get("agent"),
     update: /^\d{1,9}$/.test(update) ? Number(update) : null,
   };
 }
 
+// The position as text, with its moves in the last line if there are any: "Moves: 4453", by the
+// numbers of the columns or squares.
+export function textOf(rules, position, moves) {
+  const board = rules.text(position);
+  if (moves.length === 0) return board;
+  const numbers = moves.map((action) => rules.numberOf(action));
+  const isLong = rules.numberOf(rules.numActions - 1) > 9;
+  return `${board}\nMoves: ${numbers.join(isLong ? " " : "")}`;
+}
+
 // The position as a picture of its own, without the page's style sheet.
 export function asSvg(rules, position) {
-  const cells = Array.from({ length: rules.numCells }, (_, cell) => {
-    const isWon = position.row.includes(cell);
-    const shapes = rules.falls ? discShapes : squareShapes;
-    const [x, y] = [100 * (cell % rules.columns), 100 * Math.floor(cell / rules.columns)];
-    const content = shapes(rules.stone(position, cell), isWon);
-    return `<g transform="translate(${x} ${y})">${content}</g>`;
-  });
-  const [width, height] = [100 * rules.columns, 100 * rules.rows];
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
-    `viewBox="0 0 ${width} ${height}">${cells.join("")}</svg>`
-  );
+  const { type, props } = smallBoard(rules, position);
+  const size = { width: 100 * rules.columns, height: 100 * rules.rows };
+  return svgText({ type, props: { xmlns: "http://www.w3.org/2000/svg", ...size, ...props } });
 }
 
-function squareShapes(stone, isWon) {
-  const edge = isWon ? ` stroke="${COLOURS.row}" stroke-width="5"` : "";
-  const tile = `<rect x="4" y="4" width="92" height="92" rx="10" fill="${COLOURS.tile}"${edge}/>`;
-  const look = `fill="none" stroke="${COLOURS[stone]}" stroke-width="11" stroke-linecap="round"`;
-  if (stone === "x") return `${tile}<path d="M25 25 L75 75 M75 25 L25 75" ${look}/>`;
-  if (stone === "o") return `${tile}<circle cx="50" cy="50" r="28" ${look}/>`;
-  return tile;
-}
-
-function discShapes(stone, isWon) {
-  const circle = (r, look) => `<circle cx="50" cy="50" r="${r}" ${look}/>`;
-  if (stone === null) return circle(46, `fill="${COLOURS.tile}"`);
-  const disc = circle(46, `fill="${COLOURS[stone]}"`);
-  const look = `fill="none" stroke="${COLOURS.ring}" stroke-width="7"`;
-  const letter =
-    stone === "o" ? circle(28, look) : `<path d="M32 32 L68 68 M68 32 L32 68" ${look}/>`;
-  const won = circle(44, `fill="none" stroke="${COLOURS.row}" stroke-width="8"`);
-  return [disc, letter, isWon && won].filter(Boolean).join("");
+// A drawing as text, with the looks of its classes as attributes.
+function svgText(drawing) {
+  if (Array.isArray(drawing)) return drawing.map(svgText).join("");
+  if (!drawing) return "";
+  const { class: look, children, ...attributes } = drawing.props;
+  const named = Object.entries({ ...attributes, ...LOOKS[look] });
+  const text = named.map(([name, value]) => ` ${name}="${value}"`).join("");
+  return `<${drawing.type}${text}>${svgText(children)}</${drawing.type}>`;
 }
 
 // Copy a text; where the browser gives this page no clipboard, by a selection. Resolves to

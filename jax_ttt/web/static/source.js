@@ -4,7 +4,8 @@ import { openServer } from "./server.js";
 import { fromBase64 } from "./storage.js";
 
 // The source of agents, histories and training: { live, agents(), file(id, update),
-// history(id), remove(id), tree(), training }. An update of null is the latest one.
+// history(id), remove(id), tree(), training }. An update of null is the latest one. Without a
+// server `training` is null: see local_training.js.
 export function openSource() {
   const data = document.getElementById("data");
   return data ? openEmbedded(JSON.parse(data.textContent)) : openServer();

@@ -1,14 +1,10 @@
-// The person's finished games, which this browser keeps, and the file that they and the
-// agents are exported to.
+// The person's finished games, which this browser keeps.
 
-import { readAgent } from "./agent_file.js";
-import { Rules, SIDES } from "./rules.js";
+import { Rules, SIDES, rulesOf } from "./rules.js";
 import * as storage from "./storage.js";
 
 const NAME = "statistics";
-const FORMAT = "jax_ttt statistics";
-const VERSION = 1;
-const MOST_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
+const MAX_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
 const RESULTS = ["won", "drawn", "lost"];
 
 // Numbers of games by result.
@@ -40,11 +36,9 @@ function checkFields(game) {
 
 // Play the moves of games again. Throws where the rules do not allow one.
 function checkRules(games) {
-  const rulesOf = new Map();
   for (const { env_id, side, result, moves } of games) {
     if (!Rules.knows(env_id)) throw new Error("one of its games is not known here");
-    if (!rulesOf.has(env_id)) rulesOf.set(env_id, new Rules(env_id));
-    const rules = rulesOf.get(env_id);
+    const rules = rulesOf(env_id);
     const positions = rules.positions(moves);
     if (positions === null) throw new Error("the moves of a game are not possible");
     if (rules.result(positions.at(-1), side) !== result) {
@@ -53,45 +47,22 @@ function checkRules(games) {
   }
 }
 
-function checkAgent(agent) {
-  const { id, name, data } = agent ?? {};
-  if (![id, name, data].every(isText)) throw new Error("an agent lacks a field");
-  try {
-    const bytes = storage.fromBase64(data);
-    readAgent(bytes);
-    return { id, name, bytes };
-  } catch (error) {
-    throw new Error(`an agent could not be read: ${error.message}`);
-  }
-}
-
-// The games and agents of a file; throws unless all of it is valid.
-function parse(text) {
-  let file;
-  try {
-    file = JSON.parse(text);
-  } catch {
-    throw new Error("it is not JSON");
-  }
-  if (file?.format !== FORMAT) throw new Error("it is not a file of this page");
-  if (file.version !== VERSION) throw new Error("it is not of a version that this page reads");
-  if (!Array.isArray(file.games) || !Array.isArray(file.agents)) {
-    throw new Error("it does not have lists of games and agents");
-  }
-  const games = file.games.map(checkFields);
-  checkRules(games);
-  return { games, agents: file.agents.map(checkAgent) };
+// Check the games of a file. Throws unless all of them are valid.
+export function checkGames(games) {
+  const checked = games.map(checkFields);
+  checkRules(checked);
+  return checked;
 }
 
 // The counted games: [{ id, finished (seconds since 1970), env_id, opponent: { level,
 // title }, side, result, moves }].
 export class Statistics {
   // `changed` is called after each change.
-  constructor(agents, changed) {
-    this.agents = agents;
+  constructor(changed) {
     this.changed = changed;
     this.isPersistent = storage.isPersistent;
     this.games = [];
+    this.outcome = null; // { text, count } of the last command; count: the games it left
     this.open();
     storage.onChange((name) => {
       if (name !== NAME) return;
@@ -115,7 +86,7 @@ export class Statistics {
   // counted a game whose event is still to come.
   update(change) {
     this.open();
-    this.games = change(this.games).slice(-MOST_GAMES);
+    this.games = change(this.games).slice(-MAX_GAMES);
     this.isPersistent = storage.write(NAME, { games: this.games });
     this.changed();
   }
@@ -159,28 +130,8 @@ export class Statistics {
     this.update(() => []);
   }
 
-  // All of it as a file: { text, missing: the titles of agents that it lacks }.
-  async file() {
-    const { agents, missing } = await this.agents.exported();
-    const { games } = this;
-    return { text: JSON.stringify({ format: FORMAT, version: VERSION, games, agents }), missing };
-  }
-
-  // Add the games and agents of a file. What is here already is not added again. Throws,
-  // and changes nothing, where a part of the file is not valid.
-  async addFile(text) {
-    const { games, agents } = parse(text);
-    const added = [];
-    try {
-      for (const agent of agents) {
-        if (!(await this.agents.isHere(agent))) {
-          added.push(this.agents.keep(agent.name, agent.bytes));
-        }
-      }
-    } catch (error) {
-      for (const id of added) await this.agents.remove(id);
-      throw error;
-    }
+  // Add checked games. What is here already is not added again.
+  add(games) {
     this.update((counted) => {
       const byId = new Map([...games, ...counted].map((game) => [game.id, game]));
       return [...byId.values()].sort((a, b) => a.finished - b.finished);

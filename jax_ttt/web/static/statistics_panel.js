@@ -1,5 +1,6 @@
 // The tab "Statistics": the person's results in the current game, and their export.
 
+import { readBackup, writeBackup } from "./backup.js";
 import { LEVELS } from "./levels.js";
 import { LETTERS, SIDES } from "./rules.js";
 import { download } from "./storage.js";
@@ -12,8 +13,6 @@ const NOT_KEPT = "This browser keeps nothing for this page. Export the statistic
 const KEPT =
   "Kept in this browser, for all games. The file holds the statistics and your agents. " +
   "Games after Undo, from an earlier position, a link or a set-up position do not count.";
-
-let outcome = null; // { text, count } of the last command; count: the games it left
 
 function Table({ caption, head, rows }) {
   return html`<table>
@@ -43,13 +42,14 @@ function opponentName({ level, title }) {
 }
 
 function show(app, text) {
-  outcome = { text, count: app.statistics.games.length };
+  const { statistics } = app;
+  statistics.outcome = { text, count: statistics.games.length };
   say(text);
   app.changed();
 }
 
 async function exportFile(app) {
-  const { text, missing } = await app.statistics.file();
+  const { text, missing } = await writeBackup(app);
   download("jax_ttt-statistics.json", text, "application/json");
   if (missing.length === 0) return;
   show(app, `The file lacks an agent that the server did not send: ${missing.join(", ")}.`);
@@ -57,7 +57,7 @@ async function exportFile(app) {
 
 async function importFile(app, file) {
   try {
-    await app.statistics.addFile(await file.text());
+    await readBackup(app, await file.text());
     show(app, "The games and agents of the file are here now.");
   } catch (error) {
     const reason = error.message.replace(/\.$/, "");
@@ -74,11 +74,12 @@ async function clear(app) {
 // The panel; its tables are of the current game.
 export function StatisticsPanel({ app }) {
   const { statistics, rules } = app;
+  const { outcome } = statistics;
   const isRecent = outcome?.count === statistics.games.length;
   const storage = statistics.isPersistent ? KEPT : NOT_KEPT;
   const { all, sides, opponents } = statistics.countsOf(rules.envId);
   const bySide = SIDES.map((side) => [`As ${LETTERS[side]}`, sides[side]]);
-  const byOpponent = opponents.map(({ counts, ...opponent }) => [opponentName(opponent), counts]);
+  const byOpponent = opponents.map((opponent) => [opponentName(opponent), opponent.counts]);
   if (byOpponent.length === 0) byOpponent.push(["No games yet", all]);
   return html`
     <dl class="cards">

@@ -1,6 +1,6 @@
-// Live training in the server: its state, its commands, and its events.
+// Live training, in the server or in this page: its state, its commands, and its events.
 
-import { Rules } from "./rules.js";
+import { rulesOf } from "./rules.js";
 import { PLACE } from "./storage.js";
 import { announce, confirmed, number, say } from "./ui.js";
 
@@ -16,29 +16,33 @@ const LEARNING_STATES = ["running", "paused", "finished"]; // states in which a 
 const BUSY = ["compiling", "running", "paused"];
 const LOST = "The server does not answer; you can play on, training waits.";
 const GONE = "The server has been started again, so this training is gone.";
+const MOMENT = 5000; // milliseconds for which the board says that an agent is proven
 const DELETE =
   "Delete this training? Its agent and curves are lost. To keep the agent, save it first.";
 
-// The rows of two lists, in the order of their updates. An update that was evaluated again,
-// after games of people, has the row of the later list.
-function mergeRows(rows, laterRows) {
-  const byUpdate = new Map([...rows, ...laterRows].map((row) => [row.update, row]));
-  return [...byUpdate.values()].sort((a, b) => a.update - b.update);
+// The setting that a status has by this name.
+function settingOf(status, name) {
+  return status.settings[name]?.value ?? status[name];
 }
 
 export class Training {
   // Reads `app.source` and `app.agents`, and calls `app.changed()`.
   constructor(app) {
     this.app = app;
-    this.source = app.source.training; // null: this page can't train
+    this.source = app.source.training;
     this.status = null; // the newest status of the server; see `status` in training_thread.py
     this.rows = []; // the history of this run: [{ update, grade, games, loss, seconds }]
     this.problem = ""; // why the last command failed
     this.isLost = false; // whether the server does not answer
-    this.positions = {}; // of the sliders that are being moved
-    this.changes = 0; // of settings, which the server has not answered
+    this.follow = null; // a function that asks for the newest state, once `listen` is called
+    this.moved = {}; // settings that the person moved, and the server does not have yet
+    this.provenRun = null; // the run whose first proof was announced
+    this.isMoment = false; // whether that was a moment ago
+    this.runBefore = null; // the board shows the agent of the run after this one; null: of none
     this.isShown = false; // whether the curves are this training's, not the selected agent's
     this.chosen = null; // what the person chose to learn next; null: what the server has
+    this.choice = null; // the request that tells the server, once there was one
+    this.seedText = ""; // the seed of the next trainings; where it is no number, any
   }
 
   get isBusy() {
@@ -70,7 +74,8 @@ export class Training {
     if (!this.status) return "Waiting for the server…";
     const { status, update, num_updates } = this.status;
     const updates = `: update ${number(update)} of ${number(num_updates)}`;
-    const text = STATES[status] + (update ? updates : "");
+    const seed = this.source.isHere && status !== "idle" ? `, seed ${this.status.seed}` : "";
+    const text = STATES[status] + (update ? updates : "") + seed;
     return this.isLost ? `The server does not answer. Its last state: ${text}` : text;
   }
 
@@ -98,28 +103,31 @@ export class Training {
   async choose(learner) {
     this.chosen = learner;
     this.app.changed();
-    if (this.status?.status === "idle") await this.send("reset", learner);
+    if (this.status?.status !== "idle") return;
+    this.choice = this.send("reset", learner);
+    await this.choice;
   }
 
-  // Show the state now, then whatever the server sends.
-  async listen() {
-    if (!this.source) return;
-    this.source.listen(
-      (message) => this.receive(message),
+  // Show whatever the server sends, while there is a training or the tab "Learning" is open.
+  listen() {
+    const { settings } = this.app;
+    this.follow = this.source.listen(
+      (message, isFirst) => this.receive(message, isFirst),
       (isConnected) => this.connect(isConnected),
+      () => this.status.status !== "idle" || settings.panel === "learning",
     );
-    await this.request(() => this.source.status());
   }
 
-  // Take over the status that `answer()` resolves to, or show why there is none.
-  async request(answer) {
+  // Await what `send()` does, or show why it failed. Resolves to whether it succeeded.
+  async request(send) {
     try {
-      this.receive(await answer());
+      await send();
       this.problem = "";
     } catch (error) {
       this.problem = error.message;
     }
     this.app.changed();
+    return this.problem === "";
   }
 
   connect(isConnected) {
@@ -134,38 +142,70 @@ export class Training {
     this.app.changed();
   }
 
-  // Take over a status, all or the new rows of which are in `rows`. Replies and events may
-  // arrive in another order than they were sent: the newest status counts.
-  receive({ rows, ...status }) {
+  // Take over a status. `rows` are all rows in the first message of a connection and of a run,
+  // else the new ones. An update that was evaluated again, after games of people, has the
+  // later row.
+  receive({ rows, ...status }, isFirst) {
     const before = this.status;
     const isSameServer = status.server === before?.server;
     const isSameRun = isSameServer && status.run === before.run;
-    if (isSameServer && status.version < before.version) {
-      if (isSameRun) this.rows = mergeRows(rows, this.rows);
-      return;
-    }
     if (before && !isSameServer && before.status !== "idle") say(GONE);
-    this.rows = mergeRows(isSameRun ? this.rows : [], rows);
+    const earlier = isSameRun && !isFirst ? this.rows : [];
+    const byUpdate = new Map([...earlier, ...rows].map((row) => [row.update, row]));
+    this.rows = [...byUpdate.values()];
     const wasProven = this.isProven;
     this.status = status;
+    if (status.learner !== before?.learner) this.moved = {};
+    for (const [name, value] of Object.entries(this.moved)) {
+      if (settingOf(status, name) === value) delete this.moved[name];
+    }
     if (status.status === "idle") this.isShown = false;
     else if (!isSameRun) this.isShown = true;
     if (this.isBusy) this.chosen = null;
     if (before && before.status !== status.status) announce(`Training: ${STATES[status.status]}`);
-    if (before && this.isProven && !wasProven) announce(`${this.proofText}.`);
+    if (before && isSameRun && this.isProven && !wasProven) this.celebrate();
     this.followAgent(before);
     this.app.changed();
   }
 
+  // Say once in a run that its agent is proven: to screen readers, in the panel, and for a
+  // moment on the board.
+  celebrate() {
+    const { server, run } = this.status;
+    const id = `${server} ${run}`;
+    if (this.provenRun === id) return;
+    this.provenRun = id;
+    announce(this.momentText);
+    this.isMoment = true;
+    clearTimeout(this.momentTimer);
+    this.momentTimer = setTimeout(() => {
+      this.isMoment = false;
+      this.app.changed();
+    }, MOMENT);
+  }
+
+  get momentText() {
+    return `Unbeatable, proven at update ${number(this.status.proven_at)}`;
+  }
+
   // Bring the agent in training up to date in the list, and the selected one where it was
-  // evaluated. It never becomes the opponent by itself.
+  // evaluated.
   followAgent(before) {
     const { app } = this;
-    const { agent, update, snapshots, evaluations } = this.status;
+    const { agent, run, update, snapshots, evaluations } = this.status;
     if ((app.agents.live?.id ?? null) !== agent) app.agents.refresh().catch(() => {});
     else if (agent !== null) app.agents.grow(agent, { updates: update, snapshots });
     const isEvaluated = evaluations !== before?.evaluations;
-    if (agent !== null && isEvaluated) app.reload(agent);
+    if (agent === null) return;
+    const isNext = this.runBefore !== null && run !== this.runBefore;
+    if (isNext && app.agents.live?.id === agent) {
+      this.runBefore = null;
+      this.showAtStart();
+    }
+    if (isEvaluated) {
+      app.selection.reload(agent);
+      app.play.renewOpponent(agent);
+    }
   }
 
   // Send a command: "start", "pause", "continue" or "reset".
@@ -175,18 +215,55 @@ export class Training {
 
   // Start a training. The agent of the one before is kept first: without that, nothing is
   // started. Another tab may have started one meanwhile, which the server then says.
-  start() {
-    return this.request(async () => {
-      this.receive(await this.source.status());
-      if (!this.isBusy) await this.keepBefore();
-      return this.source.command("start", this.learner);
+  async start() {
+    const isStarted = await this.request(async () => {
+      await this.choice; // the server must have it before: it resets a training
+      await this.keepBefore();
+      this.runBefore = this.status.run;
+      const seed = /^\d{1,9}$/.test(this.seedText.trim()) ? Number(this.seedText) : null;
+      await this.source.command("start", this.learner, seed);
     });
+    if (!isStarted) this.runBefore = null;
+  }
+
+  // Whether the board shows the agent in training, with its values.
+  get isOnBoard() {
+    const { agents, selection, shown } = this.app;
+    const { live } = agents;
+    if (live === null || selection.agent?.id !== live.id) return false;
+    return selection.update === null && shown.layers.has(live.kind);
+  }
+
+  // Show the values and the next moves of the agent in training on the board.
+  showOnBoard() {
+    const { agents, play, selection, shown } = this.app;
+    const { id, kind } = agents.live;
+    this.openGame();
+    selection.select(id);
+    if (play.game.isOver && !play.analysis) play.newGame();
+    shown.showLayer(kind, true);
+    shown.showLayer("line", true);
+  }
+
+  // The same at the start of a training, where no game is lost by it.
+  showAtStart() {
+    const { play, rules } = this.app;
+    const isFree = play.analysis || !play.isUnderWay;
+    if (isFree && rules.envId === this.rules.envId) this.showOnBoard();
+  }
+
+  // Choose the seed of the next trainings by a text; an empty one stands for any.
+  chooseSeed(text) {
+    this.seedText = text;
+    this.app.changed();
   }
 
   async keepBefore() {
     const { agent, update } = this.status;
     if (agent === null || update === 0) return;
-    const { agents } = this.app;
+    const { agents, play } = this.app;
+    // A training in this page can be had again by its seed.
+    if (this.source.isHere && !(play.opponent.agent === agent && play.isUnderWay)) return;
     const { bytes, file } = await agents.load(agent);
     let id = agents.keptAs(bytes);
     if (id === null) {
@@ -195,7 +272,7 @@ export class Training {
       say(`The agent of the training before is kept ${PLACE} as "${name}".`);
     }
     // A person who plays against it goes on with it, not with the next one.
-    this.app.replaceAgent(agent, id);
+    this.app.selection.replace(agent, id);
   }
 
   // Keep the agent in training in this browser, under a name.
@@ -210,18 +287,11 @@ export class Training {
     }
   }
 
-  // Start a game against the agent in training.
-  play() {
-    this.openGame();
-    this.app.select(this.app.agents.live.id);
-    this.app.playSelected();
-  }
-
   // Show a line of play in which the agent in training loses; `side` is the agent's.
   demonstrate(line, side) {
     this.openGame();
-    if (this.status.agent) this.app.select(this.status.agent);
-    this.app.demonstrate(line, side);
+    if (this.status.agent) this.app.selection.select(this.status.agent);
+    this.app.play.demonstrate(line, side);
   }
 
   openGame() {
@@ -235,21 +305,27 @@ export class Training {
   }
 
   async reset() {
-    if (await confirmed(DELETE, "Delete the training")) await this.send("reset");
+    if (await confirmed(DELETE, "Delete the training")) await this.send("reset", this.learner);
+  }
+
+  // The value of a setting: the server's, or a newer one of the person.
+  valueOf(name) {
+    return this.moved[name] ?? settingOf(this.status, name);
   }
 
   // Move a slider, which takes effect when it is let go.
-  move(name, position) {
-    this.positions[name] = position;
+  move(name, value) {
+    this.moved[name] = value;
     this.app.changed();
   }
 
   // Change sliders, of which null is the default, or whether games of people are learned.
   async change(settings) {
-    this.changes += 1;
-    await this.request(() => this.source.change(settings));
-    this.changes -= 1;
-    if (this.changes === 0) this.positions = {};
+    Object.assign(this.moved, settings);
+    const isChanged = await this.request(() => this.source.change(settings));
+    if (isChanged) return;
+    this.moved = {};
+    this.app.changed();
   }
 
   // Move all sliders back: the settings follow their schedules again.
@@ -268,15 +344,16 @@ export class Training {
 
   // The game that is learned where another one is open: "Tic-tac-toe"; else "".
   get otherGame() {
-    const hasTraining = this.status !== null && this.status.status !== "idle";
-    const isOther = this.rules.envId !== this.app.rules.envId;
-    return hasTraining && isOther ? this.rules.title : "";
+    return this.rules.envId === this.app.rules.envId ? "" : this.rules.title;
+  }
+
+  // Whether the page offers the game that is learned.
+  get isOffered() {
+    return this.app.games().some(({ envId }) => envId === this.rules.envId);
   }
 
   // The rules of the game that is learned; before that is known, of the one that is open.
   get rules() {
-    const envId = this.status?.env_id ?? this.app.rules.envId;
-    if (this.ownRules?.envId !== envId) this.ownRules = new Rules(envId);
-    return this.ownRules;
+    return this.status ? rulesOf(this.status.env_id) : this.app.rules;
   }
 }

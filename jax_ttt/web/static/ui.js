@@ -34,7 +34,7 @@ export function say(text) {
 // Ask before something is lost; `verb` is on the button that agrees. Resolves to whether
 // the person agreed. A question that comes while another one is open is not agreed to.
 export function confirmed(question, verb) {
-  const dialog = byId("dialog");
+  const dialog = /** @type {HTMLDialogElement} */ (byId("dialog"));
   if (dialog.open) return Promise.resolve(false);
   byId("dialog-text").textContent = question;
   byId("dialog-agree").textContent = verb;
@@ -63,6 +63,11 @@ export function number(value) {
   return value.toLocaleString("en-US");
 }
 
+// A number of things: "1 correction" or "2,005 corrections".
+export function counted(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 // A fraction of 1 as "12.5 %".
 export function percent(fraction, digits = 1) {
   return `${(100 * fraction).toFixed(digits)} %`;
@@ -87,8 +92,8 @@ export function capital(text) {
 
 // Tabs with their panels. `tabs` are { id, title, panel }, where `panel` returns what the
 // panel contains; only the selected one is rendered. The arrow keys, Home and End move
-// between the tabs; the tab key goes on into the panel.
-export function Tabs({ label, tabs, selected, onSelect }) {
+// between the tabs; the tab key goes on into the panel. The children stand before the tabs.
+export function Tabs({ label, tabs, selected, onSelect, children }) {
   const onKey = (event, i) => {
     const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: -1 }[event.key];
     if (to === undefined || isShortcut(event)) return;
@@ -98,24 +103,27 @@ export function Tabs({ label, tabs, selected, onSelect }) {
     onSelect(next.id);
   };
   return html`
-    <div role="tablist" aria-label=${label}>
-      ${tabs.map(
-        ({ id, title }, i) => html`
-          <button
-            key=${id}
-            type="button"
-            role="tab"
-            id=${`tab-${id}`}
-            aria-controls=${`panel-${id}`}
-            aria-selected=${String(id === selected)}
-            tabindex=${id === selected ? 0 : -1}
-            onClick=${() => onSelect(id)}
-            onKeyDown=${(event) => onKey(event, i)}
-          >
-            ${title}
-          </button>
-        `,
-      )}
+    <div class="tab-bar">
+      ${children}
+      <div role="tablist" aria-label=${label}>
+        ${tabs.map(
+          ({ id, title }, i) => html`
+            <button
+              key=${id}
+              type="button"
+              role="tab"
+              id=${`tab-${id}`}
+              aria-controls=${`panel-${id}`}
+              aria-selected=${String(id === selected)}
+              tabindex=${id === selected ? 0 : -1}
+              onClick=${() => onSelect(id)}
+              onKeyDown=${(event) => onKey(event, i)}
+            >
+              ${title}
+            </button>
+          `,
+        )}
+      </div>
     </div>
     ${tabs.map(
       ({ id, panel }) => html`
@@ -195,13 +203,12 @@ export function FileButton({ accept, onFile, children }) {
 }
 
 // A checkbox with its label; several of them stand in an element of class "switches".
-export function Check({ label, checked, disabled = false, onChange }) {
+export function Check({ label, checked, onChange }) {
   return html`
     <label class="choice">
       <input
         type="checkbox"
         checked=${checked}
-        disabled=${disabled}
         onChange=${(event) => onChange(event.target.checked)}
       />
       <span>${label}</span>

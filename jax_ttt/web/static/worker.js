@@ -1,19 +1,18 @@
 // The page's Web Worker, which computes the tasks that engine.js posts, one by one.
 
-import { Rules } from "./rules.js";
+import { rulesOf } from "./rules.js";
 import { readAgent } from "./agent_file.js";
+import { checkLines, compareMoves } from "./agent_lines.js";
 import { makePlayer } from "./players.js";
-import { gradeOf, lookaheadValues, solve } from "./search.js";
+import { LearningRun, PacedRun } from "./learning_run.js";
+import { gradeOf, lookaheadValues } from "./search.js";
+import { solve } from "./solver.js";
 
 const PROGRESS_EVERY = 100; // milliseconds
 
-const games = new Map(); // name of a game -> its rules
 const agents = new Map(); // key of an agent -> { bytes, rows, player (null until used) }
 
-function rulesOf(envId) {
-  if (!games.has(envId)) games.set(envId, new Rules(envId));
-  return games.get(envId);
-}
+let training = null; // the PacedRun that was begun last
 
 function playerOf(rules, { key, bytes, rows, forget }) {
   agents.delete(forget);
@@ -29,12 +28,40 @@ function playerOf(rules, { key, bytes, rows, forget }) {
   return entry.player;
 }
 
+// The result of a generator; what it yields is posted as the progress of a request.
+function runToEnd(steps, number) {
+  let shown = 0;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (Date.now() - shown > PROGRESS_EVERY) {
+      shown = Date.now();
+      postMessage({ number, progress: value });
+    }
+  }
+}
+
 const TASKS = {
   values({ envId, position, depth }, message) {
     const rules = rulesOf(envId);
     const player = playerOf(rules, message);
     const values = lookaheadValues(rules, player, position, depth);
-    return { values: [...values], move: player.choose(position, values), depth };
+    const move = player.move(position, depth > 0 ? values : null);
+    const isCorrected = player.correction(position) !== null;
+    return { values: [...values], move, isCorrected, depth };
+  },
+
+  // The next moves of an agent that plays both sides, at most `length`.
+  line({ envId, position, depth, length }, message) {
+    const rules = rulesOf(envId);
+    const player = playerOf(rules, message);
+    const moves = [];
+    let at = position;
+    while (moves.length < length && !rules.isOver(at)) {
+      moves.push(player.move(at, depth > 0 ? lookaheadValues(rules, player, at, depth) : null));
+      at = rules.after(at, moves.at(-1));
+    }
+    return moves;
   },
 
   exact({ envId, position, seconds }) {
@@ -43,23 +70,41 @@ const TASKS = {
 
   grade({ envId }, message) {
     const rules = rulesOf(envId);
-    const grade = gradeOf(rules, playerOf(rules, message));
-    let shown = 0;
-    for (;;) {
-      const { done, value } = grade.next();
-      if (done) return value;
-      if (Date.now() - shown > PROGRESS_EVERY) {
-        shown = Date.now();
-        postMessage({ number: message.number, progress: value });
-      }
-    }
+    return runToEnd(gradeOf(rules, playerOf(rules, message)), message.number);
+  },
+
+  agentMoves({ envId, moves, side }, message) {
+    const rules = rulesOf(envId);
+    return compareMoves(rules, playerOf(rules, message), moves, side);
+  },
+
+  lines({ envId, side, goal, count }, message) {
+    const rules = rulesOf(envId);
+    const steps = checkLines(rules, playerOf(rules, message), { side, goal, count });
+    return runToEnd(steps, message.number);
+  },
+
+  // A new training stops the one before it.
+  learn({ envId, cells, learner, seed, settings }, { number }) {
+    const post = (progress) => {
+      const buffers = progress.agent?.tensors.map(({ values }) => values.buffer) ?? [];
+      postMessage({ number, progress }, buffers);
+    };
+    training?.direct({ name: "stop" });
+    const run = new LearningRun(rulesOf(envId), cells, { learner, seed, settings });
+    training = new PacedRun(run, { post });
+    return training.train();
+  },
+
+  direct({ command }) {
+    training?.direct(command);
   },
 };
 
-onmessage = ({ data }) => {
+onmessage = async ({ data }) => {
   const { number, task } = data;
   try {
-    postMessage({ number, result: TASKS[task.name](task, data) });
+    postMessage({ number, result: await TASKS[task.name](task, data) });
   } catch (error) {
     postMessage({ number, error: error.message });
   }

@@ -3,15 +3,17 @@
 import contextlib
 import re
 import shutil
+from pathlib import Path
 
 import browsing
 import pytest
 import tiny
 
-from jax_ttt.web import agent_files, one_file
+from jax_ttt.web import agent_files, one_file, security
 
-TIMEOUT = 20_000
+TIMEOUT = 60_000
 """Milliseconds that a page may take, on a busy machine."""
+SCRIPT_URL = "http://page.test/static/"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def browser():
     expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox"]
+            executable_path=path, args=["--no-sandbox"], timeout=browsing.LONG
         )
         yield started
         started.close()
@@ -37,18 +39,21 @@ def browser():
 def contexts(browser):
     """Return a function that makes a context, and one that returns a kept one.
 
-    `is_changed` is whether the browser's timers and random numbers are the tests' own.
+    `is_changed` is whether the browser's timers and random numbers are the tests' own,
+    and `is_new` whether it is a new visitor's, who has not chosen a level.
     A kept context has loaded the page's files before, so that pages open sooner.
     """
     kept = {}
 
-    def make_context(*, is_changed=True, **options):
+    def make_context(*, is_changed=True, is_new=False, **options):
         context = browser.new_context(
             accept_downloads=True, **(browsing.WIDE | options)
         )
         context.set_default_timeout(TIMEOUT)
         if is_changed:
             context.add_init_script(browsing.SCRIPT)
+        if not is_new:
+            context.add_init_script(browsing.AT_BEST)
         return context
 
     def kept_context(**options):
@@ -102,6 +107,30 @@ def open_page(contexts):
     for context in own:
         context.close()
     assert problems == []
+
+
+@pytest.fixture(scope="module")
+def script_page(browser):
+    """Return a blank page, under the page's policy, that can import its scripts.
+
+    With them comes `same_rules.js`.
+    """
+    context = browser.new_context()
+    script = Path(__file__).with_name("same_rules.js")
+
+    def reply(route):
+        name = route.request.url.removeprefix(SCRIPT_URL)
+        body, kind = "", "text/html"
+        if name:
+            path = script if name == script.name else one_file.STATIC / name
+            body, kind = path.read_text("utf-8"), "text/javascript"
+        route.fulfill(body=body, content_type=kind, headers=security.HEADERS)
+
+    context.route(f"{SCRIPT_URL}**", reply)
+    page = context.new_page()
+    page.goto(SCRIPT_URL)
+    yield page
+    context.close()
 
 
 @pytest.fixture(scope="session")

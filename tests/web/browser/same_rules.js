@@ -4,7 +4,8 @@
 import { Rules, SEATS, SIDES, gameOf } from "./rules.js";
 import { readAgent } from "./agent_file.js";
 import { makePlayer } from "./players.js";
-import { decideAtOnce, gradeOf, lookaheadValues, solve } from "./search.js";
+import { gradeOf, lookaheadValues } from "./search.js";
+import { decideAtOnce, solve } from "./solver.js";
 import { sha256 } from "./sha256.js";
 import { Engine } from "./engine.js";
 import { LEVELS } from "./levels.js";
@@ -79,6 +80,14 @@ export const checks = {
     return all;
   },
 
+  bestResults({ best_results: results }) {
+    const all = new Comparison();
+    for (const [envId, result] of Object.entries(results)) {
+      all.equal(`${envId} best result`, new Rules(envId).bestResult, result);
+    }
+    return all;
+  },
+
   impossible({ impossible }) {
     const all = new Comparison();
     for (const [envId, key, reason] of impossible) {
@@ -107,6 +116,24 @@ export const checks = {
     return all;
   },
 
+  // The integers of a network in many positions with the first player to move.
+  integers(cases) {
+    const all = new Comparison();
+    const { env_id: envId, file } = cases;
+    const rules = new Rules(envId);
+    const player = makePlayer(rules, readAgent(bytesOf(file)));
+    const [stones, python] = [bytesOf(cases.cells), new Int32Array(bytesOf(cases.scores))];
+    for (let board = 0; board < stones.byteLength / rules.numCells; board += 1) {
+      const cells = new Int8Array(stones, board * rules.numCells, rules.numCells);
+      const scores = player.scores({ cells, sign: 1, last: null, row: [] });
+      all.compared += 1;
+      const begin = board * rules.numActions;
+      const isSame = scores.every((score, action) => score === python[begin + action]);
+      if (!isSame) all.different.push(`${cells}: ${scores}`);
+    }
+    return all;
+  },
+
   grades(cases) {
     const all = new Comparison();
     for (const { name, seats } of cases.grades) {
@@ -120,6 +147,8 @@ export const checks = {
         const own = step.value[seat];
         all.equal(`${name} lines`, own.lines, python.lines);
         all.equal(`${name} unbeatable`, own.unbeatable, python.unbeatable);
+        all.equal(`${name} proven`, own.proven, python.proven);
+        all.equal(`${name} corrections`, own.num_corrections, python.num_corrections);
         all.equal(`${name} losing line`, own.losing_line?.length ?? null, python.losing_moves);
         all.close(`${name} rates`, [own.win_rate, own.draw_rate, own.loss_rate], python.rates);
         if (python.num_positions !== null) {

@@ -6,14 +6,18 @@ import re
 
 import browsing
 import pytest
+import served
+from board_values import table_values, values_of
 from browsing import LONG, PENDING, TABS, expect, figures
 
-from jax_ttt.games.played_game import replay
-from jax_ttt.players import network_player, saved_agents
-
 pytestmark = pytest.mark.slow
+COUNTED = ("Unbeatable (learned agent)", "Learned agent at its best")
+"""What the board calls an agent that is proven, and what the statistics call it."""
 UNBEATABLE = re.compile(r"Unbeatable, proven from update [\d,]+ on")
 UNDER_WAY = "Training: update"
+BEGUN = re.compile("(Training|Finished): update")
+"""A table learns for four seconds: it may end before the test looks."""
+START = re.compile("^Start$")
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +31,9 @@ def training_url(browser, tmp_path_factory):
 def page(open_page, training_url):
     """Return the page, without any training, at the panel of learning."""
     page = open_page(training_url, expected="404|409")
-    panel = page.tab("Learning")
-    expect(panel).to_contain_text(re.compile("Not started|Finished|Paused|update"))
+    page.tab("Learning")
+    known = re.compile("Not started|Training: |Paused|Finished|Failed")
+    expect(training(page)).to_contain_text(known)
     if page.button("Reset").is_enabled():
         reset(page)
     return page
@@ -49,13 +54,23 @@ def reset(page):
 def start(page, learner):
     page.tab("Learning")
     page.radio(learner)
-    page.button("Start").click()
-    expect(training(page)).to_contain_text(UNDER_WAY, timeout=LONG)
+    page.get_by_role("button", name=START).click()
+    expect(training(page)).to_contain_text(BEGUN, timeout=LONG)
+
+
+def start_paused(page, learner):
+    """Start a training that the page pauses as soon as it has learned."""
+    page.tab("Learning")
+    page.radio(learner)
+    browsing.click_once(training(page), UNDER_WAY, page.button("Pause"))
+    page.get_by_role("button", name=START).click()
+    expect(training(page)).to_contain_text("Paused: update", timeout=LONG)
 
 
 def play_against_it(page):
     """Begin a game against the agent in training."""
-    training(page).get_by_role("button", name="Play against it").click()
+    panel = page.get_by_role("tabpanel")
+    panel.get_by_role("button", name="Play against it").click()
     page.wait_for_turn()
     page.says("From training: ")
 
@@ -119,53 +134,41 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(page):
     expect(kept).to_have_count(2)
 
 
-def table_values(page):
-    """Return the table's values that the board shows, square by square."""
-    found = [
-        re.search(r"table (plus |minus |)(\d\.\d\d)", name) for name in page.names()
-    ]
-    signs = {"plus ": 1, "minus ": -1, "": 1}
-    return [match and signs[match[1]] * float(match[2]) for match in found]
-
-
-def values_of(file):
-    """Return an agent's values of the first move by Python, rounded as on the board."""
-    agent = saved_agents.load_agent(file)
-    start = replay("tic_tac_toe", [()])
-    values = network_player.board_values(agent.network, agent.params, start.observation)
-    return [round(float(value), 2) for value in values[0]]
-
-
 def show_values(page, expected):
     """Wait until the board shows these values."""
-    for cell, value in enumerate(expected):
-        page.place_says(cell, f"{'minus ' if value < 0 else ''}{abs(value):.2f}")
-    assert table_values(page) == expected
+    served.wait_until(lambda: table_values(page) == expected)
 
 
 def test_the_values_on_the_board_are_those_of_the_agent_that_learns(page, tmp_path):
-    """At each evaluation, at the end, and after the next training has begun."""
-    page.show("Table's values")
-    start(page, "Table")
-    play_against_it(page)
-    seen = []
-    while "Finished" not in training(page).inner_text():
-        seen.append(tuple(table_values(page)))
-        page.wait_for_timeout(50)
+    """While it learns and at the end, without a click on the board."""
+    start_paused(page, "Table")
+    served.wait_until(lambda: None not in table_values(page))
+    early = table_values(page)
+    page.button("Continue").click()
+    expect(training(page)).to_contain_text("Finished", timeout=LONG)
     file = tmp_path / "final.safetensors"
-    browsing.download(page.button("Download from training"), file)
+    browsing.download(page.button("Download"), file)
     final = values_of(file)
     assert min(final) > 0.5
+    assert final != early
     show_values(page, final)
-    early = {values for values in seen if None not in values} - {tuple(final)}
-    assert len(early) > 1
     page.says("Values of: From training: table.")
+    # So are those of the next training. A game goes on with its agent.
+    start_paused(page, "Table")
+    page.says("Values of: From training: table.")
+    page.play(4)
+    page.tab("Learning")
+    page.button("Continue").click()
     page.says(re.compile(r"Your opponent stays as it was at update \d+ until"))
+    expect(training(page)).to_contain_text("Finished", timeout=LONG)
+    line = page.moves()
     start(page, "Table")
     page.says("Values of: Kept: table")
-    show_values(page, final)
+    page.button("Show its values").click()
+    page.says("Values of: From training: table.")
+    assert page.moves() == line
+    page.show("Table's values", "Next moves", is_shown=False)
     reset(page)
-    show_values(page, final)
 
 
 def test_a_training_is_shown_as_one_of_its_game_also_after_a_reload(page):
@@ -194,31 +197,37 @@ def test_tabs_share_one_training_and_keep_their_games(open_page, page, training_
     page.play(4)
     line, title = page.moves(), "Unbeatable (learned agent): Shipped table"
     page.says(title)
-    # A browser opens six connections to a server; each tab gets what it needs.
+    # A browser opens six connections to a server; a tab of a game has none.
     others = [
         open_page(training_url, context=page.context, expected="409") for _ in range(7)
     ]
     other = others[-1]
-    other.bring_to_front()
     other.play(4)
     for one in (page, other):
         one.tab("Learning")
-        expect(training(one)).to_contain_text("Not started")
-        one.radio("Table")
+    # The choice of one tab is the other's: the server has it before a training starts.
+    page.radio("Network")
     for one in (page, other):
-        one.button("Start").evaluate("one => one.click()")
+        expect(one.get_by_role("radio", name="Network")).to_be_checked()
+        expect(training(one)).to_contain_text("Not started")
+    # It is paused until the end, however long the tabs take.
+    browsing.click_once(training(page), UNDER_WAY, page.button("Pause"))
+    for one in (page, other):
+        one.get_by_role("button", name=START).evaluate("one => one.click()")
     for one in (other, page):
-        one.bring_to_front()
-        expect(training(one)).to_contain_text(UNDER_WAY, timeout=LONG)
+        expect(training(one)).to_contain_text("Paused: update", timeout=LONG)
         expect(one.button("Start")).to_be_disabled()
     assert page.moves() == line
     page.says(title)
     page.says_no(PENDING)
     page.play_to_the_end()
     assert page.status() == browsing.result("tic_tac_toe", page.moves(), "x")
-    assert page.row(title)[0] == 1
+    assert page.row(title.replace(*COUNTED))[0] == 1
+    # A tab that was hidden meanwhile shows the state once it is visible.
+    other.set_hidden(True)
     reset(page)
-    other.bring_to_front()
+    expect(training(other)).not_to_contain_text("Not started")
+    other.set_hidden(False)
     expect(training(other)).to_contain_text("Not started")
 
 
@@ -240,6 +249,30 @@ def held_replies(page, method, address):
     page.unroute(address)
 
 
+def test_a_training_starts_after_the_choice_of_what_learns(page):
+    """Else the choice, which resets a training, could delete it."""
+    commands, held = [], []
+
+    def hold(route):
+        commands.append(route.request.post_data_json["command"])
+        if commands[-1] == "reset":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.tab("Learning")
+    page.radio("Network")
+    page.route("**/api/training", hold)
+    page.radio("Table")
+    page.get_by_role("button", name=START).click()
+    page.wait_for_timeout(300)
+    assert commands == ["reset"]
+    held[0].continue_()
+    expect(training(page)).to_contain_text(BEGUN, timeout=LONG)
+    assert commands == ["reset", "start"]
+    page.unroute("**/api/training")
+
+
 def test_a_game_against_the_agent_of_a_training_outlives_the_server(
     open_page, own_server, tmp_path
 ):
@@ -249,9 +282,12 @@ def test_a_game_against_the_agent_of_a_training_outlives_the_server(
     start(page, "Table")
     with held_replies(page, "PATCH", "**/api/training/settings") as replies:
         switch = page.get_by_role("checkbox", name="Learn from my games")
-        switch.click(force=True)
+        switch.click()
         expect(training(page)).to_contain_text("Finished", timeout=LONG)
         text = training(page).inner_text()
+        for _ in range(200):
+            if not replies:  # the server's answer is still under way
+                page.wait_for_timeout(50)
         assert len(replies) == 1
     page.wait_for_timeout(300)
     assert training(page).inner_text() == text
@@ -272,7 +308,7 @@ def test_a_game_against_the_agent_of_a_training_outlives_the_server(
     page.hear("The server does not answer")
     page.play_to_the_end()
     assert page.status() == browsing.result("tic_tac_toe", page.moves(), "x")
-    assert page.row(title)[0] == 1
+    assert page.row(title.replace(*COUNTED))[0] == 1
     file = tmp_path / "all.json"
     content = json.loads(browsing.download(page.button("Export"), file))
     assert len(content["games"]) == 1
@@ -340,25 +376,25 @@ def test_sliders_a_pause_and_the_persons_games_steer_a_training(page):
         expect(slider).to_have_attribute("aria-valuetext", usual[name])
     expect(page.button("Defaults")).to_be_disabled()
     # A pause, also over a reload. Meanwhile the agent learns from a person's game.
-    start(page, "Network")
+    start_paused(page, "Network")
     panel = page.get_by_role("tabpanel")
     switch = page.get_by_role("checkbox", name="Learn from my games")
-    switch.click(force=True)
+    switch.click()
     expect(switch).to_be_checked()
     expect(panel).to_contain_text("0 so far")
-    page.button("Pause").click()
-    expect(training(page)).to_contain_text("Paused")
-    page.wait_for_timeout(500)  # the updates that were under way
-    held = updates(page)
     page.play_to_the_end()
     expect(panel).to_contain_text("1 so far", timeout=LONG)
+    held = updates(page)  # those that were under way at the pause are over
+    page.new_game()
+    page.play_to_the_end()
+    expect(panel).to_contain_text("2 so far", timeout=LONG)
     assert updates(page) == held
     page.reload()
     expect(training(page)).to_contain_text("Paused")
     assert updates(page) == held
-    assert page.counted()["Games"] == 1
+    assert page.counted()["Games"] == 2
     page.tab("Learning")
-    switch.click(force=True)
+    switch.click()
     expect(switch).not_to_be_checked()
     page.button("Continue").click()
     more = re.compile(r"Training: update (?!" + f"{held:,} of)")

@@ -114,7 +114,10 @@ def test_earlier_positions_are_shown_copied_and_linked(open_page, served_url, en
         copied[kind] = page.evaluate("navigator.clipboard.readText()")
     cells = browsing.after(env_id, line[:2])
     letters = ["X" if cell == 1 else "O" if cell == -1 else "-" for cell in cells]
-    assert "".join(copied["as text"].split()) == "".join(letters)
+    *rows, last = copied["as text"].splitlines()
+    assert "".join(rows) == "".join(letters)
+    first = 0 if env_id == "tic_tac_toe" else 1
+    assert last == "Moves: " + "".join(str(move + first) for move in line[:2])
     assert page.moves() == line
     page.reload()
     assert page.moves() == line
@@ -126,6 +129,9 @@ def test_earlier_positions_are_shown_copied_and_linked(open_page, served_url, en
     other.set_content(copied["as SVG"])  # it is drawn without the page's style
     width = browsing.plain_search(env_id).columns
     assert other.locator("svg").bounding_box()["width"] == 100 * width
+    for letter, colour in (("X", "#0072b2"), ("O", "#d55e00")):
+        stones = other.locator(f"svg [fill='{colour}'], svg [stroke='{colour}']")
+        expect(stones).to_have_count(letters.count(letter))
 
 
 BROKEN = (
@@ -169,6 +175,22 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
         page.play(page.legal()[0])
     page.play_to_the_end()
     assert page.counted()["Games"] == 1
+
+
+FOLLOW_AND_CLICK = """(hash) => {
+  location.hash = hash;
+  document.querySelector("[role='tab'][aria-selected='false']").click();
+}"""
+"""Change the address, and open a tab before the page is told of the change."""
+
+
+def test_a_link_is_followed_though_the_page_changes_at_its_moment(page, served_url):
+    page.play(4)
+    line = [0, 6, 0, 6]
+    hash_ = link(served_url, "connect_7x6", line).partition("#")[2]
+    page.evaluate(FOLLOW_AND_CLICK, hash_)
+    page.has_moves(len(line))
+    assert page.moves() == line
 
 
 def is_open(page, env_id, tab, line):
@@ -249,7 +271,10 @@ KEYS = (
 def test_keys_play_undo_hint_and_begin_again(page, env_id):
     """Also while a radio button or a checkbox has the focus."""
     page.game(env_id)
-    expect(page.tab("Game")).to_contain_text("undo")
+    undo = page.tab("Game").get_by_text("undo", exact=True)
+    expect(undo).to_be_hidden()
+    page.get_by_text("Keys", exact=True).click()
+    expect(undo).to_be_visible()
     radio = page.get_by_role("radio", name="Unbeatable")
     box = page.get_by_role("checkbox", name="Exact values")
     for control in (None, radio, box):

@@ -1,6 +1,5 @@
 """The proof: its numbers equal Python's, and a losing line is shown."""
 
-import dataclasses
 import re
 
 import browsing
@@ -10,20 +9,14 @@ import tiny
 from browsing import GAMES, PENDING, expect
 
 from jax_ttt.config.game_facts import SIDES
+from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
-from jax_ttt.grading.grade import Grade, SeatGrade
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.shipped import ALL, SHIPPED
 from jax_ttt.solver import outcomes
 
 pytestmark = pytest.mark.slow
 CHECK = "Check again in this browser"
-
-
-def card(page, letter):
-    """Return the part of the panel about a side."""
-    pattern = re.compile(f"As {letter}")
-    return page.get_by_role("tabpanel").get_by_role("article").filter(has_text=pattern)
 
 
 def total(lines):
@@ -43,7 +36,7 @@ def test_the_numbers_of_tic_tac_toe_are_those_of_python(page, host_tree):
         for seat, letter in zip(SIDES, "XO", strict=True):
             lines = outcomes.count_lines(host_tree, policy, seat)
             totals.append(total(lines))
-            text = card(page, letter)
+            text = page.card(letter)
             expect(text).to_contain_text("Unbeatable")
             expect(text).to_contain_text(f"{total(lines):,}")
             for number, word in ((lines.won, "won"), (lines.drawn, "drawn")):
@@ -62,8 +55,8 @@ def test_connect_four_5x4_is_proven_again_in_the_browser_and_7x6_is_not(page):
     panel = page.tab("Proof")
     for seat, letter in ((grade.first, "X"), (grade.second, "O")):
         assert seat is not None
-        expect(card(page, letter)).to_contain_text("Unbeatable")
-        expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
+        expect(page.card(letter)).to_contain_text("Unbeatable")
+        expect(page.card(letter)).to_contain_text(f"{total(seat.lines):,}")
     page.button(CHECK).click()
     page.button("Stop").click()
     expect(panel).to_contain_text("the check was stopped")
@@ -75,30 +68,86 @@ def test_connect_four_5x4_is_proven_again_in_the_browser_and_7x6_is_not(page):
     page.game("connect_7x6")
     panel = page.tab("Proof")
     expect(panel).to_contain_text("too many positions to follow all lines")
-    assert "Unbeatable" not in panel.inner_text()
     assert page.button(CHECK).is_disabled()
 
 
-def test_the_agent_of_7x6_can_be_beaten_and_the_page_shows_how(page):
+def test_the_agent_of_7x6_wins_moving_first_and_the_page_shows_how_it_loses_second(
+    page,
+):
     grade = saved_agents.load_agent(ALL["connect-7x6"]).grade
+    assert grade.first is not None
+    assert grade.second is not None
     page.game("connect_7x6")
-    for seat, letter in ((grade.first, "X"), (grade.second, "O")):
-        assert seat is not None
-        assert seat.losing_line is not None
-        page.tab("Proof")
-        expect(card(page, letter)).to_contain_text(f"{total(seat.lines):,}")
-        expect(card(page, letter)).to_contain_text("followed, by its file")
-        line = show_losing_line(page, letter)
-        assert line == list(seat.losing_line)
-        own = "x" if letter == "X" else "o"
-        assert browsing.result("connect_7x6", line, own) == "You lost."
+    panel = page.tab("Proof")
+    number = f"{grade.first.num_corrections:,}"
+    expect(panel).to_contain_text(
+        f"Wins every game moving first, proven by its file with {number} corrections"
+    )
+    expect(page.card("X")).to_contain_text(f"{total(grade.first.lines):,}")
+    expect(page.card("O")).to_contain_text("followed, by its file")
+    line = show_losing_line(page, "O")
+    assert line == list(grade.second.losing_line or ())
+    assert browsing.result("connect_7x6", line, "o") == "You lost."
     # Played by a person, the line beats the agent itself.
     page.new_game()
-    page.says("Learned agent at its best: Shipped network")
     for move in line[::2]:
         page.play(move)
     assert page.moves() == line
     assert page.status() == "You won."
+
+
+SOME_LINES = "Check some lines in this browser"
+
+
+def test_lines_of_the_agent_of_7x6_are_checked_until_they_are_stopped(page):
+    page.game("connect_7x6")
+    page.tab("Proof")
+    card = page.card("X")
+    button = card.get_by_role("button", name=SOME_LINES)
+    button.click()
+    expect(card).to_contain_text(re.compile(r"\d+ of 1,000 lines checked: all won"))
+    page.play_to_the_end()  # the check does not hold up the game
+    assert button.is_disabled()
+    card.get_by_role("button", name="Stop").click()
+    expect(card).to_contain_text("lines checked: all won; the check was stopped")
+    expect(button).to_be_enabled()
+    other = page.card("O").get_by_role("button", name=SOME_LINES)
+    expect(other).to_have_count(0)  # nothing is proven there
+
+
+def test_the_corrections_of_7x6_are_counted_by_stones(page):
+    grade = saved_agents.load_agent(ALL["connect-7x6"]).grade.first
+    assert grade is not None
+    positions, corrections = grade.positions, grade.corrections
+    assert positions is not None
+    assert corrections is not None
+    page.game("connect_7x6")
+    page.tab("Proof")
+    card = page.card("X")
+    own = sum(positions[::2])
+    expect(card).to_contain_text(
+        f"on {grade.num_corrections:,} of the {own:,} positions in which it moves"
+    )
+    card.get_by_text("Corrections by stones").click()
+    rows = card.get_by_role("row").all_inner_texts()[1:]
+    expected = [
+        f"{stones}\t{positions[stones]:,}\t{corrections[stones]:,}"
+        for stones in range(0, len(positions), 2)
+    ]
+    assert rows == expected
+
+
+def test_some_lines_find_that_a_file_says_what_is_not_true(page, tmp_path):
+    game = "Connect Four 5 \u00d7 5"
+    page.add_agent(save_claim(tmp_path / "big.safetensors", "connect_5x5"), game)
+    page.tab("Proof")
+    card = page.card("O")
+    card.get_by_role("button", name=SOME_LINES).click()
+    expect(card).to_contain_text("1 lost. NOT what its file says: the line ")
+    page.hear("NOT what its file says")
+    card.get_by_role("button", name="Show this line").click()
+    page.says("X wins")
+    assert browsing.result("connect_5x5", page.moves(), "o") == "You lost."
 
 
 def save_claim(path, env_id):
@@ -109,18 +158,8 @@ def save_claim(path, env_id):
     )
     score = Grade(env_id=agent.config.env_id, first=seat, second=seat)
     assert score.unbeatable
-    saved_agents.save_agent(dataclasses.replace(agent, grade=score), path)
+    saved_agents.save_agent(agent.with_grade(score), path)
     return path
-
-
-def add_agent(page, file, game):
-    """Add an agent's file, and choose the agent in its game."""
-    page.tab("Learning")
-    page.upload("Add an agent's file", file)
-    page.hear(f'Added as "{file.stem}"')
-    links = page.get_by_role("navigation", name="Games")
-    links.get_by_role("button", name=game, exact=True).click()
-    page.choose_agent(f"Kept: {file.stem} (network)")
 
 
 def test_a_file_that_was_changed_after_it_was_saved_is_not_added(page, tmp_path):
@@ -151,11 +190,11 @@ def test_a_file_that_says_what_is_not_true_is_not_believed(page, tmp_path, env_i
             });
         }"""
     )
-    add_agent(page, save_claim(tmp_path / "claim.safetensors", env_id), GAMES[env_id])
+    page.add_agent(save_claim(tmp_path / "claim.safetensors", env_id), GAMES[env_id])
     panel = page.tab("Proof")
     for letter in "XO":
-        expect(card(page, letter)).to_contain_text("Can be beaten")
-        expect(card(page, letter)).to_contain_text("Its file says the opposite")
+        expect(page.card(letter)).to_contain_text("Can be beaten")
+        expect(page.card(letter)).to_contain_text("Its file says the opposite")
     expect(panel).not_to_contain_text(UNBEATABLE)
     expect(page.tab("Game")).to_contain_text("Some line of play beats it")
     page.says("Learned agent at its best: Kept: claim")
@@ -167,10 +206,10 @@ def test_where_the_browser_checks_nothing_the_verdict_is_said_to_be_the_files(
     page, tmp_path
 ):
     game = "Connect Four 5 \u00d7 5"
-    add_agent(page, save_claim(tmp_path / "big.safetensors", "connect_5x5"), game)
+    page.add_agent(save_claim(tmp_path / "big.safetensors", "connect_5x5"), game)
     panel = page.tab("Proof")
     for letter in "XO":
-        expect(card(page, letter)).to_contain_text("Unbeatable by its file")
+        expect(page.card(letter)).to_contain_text("Unbeatable by its file")
     assert page.button(CHECK).is_disabled()
     expect(page.tab("Game")).to_contain_text("Its file says that no line of play")
     page.says("Unbeatable by its file (learned agent): Kept: big")
@@ -180,8 +219,8 @@ def test_where_the_browser_checks_nothing_the_verdict_is_said_to_be_the_files(
 def show_losing_line(page, letter):
     """Show how to beat the agent as a side, to the end; return the moves."""
     page.tab("Proof")
-    expect(card(page, letter)).to_contain_text("Can be beaten", timeout=60_000)
-    card(page, letter).get_by_role("button", name="Show me how to beat it").click()
+    expect(page.card(letter)).to_contain_text("Can be beaten", timeout=60_000)
+    page.card(letter).get_by_role("button", name="Show me how to beat it").click()
     page.says("How to beat it: ")
     page.says("try it yourself")
     return page.moves()
@@ -258,7 +297,7 @@ def test_a_game_that_a_shown_line_interrupts_goes_on(page):
     page.says_no(PENDING)
     # Also from the middle of a line, and after a reload.
     page.tab("Proof")
-    card(page, "X").get_by_role("button", name="Show me how to beat it").click()
+    page.card("X").get_by_role("button", name="Show me how to beat it").click()
     page.says("How to beat it: ")
     page.button("Back to your game").click()
     page.wait_for_timeout(300)
@@ -275,7 +314,7 @@ def test_the_snapshots_of_the_shipped_agent_are_proven_and_played(page):
     page.get_by_role("slider", name="Snapshot").press("Home")
     expect(panel).to_contain_text("update 0 of")
     expect(page.tab("Proof")).to_contain_text("Can be beaten")
-    expect(card(page, "X")).to_contain_text("lost")
+    expect(page.card("X")).to_contain_text("lost")
     page.tab("Learning")
     page.button("Play against it as it was then").click()
     page.says("at update 0")
@@ -283,5 +322,5 @@ def test_the_snapshots_of_the_shipped_agent_are_proven_and_played(page):
     page.tab("Learning")
     page.button("Back to the latest").click()
     panel = page.tab("Proof")
-    expect(card(page, "X")).to_contain_text("Unbeatable")
+    expect(page.card("X")).to_contain_text("Unbeatable")
     expect(panel).not_to_contain_text("Can be beaten")

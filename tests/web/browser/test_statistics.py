@@ -25,6 +25,7 @@ def titles(page):
     """Return the agents that the game offers."""
     page.tab("Game")
     choice = page.get_by_label("Learned agent", exact=True)
+    expect(choice.locator("option")).not_to_have_count(0)
     return choice.locator("option").all_inner_texts()
 
 
@@ -38,7 +39,7 @@ def test_games_are_counted_by_game_side_and_opponent_until_they_are_cleared(page
     page.game("tic_tac_toe")
     page.choose("Casual")
     page.play_to_the_end(max)
-    assert page.row("Unbeatable (learned agent): Shipped network") == [1, 0, 0, 1]
+    assert page.row("Learned agent at its best: Shipped network") == [1, 0, 0, 1]
     assert page.row("Casual")[0] == 1
     assert page.counted()["Games"] == 2
     page.game("connect_7x6")
@@ -65,7 +66,7 @@ def test_games_are_counted_by_game_side_and_opponent_until_they_are_cleared(page
 BAD_FILES = {
     "not JSON": lambda text: text[:-3],
     "not a file of this page": lambda text: "[]",
-    "not of a version": lambda text: text.replace('"version":1', '"version":99'),
+    "it has version 99": lambda text: text.replace('"version":1', '"version":99'),
     "not that of its moves": lambda text: text.replace('"lost"', '"won"'),
     "not possible": lambda text: re.sub(r'"moves":\[\d', '"moves":[77', text),
     "lacks a field": lambda text: text.replace('"finished"', '"when"'),

@@ -7,6 +7,8 @@ import pytest
 import rules
 from browsing import best_actions, expect, link, text_after
 
+from jax_ttt.web import one_file
+
 pytestmark = pytest.mark.slow
 EARLY = ([4, 1], [0, 4, 1, 2], [1, 4, 7, 0], [4, 0, 8, 2])
 """Positions of tic-tac-toe: a win, draws and a loss."""
@@ -24,7 +26,7 @@ CASES = (*(("tic_tac_toe", line) for line in EARLY), *LATE.items())
 def hint(page):
     """Press the button, and return the one move that is marked."""
     page.button("Hint").click()
-    page.says("Hint: ")
+    expect(page.area()).to_contain_text("Hint: ", timeout=browsing.LONG)
     (move,) = page.marked("hint")
     return move
 
@@ -57,8 +59,9 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         page.says(text)
         page.hear(text)
         page.show("Exact values")
-        first = page.squares().nth(page.legal()[0])
-        expect(first).to_have_accessible_name(re.compile("exact"))
+        # Values show before the search is over, and may change until then.
+        box = page.get_by_role("checkbox", name="Exact values")
+        expect(box).to_have_accessible_name("Exact values")
         expected = browsing.plain_search(env_id).actions(browsing.after(env_id, line))
         assert exact_values(page) == expected
         for value, _ in expected.values():
@@ -68,12 +71,16 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
     assert results == {1, 0, -1}
 
 
-def test_where_no_exact_value_is_known_the_agents_search_answers(page):
+def test_where_no_exact_value_is_known_a_proof_or_the_agents_search_answers(page):
     page.game("connect_7x6")
     page.show("Exact values")
     box = page.get_by_role("checkbox", name="Exact values")
     expect(box).to_have_accessible_name("Exact values (searching)")
-    page.says("The exact result is not known here")
+    # The agent's first move begins its proof; another one ends it.
+    page.says("X wins, proven by the agent's file: each move of X in this game was")
+    expect(box).to_have_accessible_name("Exact values (proven)")
+    page.play(0)
+    page.says("The exact result is not known yet")
     expect(box).to_have_accessible_name("Exact values (not known)")
     assert exact_values(page) == {}
     move = hint(page)
@@ -91,7 +98,16 @@ THREATS = [0, 6, 0, 6, 0, 6]
 def test_moves_that_win_or_lose_at_once_are_exact_where_the_rest_is_not(
     page, served_url
 ):
+    # A computer that is fast enough solves the position in two seconds.
+    script = (one_file.STATIC / "board_values.js").read_text("utf-8")
+    short = script.replace("EXACT_SECONDS = 2;", "EXACT_SECONDS = 0.01;")
+    assert short != script
+    page.route(
+        "**/board_values.js",
+        lambda route: route.fulfill(body=short, content_type="text/javascript"),
+    )
     page.goto(link(served_url, "connect_7x6", THREATS))
+    page.reload()
     page.has_moves(len(THREATS))
     page.show("Exact values")
     box = page.get_by_role("checkbox", name="Exact values")
@@ -110,7 +126,7 @@ LOOKS = """(chips) => chips.map((one) => {
 
 
 def test_learned_values_have_a_sign_a_name_and_a_look_of_their_own(page):
-    """Those of one kind have one colour; the agent's own move has a frame."""
+    """Those of one kind have one colour; framed: the agent's own move."""
     page.show("Network's values", "Table's values", "Exact values")
     pattern = r"exact .*network (plus|minus|0).*table (plus|minus|0)"
     page.place_says(0, pattern)
@@ -123,7 +139,7 @@ def test_learned_values_have_a_sign_a_name_and_a_look_of_their_own(page):
     page.reload()
     page.place_says(0, pattern)
     page.get_by_role("checkbox", name="Table's values").uncheck(force=True)
-    page.says("the agent's own move has a frame")
+    page.says("framed: the agent's own move")
     for env_id in ("tic_tac_toe", "connect_5x4"):
         page.game(env_id)
         page.place_says(0, "exact .*network")
@@ -139,7 +155,7 @@ def test_learned_values_have_a_sign_a_name_and_a_look_of_their_own(page):
 
 
 def test_the_agents_move_on_the_board_is_the_move_that_it_makes(page):
-    """Looking 6 moves ahead, it also wins or blocks what stands three in a row."""
+    """Looking 4 moves ahead, it also wins or blocks what stands three in a row."""
     page.game("connect_7x6")
     page.show("Network's values")
     page.play(3)
@@ -147,7 +163,7 @@ def test_the_agents_move_on_the_board_is_the_move_that_it_makes(page):
     page.button("One move back").click()
     page.place_says(reply, "the agent's")
     assert page.marked("the agent's move") == [reply]
-    page.look_ahead("6 moves")
+    page.look_ahead("4 moves")
     page.new_game()
     for column in (0, 0, 1):
         page.play(column)
@@ -243,3 +259,70 @@ def test_the_review_of_5x4_is_exact_and_waits_for_the_end(page):
         highest = max(value for value, _ in actions.values())
         is_mistake = actions[line[count]][0] < highest
         assert ("mistake" in rows[count]) == is_mistake, rows[count]
+
+
+# ---- the legend
+
+LEGEND = {
+    "Exact values": ("win 5", "exact: a win after 5 more moves"),
+    "Network's values": ("net", "the network's value: \u22121 a loss, +1 a win"),
+    "Table's values": ("table", "the table's value, on the same scale"),
+    "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
+    "Mark mistakes": ("??", "turned a win into a loss"),
+}
+"""What is switched on, its sample in the legend, and its meaning."""
+
+
+@pytest.mark.parametrize("screen", browsing.SCREENS)
+def test_the_legend_explains_what_is_switched_on(open_page, served_url, screen):
+    page = open_page(served_url, **browsing.SCREENS[screen])
+    page.play(4)
+    page.get_by_role("checkbox", name="Mark mistakes").uncheck(force=True)
+    legend = page.get_by_role("list", name="What the board shows")
+    samples = legend.get_by_role("listitem")
+    expect(samples).to_have_count(0)
+    for layer, (sample, meaning) in LEGEND.items():
+        page.show(layer)
+        entry = samples.filter(has_text=re.compile(rf"^\s*{re.escape(sample)}\s"))
+        expect(entry).to_be_visible()
+        page.says(meaning)
+        page.show(layer, is_shown=False)
+        expect(samples).to_have_count(0)
+        page.says_no(meaning)
+    page.show(*LEGEND)
+    page.place_says(page.legal()[0], "exact .*network .*table ")
+    page.says("framed: the agent's own move")
+    page.check_with_axe("the legend")
+    # In a square the exact result comes first.
+    values = page.get_by_role("gridcell").nth(page.legal()[0]).locator(".value")
+    assert re.fullmatch(r"(win|loss) \d|draw", values.first.inner_text())
+    if screen == "wide":
+        grid = page.get_by_role("grid").bounding_box()
+        for sample in (samples.first, samples.last, page.move_list().first):
+            box = sample.bounding_box()
+            assert box["x"] > grid["x"] + grid["width"], "beside the board"
+            assert box["y"] + box["height"] < 800, "without scrolling"
+
+
+def is_mistake(line, count):
+    """Return whether a move of a game of tic-tac-toe gave something away."""
+    now = text_after(line[:count])
+    sign = 1 if rules.mover(now) == "X" else -1
+    return sign * (rules.value(now) - rules.value(rules.after(now, line[count]))) > 0
+
+
+def test_only_ones_own_mistakes_are_marked_before_the_end(open_page, served_url):
+    """O begins at an edge, a loss; X's reply gives the win away."""
+    page = open_page(link(served_url, "tic_tac_toe", [4, 1], level="casual"))
+    page.play(7)
+    line = page.moves()
+    assert not page.is_over()
+    own = [cell for i, cell in enumerate(line) if i % 2 == 0 and is_mistake(line, i)]
+    assert own == [7]
+    assert is_mistake(line, 1)
+    page.place_says(7, "mistake")
+    assert page.marked("mistake") == [7]
+    rows = review_rows(page)
+    assert "mistake" in rows[1], "the review has the agent's"
+    page.play_to_the_end()
+    page.place_says(1, "mistake")

@@ -1,0 +1,26 @@
+"""Rows as a DataFrame of the optional package pandas."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from jax_ttt.config.errors import MissingPackageError
+from jax_ttt.files.json_records import JsonObject
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def data_frame(rows: Sequence[JsonObject]) -> "pandas.DataFrame":
+    """Return rows as a DataFrame; a column that a row lacks is NaN there.
+
+    Raises:
+        MissingPackageError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        if error.name != "pandas":
+            raise
+        message = "this needs pandas: pip install 'jax_ttt[pandas]'"
+        raise MissingPackageError(message) from None
+    return pandas.DataFrame(rows)

@@ -1,0 +1,230 @@
+"""Games of users: their rules are checked, and become one of the package's games."""
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pgx
+
+from jax_ttt.config.errors import GameError, did_you_mean
+from jax_ttt.config.game_facts import GAMES, GameFacts
+from jax_ttt.games import like_check, pgx_games
+from jax_ttt.runtime import compiling
+
+_NUM_STARTS = 64
+"""Games that are begun to see that all begin in one position."""
+
+
+def register_game(
+    env_id: str,
+    make_env: Callable[[], pgx.Env],
+    *,
+    like: str | None = None,
+    enumerable: bool | None = None,
+    max_moves: int | None = None,
+    move_names: Sequence[str | int] = (),
+    board_text: Callable[[pgx.State], str] | None = None,
+) -> None:
+    """Add a game of your own, for all functions and commands but `correct` and `web`.
+
+    The rules are an environment of PGX: a class with `_init`, `_step` and `_observe`,
+    written with `jax.numpy`. Two players take turns. Nothing is random or hidden, but
+    `_init` draws by its key who begins. Only the last move gives rewards, from -1 to 1,
+    which add up to 0. Call this at the top level of your file, in each process;
+    `--rules FILE` lets a command run the file first. Another call with the same name
+    replaces your game, for instance when a notebook's cell runs again.
+
+    Args:
+        env_id: The name of the game: small letters, digits and `_`.
+        make_env: A function without arguments that returns the environment, for
+            instance its class.
+        like: A game whose board, moves and symmetries this one has, for instance
+            `"tic_tac_toe"`: only who wins differs. Without it, positions have no
+            symmetries, and a game that is not `enumerable` is graded by samples only.
+        enumerable: Whether the game has at most 100,000 positions: all of them are
+            enumerated, so that results are exact. By default as in `like`, else False.
+        max_moves: The most moves of a game; the setting `backward` needs it. By default
+            as in `like`.
+        move_names: The name of each action, by which people read and type it: small
+            letters and digits. By default as in `like`, else its number.
+        board_text: A function from one state to its board as text, also in place of
+            the board of `like`. By default boards are drawn as in `like`, if at all.
+
+    Raises:
+        Refused: a game of the package has the name, the rules are not those of such a
+            game, or an argument does not fit them.
+
+    Examples:
+        >>> from pgx.tic_tac_toe import TicTacToe
+        >>> class Misere(TicTacToe):
+        ...     def _step(self, state, action, key):
+        ...         state = super()._step(state, action, key)
+        ...         return state.replace(rewards=-state.rewards)
+        >>> jax_ttt.register_game("misere", Misere, like="tic_tac_toe")
+        >>> jax_ttt.grade("minimax", env_id="misere").unbeatable
+        True
+    """
+    if not isinstance(env_id, str) or not re.fullmatch("[a-z][a-z0-9_]*", env_id):
+        rule = "the name of a game must be of small letters, digits and _"
+        raise GameError(f"{rule}, got {env_id!r}")
+    before = GAMES.get(env_id)
+    if before is not None and before.user_env is None:
+        raise GameError(f"there is a game {env_id} already: choose another name")
+    if like is not None and like not in GAMES:
+        raise GameError(f"{env_id}: like: no game {like!r}{did_you_mean(like, GAMES)}")
+    env = _checked_env(env_id, make_env)
+    start = _checked_start(env_id, env)
+    compiling.use_user_cache()
+    _check_starts(env_id, env)
+    if like is not None:
+        _check_fields(env_id, start, like)
+    _check_names(env_id, move_names, len(start.legal_action_mask))
+    # What the name of the other game says about its rules does not hold here.
+    facts = GameFacts(user_env=env)
+    if like is not None:
+        facts = replace(
+            GAMES[like],
+            pgx_id=None,
+            in_a_row=None,
+            user_env=env,
+            certified=False,
+            preset="plain",
+            exam=None,
+            best_result=None,
+        )
+    if before is not None:
+        pgx_games.forget_games()
+    GAMES[env_id] = replace(
+        facts,
+        enumerable=facts.enumerable if enumerable is None else enumerable,
+        max_moves=facts.max_moves if max_moves is None else max_moves,
+        move_names=tuple(map(str, move_names)) or facts.move_names,
+        board_text=board_text or facts.board_text,
+    )
+    if like is not None:
+        try:
+            like_check.check_like(env_id, like)
+        except BaseException:  # also Ctrl-C during compilation
+            del GAMES[env_id]
+            if before is not None:
+                GAMES[env_id] = before
+            pgx_games.forget_games()
+            raise
+
+
+def _checked_env(env_id: str, make_env: Callable[[], pgx.Env]) -> pgx.Env:
+    """Return the environment, for which programs are compiled."""
+    try:
+        # Under `jit`, arrays of the environment would be placeholders.
+        with jax.ensure_compile_time_eval():
+            env = make_env()
+    except Exception as error:  # a user's function may raise anything
+        raise GameError(f"{env_id}: make_env fails: {_first_line(error)}") from error
+    if not isinstance(env, pgx.Env):
+        rule = "make_env must return an environment, a pgx.Env"
+        raise GameError(f"{env_id}: {rule}, got {type(env).__name__}")
+    if env.num_players != 2:
+        rule = "a game must have 2 players"
+        raise GameError(f"{env_id}: {rule}, got {env.num_players}")
+    try:
+        hash(env)
+    except TypeError as error:
+        raise GameError(
+            f"{env_id}: the environment must be hashable: {error}"
+        ) from None
+    return env
+
+
+def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
+    """Return the shapes of the first state, after which a move must keep them."""
+    action = jax.ShapeDtypeStruct((), jnp.int32)
+    try:
+        start = jax.eval_shape(lambda: env.init(jax.random.key(0)))
+        # PGX's `step` needs a move to keep the shapes, and says so in many lines.
+        after = jax.eval_shape(functools.partial(env._step, key=None), start, action)
+    except Exception as error:  # a user's functions may raise anything
+        raise GameError(
+            f"{env_id}: its rules can't be compiled; they are functions written with "
+            f"jax.numpy, and nothing is random: {_first_line(error)}"
+        ) from error
+    before_leaves, after_leaves = map(_leaves, (start, after))
+    for name, leaf in before_leaves.items():
+        if _shape(leaf) != (other := _shape(after_leaves.get(name))):
+            rule = f"a move must keep the shape and dtype of {name}"
+            raise GameError(f"{env_id}: {rule}: {_shape(leaf)}, then {other}")
+    expected = {
+        "legal_action_mask": (start.legal_action_mask, 1, bool),
+        "rewards": (start.rewards, 1, jnp.float32),
+        "terminated": (start.terminated, 0, bool),
+        "current_player": (start.current_player, 0, jnp.int32),
+    }
+    for name, (leaf, num_axes, dtype) in expected.items():
+        if len(leaf.shape) != num_axes or leaf.dtype != dtype:
+            kind = f"{jnp.dtype(dtype).name} with {num_axes} axes"
+            raise GameError(f"{env_id}: {name} must be {kind}, got {_shape(leaf)}")
+    if start.rewards.shape != (2,):
+        rule = "rewards must be one for each of 2 players"
+        raise GameError(f"{env_id}: {rule}, got {_shape(start.rewards)}")
+    if len(start.observation.shape) not in (1, 2, 3):
+        rule = "observation must have 1 to 3 axes: rows, columns and planes"
+        raise GameError(f"{env_id}: {rule}, got {_shape(start.observation)}")
+    return start
+
+
+def _check_starts(env_id: str, env: pgx.Env) -> None:
+    """Raise `GameError` unless either player may begin, in one position."""
+    with jax.ensure_compile_time_eval():
+        key = jax.random.key(0)
+        starts = jax.device_get(pgx_games.init(env, key, _NUM_STARTS))
+    begins = starts.current_player
+    if set(begins.tolist()) != {0, 1}:
+        rule = "_init must draw who begins, player 0 or 1, by its key"
+        raise GameError(f"{env_id}: {rule}")
+    for name, leaf in _leaves(starts).items():
+        for player in (0, 1):
+            same = leaf[begins == player]
+            if (same != same[:1]).any():
+                rule = "all games must begin in one position"
+                raise GameError(f"{env_id}: {rule}; {name} is drawn")
+
+
+def _check_fields(env_id: str, start: pgx.State, like: str) -> None:
+    """Raise `GameError` unless the states are those of the other game."""
+    other_env = pgx_games.make_env(like)
+    other = jax.eval_shape(lambda: other_env.init(jax.random.key(0)))
+    ours, theirs = (
+        {name: _shape(leaf) for name, leaf in _leaves(state).items()}
+        for state in (start, other)
+    )
+    if ours != theirs:
+        rule = f"with like={like!r}, its states must have the fields of that game"
+        raise GameError(f"{env_id}: {rule}")
+
+
+def _check_names(
+    env_id: str, move_names: Sequence[str | int], num_actions: int
+) -> None:
+    """Raise `GameError` unless there is another word for each action, or none."""
+    words = {word for word in map(str, move_names) if re.fullmatch("[a-z0-9]+", word)}
+    if move_names and not len(words) == len(move_names) == num_actions:
+        rule = f"move_names must be {num_actions} different words"
+        raise GameError(f"{env_id}: {rule} of small letters and digits, one per action")
+
+
+def _leaves(state: pgx.State) -> dict[str, Any]:
+    """Return a state's arrays, or their shapes, by the names of its fields."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
+    return {jax.tree_util.keystr(path).lstrip("."): leaf for path, leaf in leaves}
+
+
+def _shape(leaf: jax.ShapeDtypeStruct | None) -> str:
+    return "none" if leaf is None else f"{leaf.dtype} of shape {leaf.shape}"
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]

@@ -1,0 +1,235 @@
+"""Correct an agent: find the moves that it must be told, and prove the result.
+
+Finding them uses exact play (`solver.find_corrections`). The proof does not: the agent
+with its corrections is graded like any other agent, all replies followed.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import Partial
+
+from jax_ttt.config.errors import (
+    GameError,
+    MissingPackageError,
+    PlayerError,
+    SettingError,
+)
+from jax_ttt.config.game_facts import (
+    GAMES,
+    EnvId,
+    Goal,
+    Seat,
+    reason_goal_is_out_of_reach,
+)
+from jax_ttt.config.grade import Grade
+from jax_ttt.config.settings import AgentPrecision
+from jax_ttt.games import position_keys
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import grader, search_grade
+from jax_ttt.networks import integer_network, q_network
+from jax_ttt.players import network_player, registry
+from jax_ttt.players.corrections import Corrections
+from jax_ttt.players.saved_agents import Agent
+from jax_ttt.solver import find_corrections, losing_lines, reached_positions
+from jax_ttt.solver.find_corrections import ExactPlay, ExactPlayError, Search
+from jax_ttt.solver.reached_positions import OnBatch
+
+_SAMPLE_SIZE = 128
+"""Positions of each level whose activations set the scales of integers."""
+
+OnSearch = Callable[[Search, int, int, int, int], None]
+"""A function of a search, the number of stones of its latest level, the number of its
+positions, how many of them are done, and the nodes that exact play has searched."""
+
+
+class Corrected(NamedTuple):
+    """An agent with its corrections, and the searches that found them."""
+
+    agent: Agent  # its grade has the seats that were corrected
+    searches: dict[Seat, Search]
+    num_nodes: int  # of exact play; 0 in an enumerable game
+
+
+def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
+    """Raise `Refused` if no player can reach the goal, or exact play is missing."""
+    game = GAMES[env_id]
+    falls = game.moves_on == "columns" and game.packing == "columns"
+    if not game.enumerable and not falls:
+        raise GameError(
+            f"corrections need exact play: here {env_id} has none, but tic_tac_toe and "
+            "four in a row with falling stones do"
+        )
+    for seat in seats:
+        if reason := reason_goal_is_out_of_reach(env_id, seat, goal):
+            raise SettingError("goal", f"one that best play allows: {reason}", goal)
+
+
+def correct_agent(
+    name: str,
+    agent: Agent,
+    seats: tuple[Seat, ...],
+    goal: Goal,
+    precision: AgentPrecision = "auto",
+    on_search: OnSearch = lambda search, num_stones, num_positions, done, nodes: None,
+    on_proof: OnBatch = lambda reach, level, num_done: None,
+) -> Corrected:
+    """Return the agent with the corrections that take it to the goal in these seats.
+
+    Corrections that it had for these seats are found anew; others stay, unless its
+    weights become integers: then they were made for another network.
+
+    Raises:
+        GameError: the game has no exact play.
+        SettingError: no player can reach the goal in a seat, or the network can't be
+            made of integers.
+        PlayerError: the corrected agent does not reach the goal.
+        MissingPackageError: the game needs Numba, which is not installed.
+    """
+    env_id = agent.config.env_id
+    check_goal(env_id, seats, goal)
+    exact = _exact_play(env_id, goal)
+    agent = _with_precision(agent, precision)
+
+    def on_batch(
+        search: Search, num_stones: int, num_positions: int, num_done: int
+    ) -> None:
+        on_search(search, num_stones, num_positions, num_done, exact.num_nodes)
+
+    searches: dict[Seat, Search] = {}
+    for seat in seats:
+        order_fn = Partial(network_player.ordered_actions, agent.network, agent.params)
+        player = registry.agent_player(
+            name, dataclasses.replace(agent, corrections=None)
+        )
+        is_symmetric = network_player.is_symmetric(agent.network)
+        searched = dataclasses.replace(
+            search_grade.searched_player(player, seat), merge_symmetric=is_symmetric
+        )
+        try:
+            searches[seat] = find_corrections.find_corrections(
+                player=searched,
+                order_fn=order_fn,
+                exact=exact,
+                goal=goal,
+                on_batch=on_batch,
+            )
+        except ExactPlayError as error:
+            raise PlayerError(f"{name}: {error}") from None
+    corrections = _joined(agent, searches)
+    agent = dataclasses.replace(agent, corrections=corrections)
+    grade = _prove(name, agent, seats, goal, on_proof)
+    return Corrected(agent.with_grade(grade), searches, exact.num_nodes)
+
+
+def _with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
+    """Return the agent with weights of this precision."""
+    is_integer = integer_network.is_integer(agent.params)
+    reason = integer_network.reason_not_possible(agent.config.architecture)
+    if precision == "auto":
+        makes_integers = not GAMES[agent.config.env_id].enumerable and not reason
+    else:
+        makes_integers = precision == "int8"
+        if makes_integers and reason:
+            raise SettingError("precision", f"float32: {reason}", precision)
+    if is_integer and precision == "float32":
+        raise SettingError("precision", "int8: its weights are integers", precision)
+    if is_integer or not makes_integers:
+        return agent
+    boards = _sample_boards(agent)
+    try:
+        params = q_network.to_integers(agent.network, agent.params, boards)
+    except ValueError as error:
+        raise SettingError("precision", f"float32: {error}", precision) from None
+    return dataclasses.replace(agent, params=params, corrections=None)
+
+
+def _sample_boards(agent: Agent) -> jax.Array:
+    """Return observations of boards that the agent meets, from all levels."""
+    env_id = agent.config.env_id
+    player = registry.agent_player(
+        "agent", dataclasses.replace(agent, corrections=None)
+    )
+    start = reached_positions.first_level(env_id).keys
+    keys: list[np.ndarray] = []
+    for seat in player.seats:
+        searched = dataclasses.replace(
+            search_grade.searched_player(player, seat),
+            merge_symmetric=player.is_symmetric,
+        )
+        samples = losing_lines.sample_levels(
+            player=searched,
+            level=0,
+            keys=start,
+            num_positions=_SAMPLE_SIZE,
+            rng=np.random.default_rng(0),
+        )
+        keys += [
+            sample for level, sample in enumerate(samples) if searched.moves_at(level)
+        ]
+    words = position_keys.numbers_to_keys(np.unique(np.concatenate(keys)))
+    stones = position_keys.unpack(env_id, jnp.asarray(words))
+    return position_keys.to_states(env_id, stones).observation
+
+
+def _exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
+    """Return exact play of the game: minimax over its tree, or a solver."""
+    tree = trees.host_tree(env_id)
+    if tree is not None:
+        return find_corrections.TreePlay(env_id, tree, goal)
+    try:
+        from jax_ttt.solver.connect_four_solver import Solver
+    except ModuleNotFoundError as error:
+        if error.name != "numba":
+            raise
+        message = "corrections need numba: pip install 'jax_ttt[solver]'"
+        raise MissingPackageError(message) from None
+    return Solver(env_id, goal)
+
+
+def _joined(agent: Agent, searches: dict[Seat, Search]) -> Corrections | None:
+    """Return the corrections found, and those that the agent had for other seats."""
+    found = [search.corrections() for search in searches.values()]
+    if (old := agent.corrections) is not None:
+        stays = np.array(
+            [seat not in searches for seat in old.seats(agent.config.env_id)]
+        )
+        found.append((old.keys[stays], old.actions[stays]))
+    keys, actions = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.argsort(keys)
+    return Corrections(keys[order], actions[order]) if len(keys) else None
+
+
+def _prove(
+    name: str,
+    agent: Agent,
+    seats: tuple[Seat, ...],
+    goal: Goal,
+    on_batch: OnBatch,
+) -> Grade:
+    """Return the grade of the corrected agent in these seats.
+
+    Raises:
+        PlayerError: a line does not end as the goal says, or memory is too small.
+    """
+    player = dataclasses.replace(registry.agent_player(name, agent), seats=seats)
+    grade = grader.follow_lines(player, on_batch=on_batch, keep_interrupted=False)
+    for seat in seats:
+        followed = grade.seat(seat)
+        if followed is not None and not followed.complete:
+            raise PlayerError(f"{name}: memory ends before all lines are followed")
+        if followed is None or followed.proven not in _REACHED_BY[goal]:
+            rule = f"the walk with its corrections does not prove {goal}"
+            raise PlayerError(f"{name}: {rule}")
+    return dataclasses.replace(grade, seats=agent.config.seats)
+
+
+_REACHED_BY: dict[Goal, tuple[Goal, ...]] = {
+    "not-lose": ("not-lose", "win"),
+    "win": ("win",),
+}
+"""The proven goals that are enough for each goal."""

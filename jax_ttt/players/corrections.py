@@ -1,0 +1,135 @@
+"""Corrections: the moves that an agent must be told.
+
+A correction is a position and the move to play there in place of the network's. An
+agent with corrections is an agent like any other, and their number is an exact measure
+of how far the agent is from a proof: with 0 it is proven as it is.
+
+Where the agent plays mirrored moves on mirrored boards, a correction holds for all
+images of its board: its key is the least key of the images, and its action is the
+action on the image with that key. Else it holds for the board alone.
+
+Axes: `B` games, `C` corrections, `G` views.
+"""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Int, Key, UInt8, UInt32, UInt64
+
+from jax_ttt.config.game_facts import SEATS, EnvId, Seat
+from jax_ttt.games import position_keys
+from jax_ttt.games.pgx_games import ChooseFn
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Corrections:
+    """Positions, and the move to play in each; `check` those of a file."""
+
+    keys: UInt64[np.ndarray, "..."]  # (C,) as in `games.position_keys`, ascending
+    actions: UInt8[np.ndarray, "..."]  # (C,) legal there
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def seats(self, env_id: EnvId) -> list[Seat]:
+        """Return the seat that is to move on each board."""
+        words = position_keys.numbers_to_keys(self.keys)
+        stones = position_keys.unpack(env_id, jnp.asarray(words))
+        num_stones = np.asarray(stones.first | stones.second).sum(axis=1)
+        return [SEATS[number % 2] for number in num_stones]
+
+
+def check_corrections(env_id: EnvId, corrections: Corrections) -> None:
+    """Raise `ValueError` unless the keys ascend and stand for boards of the game.
+
+    Each board must have as many stones of both players as after some moves, and a free
+    place for the action. Whether the player reaches it is for its proof to say.
+    """
+    keys, actions = corrections.keys, corrections.actions
+    position_keys.check_packed(env_id)
+    if keys.shape != actions.shape or keys.ndim != 1:
+        raise ValueError("as many corrections need as many keys and actions")
+    if not len(keys):
+        raise ValueError("an agent without corrections has no tensors of them")
+    if (keys[1:] <= keys[:-1]).any():
+        raise ValueError("the keys of its corrections do not ascend")
+    words = position_keys.numbers_to_keys(keys)
+    stones = position_keys.unpack(env_id, jnp.asarray(words))
+    if (np.asarray(position_keys.pack(env_id, stones)) != words).any():
+        raise ValueError("a key of its corrections is not a board of the game")
+    num_first, num_second = (np.asarray(side).sum(axis=1) for side in stones)
+    if not np.isin(num_first - num_second, (0, 1)).all():
+        raise ValueError("a board of its corrections can't be reached")
+    legal = np.asarray(position_keys.to_states(env_id, stones).legal_action_mask)
+    is_inside = actions < legal.shape[1]
+    if not is_inside.all() or not legal[np.arange(len(keys)), actions].all():
+        raise ValueError("a move of its corrections is not legal")
+
+
+def corrected_player(
+    env_id: EnvId, choose: ChooseFn, corrections: Corrections, is_symmetric: bool
+) -> Partial:
+    """Return the player that makes the corrections' moves, else those of `choose`."""
+    return Partial(
+        _corrected_actions,
+        _Game(env_id, is_symmetric),
+        choose,
+        jnp.asarray(position_keys.numbers_to_keys(corrections.keys)),
+        jnp.asarray(corrections.actions, jnp.int32),
+    )
+
+
+@jax.tree_util.register_static
+@dataclasses.dataclass(frozen=True)
+class _Game:
+    """The game, and whether a correction holds for all images of its board."""
+
+    env_id: EnvId
+    is_symmetric: bool
+
+
+def _corrected_actions(
+    game: _Game,
+    choose: ChooseFn,
+    keys: UInt32[Array, "C 2"],
+    actions: Int[Array, " C"],
+    key: Key[Array, ""],
+    env_state: pgx.State,
+) -> Int[Array, " B"]:
+    own_actions = choose(key, env_state)
+    place, actions_on_board = _find(game, keys, env_state)
+    return jnp.where(
+        place >= 0,
+        actions_on_board[jnp.arange(len(place)), actions[place]],
+        own_actions,
+    )
+
+
+def _find(
+    game: _Game, keys: UInt32[Array, "C 2"], env_state: pgx.State
+) -> tuple[Int[Array, " B"], Int[Array, "B A"]]:
+    """Return the place of each board's correction, -1 without one.
+
+    With it comes the action on the board for each action on the board of the key.
+    """
+    env_id = game.env_id
+    stones = position_keys.stones_of(env_state)
+    cells, view_actions = position_keys.all_views(env_id)
+    num_views = len(cells) if game.is_symmetric else 1
+    images = jnp.stack(
+        [
+            position_keys.pack(env_id, position_keys.stones_in_view(stones, order))
+            for order in cells[:num_views]
+        ],
+        axis=1,
+    )  # (B, G, 2)
+    pack = position_keys.pack_least if game.is_symmetric else position_keys.pack
+    board_keys = pack(env_id, stones)
+    view = (images == board_keys[:, None]).all(axis=-1).argmax(axis=1)
+    place = position_keys.places_of_keys(keys, board_keys)
+    is_corrected = (keys[place] == board_keys).all(axis=-1)
+    return jnp.where(is_corrected, place, -1), jnp.asarray(view_actions)[view]

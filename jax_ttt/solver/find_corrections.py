@@ -1,0 +1,315 @@
+"""Find the positions in which a player must be told its move, to reach a goal.
+
+The positions that the player reaches are enumerated level by level. Where it is to
+move, exact play says which moves keep the goal, and the player makes the first of them
+in its own order of preference. If that is not the move that it prefers, the position
+and the move are a correction.
+
+Exact play is too slow for boards with few stones. There the preferred move is taken as
+it is. If a later position turns out to have no move that keeps the goal, then a move
+before it was wrong: it is refused, and the search begins again.
+
+Nothing here is a proof: `reached_positions` gives it, without exact play, for the
+player with its corrections.
+
+Axes: `P` positions of a level, `B` positions of a batch, `A` actions, `C` corrections.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import jax
+import numpy as np
+import pgx
+from jax.tree_util import Partial
+from jaxtyping import Array, Bool, Int, Int8, UInt8, UInt32, UInt64
+
+from jax_ttt.config.game_facts import EnvId, Goal
+from jax_ttt.games import position_keys
+from jax_ttt.games.tree import Tree
+from jax_ttt.solver import policies, reached_positions, successors
+from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
+from jax_ttt.solver.successors import DRAWN, ILLEGAL, LOST, OPEN, WON, SearchedPlayer
+
+Keys = UInt64[np.ndarray, " _"]
+"""Keys of any number of positions."""
+
+
+@runtime_checkable  # the tests check the types of arguments
+class ExactPlay(Protocol):
+    """Whoever knows which moves keep a goal."""
+
+    first_level: int
+    """The number of stones from which it is asked."""
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes searched so far."""
+        ...
+
+    def keeping_moves(
+        self, keys: UInt64[np.ndarray, " B"], order: Int[np.ndarray, "B A"]
+    ) -> Int8[np.ndarray, " B"]:
+        """Return the first action in each order that keeps the goal; -1 without one."""
+        ...
+
+
+class TreePlay:
+    """Exact play in an enumerated game, by minimax."""
+
+    first_level = 0
+    num_nodes = 0
+
+    def __init__(self, env_id: EnvId, tree: Tree[np.ndarray], goal: Goal) -> None:
+        """Compute for every position and move whether it keeps the goal."""
+        worth = policies.values_to_mover(tree, policies.minimax_values(tree))
+        at_least = 1.0 if goal == "win" else 0.0
+        decisions = np.asarray(tree.decisions)
+        keys = tree_keys(env_id, tree)[decisions]
+        order = np.argsort(keys)
+        self._keys = keys[order]
+        self._keeps = (worth >= at_least)[decisions][order]
+
+    def keeping_moves(
+        self, keys: UInt64[np.ndarray, " B"], order: Int[np.ndarray, "B A"]
+    ) -> Int8[np.ndarray, " B"]:
+        """Return the first action in each order that keeps the goal; -1 without one."""
+        keeps = self._keeps[np.searchsorted(self._keys, keys)]
+        return first_of_order(order, keeps)
+
+
+def tree_keys(env_id: EnvId, tree: Tree) -> UInt64[np.ndarray, " P"]:
+    """Return the keys of all positions of an enumerated game."""
+    words = position_keys.keys_of(env_id, tree.env_state)
+    return position_keys.keys_to_numbers(np.asarray(words))
+
+
+def first_of_order(
+    order: Int[np.ndarray, "B A"], is_allowed: Bool[np.ndarray, "B A"]
+) -> Int8[np.ndarray, " B"]:
+    """Return the first allowed action of each order; -1 where none is allowed."""
+    in_order = np.take_along_axis(is_allowed, order, axis=1)
+    first = np.take_along_axis(order, in_order.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return np.where(in_order.any(axis=1), first, -1).astype(np.int8)
+
+
+class LevelCounts(NamedTuple):
+    """What was found at a level in which the player is to move."""
+
+    num_stones: int
+    num_positions: int
+    num_corrections: int
+
+
+@dataclasses.dataclass
+class Search:
+    """A search for corrections, as far as it is."""
+
+    player: SearchedPlayer
+    levels: list[LevelCounts] = dataclasses.field(default_factory=list)
+    keys: list[np.ndarray] = dataclasses.field(default_factory=list)
+    """(C,) uint64 keys of the corrections of each level."""
+    actions: list[np.ndarray] = dataclasses.field(default_factory=list)
+    """(C,) uint8 actions, in the same way."""
+    num_restarts: int = 0
+
+    @property
+    def num_corrections(self) -> int:
+        """Corrections found so far."""
+        return sum(map(len, self.keys))
+
+    def corrections(self) -> tuple[UInt64[np.ndarray, " C"], UInt8[np.ndarray, " C"]]:
+        """Return the keys, ascending, and the actions."""
+        keys = np.concatenate([np.zeros(0, "u8"), *self.keys])
+        actions = np.concatenate([np.zeros(0, "u1"), *self.actions])
+        order = np.argsort(keys)
+        return keys[order], actions[order]
+
+
+OnBatch = Callable[[Search, int, int, int], None]
+"""A function of a search, the number of stones of its latest level, the number of its
+positions, and how many of these are done."""
+
+
+class WrongMoveError(Exception):
+    """A position has no move that keeps the goal, so a move before it was wrong."""
+
+    def __init__(self, refused: Keys) -> None:
+        """Keep the positions that the player must not move to."""
+        self.refused = refused
+
+
+class ExactPlayError(RuntimeError):
+    """Exact play contradicts itself, or the goal can't be reached from the start."""
+
+
+def find_corrections(
+    player: SearchedPlayer,
+    order_fn: Partial,
+    exact: ExactPlay,
+    goal: Goal,
+    on_batch: OnBatch = lambda search, num_stones, num_positions, num_done: None,
+) -> Search:
+    """Return the corrections with which the player reaches the goal.
+
+    `order_fn` returns all actions in the player's order of preference `(B, A)` for a
+    batch of states, the illegal ones last.
+
+    Raises:
+        ExactPlayError: no move of the player keeps the goal from the start.
+    """
+    refused = np.zeros(0, "u8")
+    num_restarts = 0
+    while True:
+        search = Search(player, num_restarts=num_restarts)
+        try:
+            _search_once(search, order_fn, exact, goal, refused, on_batch)
+        except WrongMoveError as wrong:
+            if not len(np.setdiff1d(wrong.refused, refused)):
+                raise ExactPlayError("the goal can't be reached") from None
+            refused = np.union1d(refused, wrong.refused)
+            num_restarts += 1
+        else:
+            return search
+
+
+def _search_once(
+    search: Search,
+    order_fn: Partial,
+    exact: ExactPlay,
+    goal: Goal,
+    refused: Keys,
+    on_batch: OnBatch,
+) -> None:
+    """Enumerate what the player reaches; it never moves to a refused position."""
+    player = search.player
+    before = np.zeros(0, "u8")
+    keys = reached_positions.first_level(player.env_id).keys
+    num_stones = 0
+    while len(keys):
+        done = functools.partial(on_batch, search, num_stones, len(keys))
+        if player.moves_at(num_stones):
+            is_asked = num_stones >= exact.first_level
+            actions, preferred = _choose_moves(
+                player, order_fn, exact if is_asked else None, refused, keys, done
+            )
+            if (actions < 0).any():
+                lost = keys[actions < 0]
+                raise WrongMoveError(_leading_to(player, before, lost))
+            _record_level(search, num_stones, keys, actions, actions != preferred)
+            batches = successors.expand_given_moves(player, keys, actions)
+            loses = LOST
+        else:
+            batches = successors.expand_all_moves(player, keys)
+            loses = WON
+        bad_results = (loses, DRAWN) if goal == "win" else (loses,)
+        builder = LevelBuilder(keys)
+        bad = []
+        for places, after in batches:
+            is_bad = np.isin(after.result, bad_results).any(axis=1)
+            if is_bad.any():
+                bad.append(keys[places][is_bad])
+            builder.add(_rows(after.keys_after(after.result == OPEN)))
+            done(places.stop)
+        if bad:
+            if player.moves_at(num_stones) or num_stones > exact.first_level:
+                raise ExactPlayError(f"exact play errs with {num_stones} stones")
+            raise WrongMoveError(np.concatenate(bad))
+        before = keys
+        keys = builder.build().keys
+        num_stones += 1
+
+
+def _choose_moves(
+    player: SearchedPlayer,
+    order_fn: Partial,
+    exact: ExactPlay | None,
+    refused: Keys,
+    keys: Keys,
+    done: Callable[[int], None],
+) -> tuple[Int8[np.ndarray, " P"], Int8[np.ndarray, " P"]]:
+    """Return the move to play in each position, -1 without one, and the preferred one.
+
+    Exact play says which moves keep the goal. Without it, a move does unless it leads
+    to a refused position.
+    """
+    actions = np.empty(len(keys), np.int8)
+    preferred = np.empty(len(keys), np.int8)
+    for places, order in _orders(player, order_fn, keys):
+        preferred[places] = order[:, 0]
+        if exact is not None:
+            actions[places] = exact.keeping_moves(keys[places], order)
+        else:
+            actions[places] = _moves_not_to(player, refused, keys[places], order)
+        done(places.stop)
+    return actions, preferred
+
+
+def _record_level(
+    search: Search,
+    num_stones: int,
+    keys: Keys,
+    actions: Int8[np.ndarray, " P"],
+    is_corrected: Bool[np.ndarray, " P"],
+) -> None:
+    """Add a level in which the player is to move, and its corrections."""
+    search.keys.append(keys[is_corrected])
+    search.actions.append(actions[is_corrected].astype(np.uint8))
+    search.levels.append(
+        LevelCounts(
+            num_stones=num_stones,
+            num_positions=len(keys),
+            num_corrections=int(is_corrected.sum()),
+        )
+    )
+
+
+def _orders(
+    player: SearchedPlayer, order_fn: Partial, keys: Keys
+) -> Iterator[tuple[slice, Int[np.ndarray, "B A"]]]:
+    compute = functools.partial(_ordered_actions, player.env_id, order_fn)
+    return successors.in_batches(player, compute, keys, fetch=successors.fetch_rows)
+
+
+@functools.partial(jax.jit, static_argnames="env_id")
+def _ordered_actions(
+    env_id: EnvId, order_fn: Partial, words: UInt32[Array, "B 2"]
+) -> Int[Array, "B A"]:
+    env_state: pgx.State = position_keys.to_states(
+        env_id, position_keys.unpack(env_id, words)
+    )
+    return order_fn(env_state)
+
+
+def _rows(keys: Keys) -> PositionLevel:
+    """Return positions as rows of a level, without their chances and lines."""
+    return PositionLevel(
+        keys=keys,
+        chance=np.zeros(len(keys)),
+        lines=np.zeros(len(keys), "u8"),
+        parent=np.zeros(len(keys), "u4"),
+    )
+
+
+def _moves_not_to(
+    player: SearchedPlayer, refused: Keys, keys: Keys, order: Int[np.ndarray, "B A"]
+) -> Int8[np.ndarray, " B"]:
+    """Return the first legal action of each order that leads to no refused position."""
+    allowed = []
+    for _, after in successors.expand_all_moves(player, keys):
+        is_refused = np.isin(after.keys, refused)[after.place]
+        is_open = after.result == OPEN
+        allowed.append((after.result != ILLEGAL) & ~(is_open & is_refused))
+    return first_of_order(order, np.concatenate(allowed))
+
+
+def _leading_to(player: SearchedPlayer, keys: Keys, lost: Keys) -> Keys:
+    """Return the positions with a reply that leads to a lost one."""
+    leading = [np.zeros(0, "u8")]
+    for places, after in successors.expand_all_moves(player, keys):
+        is_lost = np.isin(after.keys, lost)[after.place]
+        leads = is_lost & (after.result == OPEN)
+        leading.append(keys[places][leads.any(axis=1)])
+    return np.concatenate(leading)

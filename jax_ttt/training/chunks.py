@@ -1,0 +1,248 @@
+"""How a batch of agents runs on the devices: its compiled programs and its chunks.
+
+A run is always a batch of `S` agents. Each program computes all of them at once, and
+the devices of a mesh share them. Seeds and the hyperparameters in `Hyper` are
+arguments, so runs that differ only in these share compiled programs.
+
+A chunk is the updates in one call of a program. The host writes a row of metrics and
+answers signals between calls.
+
+Axes: `S` agents; `...` are the axes of one agent's array.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import jax
+import numpy as np
+from flax import nnx
+from jax.sharding import Mesh
+from jaxtyping import Array, Int, PyTree, UInt32
+
+from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.games.tree import Tree
+from jax_ttt.grading import training_evaluation
+from jax_ttt.grading.sampled_match import MatchCounts
+from jax_ttt.networks.q_network import Network
+from jax_ttt.runtime import devices
+from jax_ttt.runtime import mesh as meshes
+from jax_ttt.runtime.compiling import Program
+
+KeyData: TypeAlias = UInt32[Array, "S words"] | UInt32[np.ndarray, "S words"]
+"""The keys of the agents' runs as their data."""
+CHUNK = 50
+"""Updates in a chunk, usually."""
+_FIRST_LENGTHS = (1, 5, CHUNK)
+"""Lengths of the first chunks if an update is large."""
+_LARGE_UPDATE = {"cpu": 2**30, "gpu": 2**37, "tpu": 2**37}
+"""Products of a weight and a board in a large update, by the platform: 50 of such
+updates take some seconds, in which a signal would not be answered."""
+_SECONDS = 0.5
+"""Time of a chunk whose length is chosen by its time."""
+_MAX_ROWS = 2000
+"""About the most chunks of a run: in a longer one, chunks take `_SECONDS`. In a shorter
+one, another program would take longer to compile than it saves."""
+_GRADED_AT_ONCE = 64
+"""Maximum number of agents of a device that are graded at once, since that takes 50 MB
+for each."""
+
+
+TreeT = TypeVar("TreeT")
+
+
+class StreamKeys(NamedTuple):
+    """The keys of a run's independent random number streams."""
+
+    training: jax.Array
+    grading: jax.Array
+    opponent: jax.Array
+
+
+def run_keys(seeds: Sequence[int]) -> UInt32[np.ndarray, "S words"]:
+    """Return the keys of the runs with these seeds as their data, 2 words by default.
+
+    They are the data of `jax.random.key(seed)`.
+    """
+    impl = str(jax.config.jax_default_prng_impl)  # type: ignore[attr-defined]
+    return np.array(_key_data(np.array(seeds, np.uint32), impl=impl))
+
+
+@functools.partial(jax.jit, static_argnames="impl")
+def _key_data(seeds: UInt32[Array, " S"], impl: str) -> UInt32[Array, "S words"]:
+    make_key = functools.partial(jax.random.key, impl=impl)
+    return jax.random.key_data(jax.vmap(make_key)(seeds))
+
+
+def stream_keys(data: UInt32[Array, " words"]) -> StreamKeys:
+    """Return the keys of the streams of the run with this key."""
+    return StreamKeys(*jax.random.split(jax.random.wrap_key_data(data), 3))
+
+
+def only_agent(batch: TreeT) -> TreeT:
+    """Return the arrays of a batch of one agent without their axis of agents."""
+    return jax.tree.map(lambda leaf: leaf.reshape(leaf.shape[1:]), batch)
+
+
+def each_agent(
+    function: Callable[..., PyTree], at_once: int | None = None
+) -> Callable[..., PyTree]:
+    """Return a function of a batch of agents, from a function of one agent.
+
+    It is called within a program, with a mesh or None as `mesh`. Its results, and its
+    arguments except for what all agents share (see `_has_axis`), have an axis of
+    agents. With a mesh, each device computes an equal part of the agents, at most
+    `at_once` of them at once.
+
+    A device's only agent is computed without `vmap`: on a CPU it is then faster, and
+    rounded alike whatever the number of devices.
+    """
+
+    def batched(*args: PyTree, mesh: Mesh | None, **static: object) -> PyTree:
+        has_axis = tuple(map(_has_axis, args))
+        if mesh is not None:
+            return jax.shard_map(
+                functools.partial(batched, mesh=None, **static),
+                mesh=mesh,
+                in_specs=jax.tree.map(meshes.spec_of_agents, has_axis),
+                out_specs=meshes.spec_of_agents(True),
+                check_vma=False,
+            )(*args)
+        leaves, structure = jax.tree.flatten(args)
+        is_own = jax.tree.leaves(jax.tree.broadcast(has_axis, args))
+        own_leaves = [leaf for leaf, own in zip(leaves, is_own, strict=True) if own]
+
+        def arguments_of(own_leaves: list[Array]) -> tuple[PyTree, ...]:
+            """Return the arguments of the agent with these leaves."""
+            rest = iter(own_leaves)
+            return structure.unflatten(
+                next(rest) if own else leaf
+                for leaf, own in zip(leaves, is_own, strict=True)
+            )
+
+        def of_agent(own_leaves: list[Array]) -> PyTree:
+            return function(*arguments_of(own_leaves), **static)
+
+        num_agents = len(own_leaves[0])
+        if num_agents == 1:
+            result = function(*arguments_of(only_agent(own_leaves)), **static)
+            return jax.tree.map(lambda leaf: leaf[None], result)
+        if at_once is not None and num_agents > at_once:
+            return jax.lax.map(of_agent, own_leaves, batch_size=at_once)
+        return jax.vmap(of_agent)(own_leaves)
+
+    batched.__name__ = function.__name__  # the name of the compiled program
+    return batched
+
+
+def _has_axis(argument: PyTree) -> PyTree:
+    """Return whether an argument, or which parts of it, have an axis of agents."""
+    if isinstance(argument, Learner):
+        # Not values: they must have the structure of a learner.
+        return dataclasses.replace(
+            argument, hyper=True, opponent=False, positions=False
+        )
+    return not isinstance(argument, Network | Tree)
+
+
+def _start(learner: Learner, key: jax.Array) -> TrainState:
+    return learner.init(stream_keys(key).training)
+
+
+def _play_random(
+    network: Network,
+    params: nnx.State,
+    update: Int[Array, ""],
+    key: jax.Array,
+    num_games: int,
+) -> MatchCounts:
+    match_key = jax.random.fold_in(stream_keys(key).grading, update)
+    return training_evaluation.play_random(network, params, match_key, num_games)
+
+
+start_program = Program(each_agent(_start), static_argnames=["mesh"], level="0")
+"""Program of the state before the first update.
+
+It runs once, so it is compiled without optimizations (`level="0"`).
+"""
+chunk_program = Program(
+    each_agent(Learner.chunk), static_argnames=["num_updates", "mesh"]
+)
+"""Program of a chunk of updates and their metrics."""
+grade_program = Program(
+    each_agent(training_evaluation.grade_exactly, at_once=_GRADED_AT_ONCE),
+    static_argnames=["mesh"],
+)
+"""Program of exact results against all opponents, in an enumerable game."""
+match_program = Program(each_agent(_play_random), static_argnames=["num_games", "mesh"])
+"""Program of a match against random; its games depend on the key and the update."""
+
+
+class ChunkLengths:
+    """The lengths of a run's chunks; few, since each needs a program of its own.
+
+    The results of a run don't depend on them.
+    """
+
+    def __init__(self, config: Config, num_weights: int) -> None:
+        """Begin with `CHUNK`, or with one update if an update is large.
+
+        `num_weights` are those of all agents of a device.
+        """
+        self._config = config
+        replay = config.replay
+        boards = config.run.num_envs + replay.replay_batch * bool(
+            replay.replay_capacity
+        )
+        platform = devices.current_device().platform
+        is_large = num_weights * boards > _LARGE_UPDATE.get(platform, 2**30)
+        self._lengths = [1] if is_large else [CHUNK]
+        self._is_measured = False  # whether a chunk of the longest length was
+
+    def first(self) -> list[int]:
+        """Return the lengths that are known before the run, the longest first."""
+        every, end = self._config.evaluation.eval_every, self._config.run.num_updates
+        spans = {min(every, end), end % every}  # updates between two evaluations
+        longest = self._lengths[-1]
+        # A span has full chunks, and one of what is left: with 120 updates and chunks
+        # of 50, the lengths are 50 and 20.
+        lengths = {longest for span in spans if span >= longest}
+        lengths |= {span % longest for span in spans}
+        return sorted(lengths - {0}, reverse=True)
+
+    def next(self, update: int) -> int:
+        """Return the length of the chunk that begins after `update` updates."""
+        every = self._config.evaluation.eval_every
+        left = min(every - update % every, self._config.run.num_updates - update)
+        return next((length for length in self._lengths[::-1] if length <= left), left)
+
+    def lengthen(self, num_updates: int, seconds: float) -> int | None:
+        """Return a longer length for later chunks, by the time that a chunk took.
+
+        None if chunks are long enough, or too few for another program. The first chunk
+        of a length does not count: its time has that of loading the program.
+        """
+        longest = self._lengths[-1]
+        if num_updates != longest:
+            return None
+        if not self._is_measured:
+            self._is_measured = True
+            return None
+        in_time = int(_SECONDS * num_updates / max(seconds, 1e-9))
+        if longest < CHUNK:
+            longer = max(
+                length for length in _FIRST_LENGTHS if length <= max(in_time, 1)
+            )
+        elif self._config.run.num_updates > CHUNK * _MAX_ROWS:
+            every = self._config.evaluation.eval_every
+            longer = min(in_time, every) // CHUNK * CHUNK
+        else:
+            return None
+        # A length that is only somewhat longer is not worth its program.
+        if longer < 2 * longest:
+            return None
+        self._lengths.append(longer)
+        self._is_measured = False
+        return longer

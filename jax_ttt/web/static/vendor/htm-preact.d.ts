@@ -1,0 +1,15 @@
+// The types of htm-preact.js that the page uses. Only the type checker reads this file.
+
+type Child = VNode | string | number | boolean | null | undefined | Child[];
+export interface VNode {
+  type: unknown;
+  props: Record<string, any>;
+  key: any;
+}
+export function html(strings: TemplateStringsArray, ...values: any[]): VNode;
+export function render(child: Child, parent: Element): void;
+export function useRef<T>(initial: T): { current: T };
+export function useErrorBoundary(callback?: (error: any) => void): [any, () => void];
+export function useState<S>(initial: S | (() => S)): [S, (next: S | ((now: S) => S)) => void];
+export function useRef<T>(initial: T): { current: T };
+export function useErrorBoundary(onError?: (error: any) => void): [any, () => void];

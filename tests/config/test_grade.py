@@ -1,0 +1,192 @@
+"""The record of a grade: the verdict, the rates by seat, their bounds, its JSON."""
+
+import dataclasses
+import json
+import math
+
+import made
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jax_ttt.config import grade as grades
+from jax_ttt.config.field_texts import field_texts
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.grade import Grade, Match, SeatGrade
+from jax_ttt.files import json_records
+
+WON, BEATEN = made.reached(), made.reached(losing_ends=1, loss_rate=0.25)
+CUT = made.reached(complete=False, win_rate=0.5, open_rate=0.125)
+TREE = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
+SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
+
+
+def grade_of(first, second, **fields):
+    """Return a grade of the lines followed in the two seats."""
+    return Grade(env_id="connect_4x4", first=first, second=second, **fields)
+
+
+@pytest.mark.parametrize(
+    ("complete", "beaten", "unbeatable"),
+    [
+        (True, False, True),
+        (True, True, False),
+        (False, True, False),  # one line is enough
+        (False, False, None),
+        (None, None, None),  # no line was followed
+    ],
+)
+def test_a_seat_is_unbeatable_if_all_its_lines_were_followed(
+    complete, beaten, unbeatable
+):
+    seat = SeatGrade(**made.rates(0.5, 0.25), complete=complete, beaten=beaten)
+    assert seat.unbeatable is unbeatable
+
+
+@pytest.mark.parametrize(
+    ("seats", "first", "second", "unbeatable"),
+    [
+        (SEATS, WON, WON, True),
+        (SEATS, WON, BEATEN, False),
+        (SEATS, WON, CUT, None),
+        (SEATS, BEATEN, CUT, False),
+        (SEATS, WON, None, None),  # after Ctrl-C
+        (SEATS, BEATEN, None, False),
+        (SEATS, None, None, None),
+        (("first",), WON, BEATEN, True),
+        (("second",), WON, BEATEN, False),
+        (("second",), WON, None, None),
+    ],
+)
+def test_a_player_is_unbeatable_in_the_seats_that_it_learned(
+    seats, first, second, unbeatable
+):
+    """A sample without a loss proves nothing."""
+    never_lost = made.sampled((1.0, 0.0), (0.5, 0.5))
+    grade = grade_of(first, second, seats=seats, sampled=never_lost)
+    assert grade.unbeatable is unbeatable
+
+
+@pytest.mark.parametrize("record", [Grade, Match, SeatGrade])
+def test_a_field_is_described_once_by_its_docstring(record):
+    fields = {field.name for field in dataclasses.fields(record)}
+    assert fields <= field_texts(record).keys()
+    assert "Attributes:" not in record.__doc__
+
+
+@pytest.mark.parametrize(
+    "grade",
+    [
+        dataclasses.replace(TREE, sampled=SAMPLED),
+        grade_of(WON, CUT, sampled=SAMPLED),
+        grade_of(None, BEATEN, seats=("second",)),
+        Grade(env_id="hex"),
+    ],
+)
+def test_a_grade_is_written_and_read_back(grade):
+    text = json_records.to_json(grade)
+    again = json_records.from_json(Grade, text)
+    assert again == grade
+    assert json.loads(text).get("unbeatable") is again.unbeatable
+
+
+def test_a_file_that_claims_a_proof_is_not_believed():
+    written = json_records.to_dict(grade_of(WON, BEATEN))
+    for part in (written, written["second"]):
+        assert isinstance(part, dict)
+        assert part["unbeatable"] is False
+        part["unbeatable"] = True
+    assert json_records.from_dict(Grade, written) == grade_of(WON, BEATEN)
+
+
+def test_bounds_are_equal_where_a_rate_is_exact():
+    assert WON.is_exact
+    assert WON.rates == ((0.75, 0.75, 0.75), (0.25, 0.25, 0.25), (0, 0, 0))
+    assert not CUT.is_exact
+    assert CUT.win == (0.5, 0.5, 0.625)
+    assert CUT.interval(CUT.win_rate) == (0.5, 0.625)
+
+
+def test_all_games_of_a_sampled_match_count_the_same():
+    """3 of 4 games won as first and 1 of 12 as second are 4 of 16."""
+    first = grades.sampled_seat([3, 1, 0])
+    second = grades.sampled_seat([1, 2, 9])
+    match = Match(first=first, second=second)
+    assert match.both == grades.sampled_seat([4, 3, 9])
+    assert (match.both.num_games, match.is_exact) == (16, False)
+    assert [match.seat(seat) for seat in SEATS] == [first, second]
+    assert second.reversed() == grades.sampled_seat([9, 2, 1])
+    assert made.grade(sampled=match).mean_rates() == (4 / 16, 3 / 16, 9 / 16)
+
+
+def test_a_seat_without_games_has_bounds_of_0_and_1():
+    first, second = grades.sampled_seat([0, 1, 0]), grades.sampled_seat([0, 0, 0])
+    assert [rate.value for rate in first.rates] == [0, 1, 0]
+    assert second.rates == ((0, 0, 1),) * 3
+    assert Match(first=first, second=second).both == first
+
+
+def test_an_exact_match_has_the_mean_of_its_seats():
+    match = Match(
+        first=SeatGrade(**made.rates(0.5, 0.25)),
+        second=SeatGrade(**made.rates(0.25, 0.75)),
+    )
+    assert match.both == SeatGrade(**made.rates(0.375, 0.5, 0.125))
+    assert (match.both.num_games, match.is_exact) == (0, True)
+
+
+def test_the_mean_of_exact_rates():
+    grade = grade_of(WON, BEATEN, sampled=SAMPLED)
+    assert grade.rates == {"first": WON, "second": BEATEN}
+    assert grade.mean_rates() == (0.75, 0.25, 0.125)
+    assert TREE.mean_rates() == (0.375, 0.375, 0.25)
+    assert TREE.mean_rates(["second"]) == (0.25, 0.5, 0.25)
+    assert Grade(env_id="hex").mean_rates() is None
+
+
+@pytest.mark.parametrize("other", [None, CUT], ids=["none", "cut"])
+def test_a_seat_that_was_not_followed_to_the_end_has_sampled_rates(other):
+    """The sample was won as first, and a search found 3 wins in 4 games."""
+    grade = grade_of(WON, other, sampled=SAMPLED)
+    assert grade.rates == {"first": WON, "second": SAMPLED.second}
+    assert grade.mean_rates(["second"]) == (0.25, 0.25, 0.5)
+    assert grade.mean_rates() == (0.5, 0.25, 0.25)
+    assert (grade.win_rate, grade.draw_rate, grade.loss_rate) == (0.5, 0.25, 0.25)
+    assert dataclasses.replace(grade, seats=("first",)).win_rate == 0.75
+    unsampled = grade_of(WON, other)
+    assert unsampled.rates == {"first": WON}
+    assert unsampled.mean_rates() is None
+    assert math.isnan(unsampled.win_rate)
+    assert dataclasses.replace(unsampled, seats=("first",)).win_rate == WON.win_rate
+
+
+def test_the_shortest_loss_is_in_a_learned_seat():
+    first = dataclasses.replace(BEATEN, losing_line=(1, 2, 3, 4))
+    second = dataclasses.replace(BEATEN, losing_line=(5, 6, 7))
+    assert grade_of(first, second).shortest_loss == ("second", (5, 6, 7))
+    assert grade_of(second, first).shortest_loss == ("first", (5, 6, 7))
+    learned = grade_of(first, second, seats=("first",))
+    assert learned.shortest_loss == ("first", (1, 2, 3, 4))
+    assert grade_of(WON, WON).shortest_loss is None
+
+
+def test_the_searched_seats_are_those_whose_positions_were_enumerated():
+    assert grade_of(WON, CUT).searched == {"first": WON, "second": CUT}
+    assert grade_of(None, CUT).followed == {"second": CUT}
+    assert (len(TREE.followed), TREE.searched) == (2, {})
+
+
+def test_wilson_intervals():
+    assert grades.wilson_interval(0, 0) == (0, 1)
+    assert grades.wilson_interval(0, 1024) == pytest.approx((0, 0.003737), abs=1e-5)
+    half = grades.wilson_interval(50, 100)
+    assert half == pytest.approx((0.4038, 0.5962), abs=1e-4)
+
+
+@given(st.tuples(st.integers(0, 200), st.integers(0, 200)).filter(any))
+def test_an_interval_holds_the_rate_and_is_inside_0_to_1(counts):
+    successes, failures = counts
+    num_games = successes + failures
+    low, high = grades.wilson_interval(successes, num_games)
+    assert 0 <= low <= successes / num_games + 1e-12
+    assert successes / num_games - 1e-12 <= high <= 1

@@ -1,0 +1,168 @@
+"""Corrected agents: brute force finds the same corrections, and they are proven."""
+
+import dataclasses
+import sys
+from typing import Any
+
+import brute_corrections as brute
+import jax
+import jax.numpy as jnp
+import pytest
+import tiny
+from flax import nnx
+
+from jax_ttt.config.errors import GameError, MissingPackageError, SettingError
+from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.settings import Config
+from jax_ttt.grading import correcting, grader
+from jax_ttt.networks import integer_network
+from jax_ttt.players import registry, saved_agents
+
+slow = pytest.mark.slow
+CASES = [
+    ("connect_4x4", {}, "int8"),
+    ("tic_tac_toe", {"network": "table"}, "float32"),
+    pytest.param("connect_4x4", {}, "float32", marks=slow),
+    pytest.param("connect_4x4", {"canonical": False}, "float32", marks=slow),
+    pytest.param("connect_4x4", {"canonical": False}, "int8", marks=slow),
+    pytest.param("connect_4x4", {"filters": 4}, "int8", marks=slow),
+    pytest.param("tic_tac_toe", {}, "int8", marks=slow),
+    pytest.param("tic_tac_toe", {"canonical": False}, "float32", marks=slow),
+    pytest.param("tic_tac_toe", {"two_planes": True}, "int8", marks=slow),
+]
+cases = pytest.mark.parametrize(("env_id", "fields", "precision"), CASES)
+
+
+def untrained(env_id, **fields):
+    """Return an agent of random weights."""
+    size = {} if fields.get("network") == "table" else {"hidden_size": 8}
+    return tiny.untrained(Config.of(env_id=env_id, **size, **fields))
+
+
+def correct(agent, precision, seats=SEATS) -> Any:
+    return correcting.correct_agent("x", agent, seats, "not-lose", precision)
+
+
+def as_dict(corrections):
+    keys, actions = corrections.keys.tolist(), corrections.actions.tolist()
+    return dict(zip(keys, actions, strict=True))
+
+
+@cases
+def test_brute_force_finds_the_same_corrections(env_id, fields, precision):
+    result = correct(untrained(env_id, **fields), precision)
+    agent = result.agent
+    assert integer_network.is_integer(agent.params) == (precision == "int8")
+    expected = {}
+    for seat in SEATS:
+        own, corrections = brute.corrections_of(agent, seat)
+        expected |= brute.by_key(agent, corrections)
+        search = result.searches[seat]
+        num_positions = sum(level.num_positions for level in search.levels)
+        assert num_positions == brute.num_merged(agent, own)
+        of_seat = brute.by_key(agent, corrections)
+        assert search.num_corrections == len(of_seat) > 0
+    assert as_dict(agent.corrections) == expected
+    assert [*as_dict(agent.corrections)] == sorted(expected)
+
+
+@cases
+def test_a_corrected_agent_is_proven_as_any_other(env_id, fields, precision):
+    result = correct(untrained(env_id, **fields), precision)
+    player = registry.agent_player("x", result.agent)
+    grade: Any = grader.follow_lines(player)
+    assert grade.unbeatable
+    assert grade.proven == "not-lose"
+    assert grade.num_corrections == len(result.agent.corrections)
+    for seat in SEATS:
+        search, followed = result.searches[seat], grade.seat(seat)
+        assert followed.num_corrections == search.num_corrections
+        by_level = {x.num_stones: x.num_corrections for x in search.levels}
+        in_grade = {level: n for level, n in enumerate(followed.corrections) if n}
+        assert in_grade == {level: n for level, n in by_level.items() if n}
+        assert followed == result.agent.grade.seat(seat)
+
+
+@cases
+def test_the_same_corrections_are_found_again(env_id, fields, precision):
+    """Also seat by seat: the corrections of the other seat stay."""
+    agent = untrained(env_id, **fields)
+    both, again = (correct(agent, precision).agent for _ in range(2))
+    first = correct(agent, precision, ("first",)).agent
+    assert set(first.corrections.seats(env_id)) == {"first"}
+    each = correct(first, precision, ("second",)).agent
+    anew = correct(both, precision, ("first",)).agent
+    # The grades are those of the corrected seats.
+    files = [
+        saved_agents.agent_bytes(agent.with_grade(both.grade))
+        for agent in (both, again, each, anew)
+    ]
+    assert len(set(files)) == 1
+    assert saved_agents.agent_bytes(both) == saved_agents.agent_bytes(again)
+
+
+def test_corrections_of_other_weights_are_dropped():
+    """They were found for the network of float32."""
+    agent = correct(untrained("connect_4x4"), "float32", ("second",)).agent
+    small = correct(agent, "int8", ("first",)).agent
+    assert set(small.corrections.seats("connect_4x4")) == {"first"}
+
+
+def test_a_proven_agent_needs_no_correction(q_star):
+    agent = untrained("tic_tac_toe", network="table", canonical=False, double=False)
+    params = jax.tree.map(lambda _: jnp.asarray(q_star), agent.params)
+    result = correct(dataclasses.replace(agent, params=params), "auto")
+    assert result.agent.corrections is None
+    assert result.agent.grade.unbeatable
+    assert result.agent.grade.num_corrections is None
+
+
+@pytest.mark.parametrize(
+    ("env_id", "seat", "goal", "error", "message"),
+    [
+        ("connect_4x4", "first", "win", SettingError, "X can't win every game"),
+        ("tic_tac_toe", "second", "win", SettingError, "O can't win every game"),
+        ("connect_7x6", "second", "not-lose", SettingError, "O can't avoid"),
+        ("connect_four", "second", "win", SettingError, "best play, X wins"),
+        ("connect_6x6", "first", "not-lose", SettingError, "best play, O wins"),
+        ("mnk_4x4_4", "first", "not-lose", GameError, "need exact play"),
+        ("othello", "first", "not-lose", GameError, "need exact play"),
+    ],
+)
+def test_what_is_not_possible_is_refused_before_any_work(
+    env_id, seat, goal, error, message
+):
+    config = Config.of(env_id=env_id)
+    no_weights = tiny.ungraded(config, nnx.State({}))
+    with pytest.raises(error, match=message):
+        correcting.correct_agent("x", no_weights, (seat,), goal)
+
+
+@pytest.mark.parametrize(
+    ("fields", "precision", "message"),
+    [
+        ({"network": "table"}, "int8", "a table has no products"),
+        ({"activation": "tanh"}, "int8", "needs relu, not tanh"),
+    ],
+)
+def test_weights_that_are_not_possible_are_refused(fields, precision, message):
+    agent = untrained("tic_tac_toe", **fields)
+    with pytest.raises(SettingError, match=message):
+        correct(agent, precision)
+
+
+def test_integers_do_not_become_float32():
+    agent = correct(untrained("connect_4x4"), "int8", ("first",)).agent
+    with pytest.raises(SettingError, match="its weights are integers"):
+        correct(agent, "float32")
+    kept = correct(agent, "int8", ("first",)).agent
+    assert kept.params is agent.params
+
+
+def test_without_numba_one_line_names_the_extra(monkeypatch):
+    for name in ("numba", "jax_ttt.solver.connect_four_solver"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(MissingPackageError, match=r"jax_ttt\[solver\]"):
+        correct(untrained("connect_4x4"), "auto")
+    assert correct(untrained("tic_tac_toe"), "auto").agent.corrections

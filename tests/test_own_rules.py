@@ -1,0 +1,853 @@
+"""Games of users: `register_game`, the flag `--rules`, and Nim of docs/examples/nim.py.
+
+The theory of Nim is an independent oracle: C. Bouton 1901, "Nim, a game with a complete
+mathematical theory".
+"""
+
+import dataclasses
+import functools
+import json
+import operator
+import random
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import commands
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from pgx.tic_tac_toe import TicTacToe
+
+import jax_ttt
+from jax_ttt import flags
+from jax_ttt.__main__ import COMMANDS
+from jax_ttt.config.game_facts import GAMES, move_name
+from jax_ttt.config.settings import Config
+from jax_ttt.files import run_folder
+from jax_ttt.games import like_check, pgx_games
+from jax_ttt.games import tree as trees
+from jax_ttt.games.line_games import LineGame
+from jax_ttt.networks import q_network
+from jax_ttt.players.network_player import network_from
+from jax_ttt.runtime import compiling
+from jax_ttt.solver import policies
+from jax_ttt.text import dialogue
+from jax_ttt.web import agent_files
+
+FILE = Path(__file__).parents[1] / "docs" / "examples" / "nim.py"
+NIM = ("nim", "nim_misere")
+ARENA, EVALUATE, PLAY, RUNS, TRAIN = map(
+    commands.module_of, ("arena", "evaluate", "play", "runs", "train")
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nim():
+    """Return the names of the example, whose games are registered."""
+    names = runpy.run_path(str(FILE))
+    yield names
+    for env_id in NIM:
+        del GAMES[env_id]
+
+
+@pytest.fixture
+def unregistered(monkeypatch):
+    """Forget the games, as in a new process."""
+    for env_id in NIM:
+        monkeypatch.delitem(GAMES, env_id)
+
+
+@pytest.fixture(scope="module")
+def agent_path(tmp_path_factory):
+    """Return the path of an agent of Nim that has hardly learned."""
+    path = tmp_path_factory.mktemp("nim") / "agent.safetensors"
+    run = jax_ttt.train(env_id="nim", preset="table", num_updates=1, eval_every=1)
+    jax_ttt.save(run.agent, path)
+    return path
+
+
+@pytest.mark.parametrize("env_id", NIM)
+def test_environment_and_states_have_the_name_of_the_game(env_id):
+    env = pgx_games.make_env(env_id)
+    assert env.id == env.init(jax.random.key(0)).env_id == env_id
+
+
+def heaps_of(tree):
+    """Return the heaps of all positions."""
+    return tree.env_state.heaps.tolist()
+
+
+def mover_wins(heaps, env_id):
+    """Return whether the player to move wins, by the theory of Nim."""
+    if env_id == "nim_misere" and max(heaps) <= 1:
+        return sum(heaps) % 2 == 0
+    return functools.reduce(operator.xor, heaps) != 0
+
+
+@pytest.mark.parametrize("env_id", NIM)
+def test_every_position_has_the_value_of_the_theory(env_id):
+    tree = trees.enumerated(env_id)
+    values = policies.minimax_values(tree)
+    for position in tree.decisions:
+        heaps = heaps_of(tree)[position]
+        to_mover = (
+            values[position] if tree.first_to_move[position] else -values[position]
+        )
+        assert to_mover == (1 if mover_wins(heaps, env_id) else -1), heaps
+
+
+def test_the_positions_are_all_heaps_after_all_numbers_of_moves():
+    """Plain Python counts them: heaps, and the number of moves that led to them."""
+    levels: list[set[tuple[int, ...]]] = [{(3, 4, 5)}]
+    while levels[-1]:
+        after = {
+            (*heaps[:i], left, *heaps[i + 1 :])
+            for heaps in levels[-1]
+            for i in range(3)
+            for left in range(heaps[i])
+        }
+        levels.append(after)
+    assert trees.enumerated("nim").num_positions == sum(map(len, levels))
+
+
+@pytest.mark.parametrize("env_id", NIM)
+def test_each_position_is_found_by_its_state(env_id):
+    tree = trees.enumerated(env_id)
+    found = trees.position_index(env_id).of_states(tree.env_state)
+    decisions = np.asarray(tree.decisions)
+    np.testing.assert_array_equal(np.asarray(found)[decisions], decisions)
+
+
+def test_positions_with_equal_heaps_share_the_first_of_them():
+    tree = trees.enumerated("nim")
+    heaps = heaps_of(tree)
+    first = [heaps.index(row) for row in heaps]
+    found = trees.position_index("nim").of_boards(tree.obs)
+    np.testing.assert_array_equal(found, first)
+
+
+def first_legal(key, env_state):
+    """Return the lowest legal move of each game: a player."""
+    return env_state.legal_action_mask.argmax(axis=1)
+
+
+def check_wins_every_game_as_x(agent):
+    grade = jax_ttt.grade(agent)
+    first, second = grade.seat("first"), grade.seat("second")
+    assert first is not None
+    assert second is not None
+    assert first.proven == "win"
+    assert second.unbeatable is False  # no player can win both seats of Nim
+
+
+def test_a_table_learns_to_win_every_game():
+    run = jax_ttt.train(env_id="nim", preset="table", seed=1, num_updates=200)
+    check_wins_every_game_as_x(run.agent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", NIM)
+@pytest.mark.parametrize(
+    "settings", [{"preset": "table"}, {"preset": "default", "tremble": 0.2}], ids=str
+)
+def test_tables_and_networks_learn_both_games(env_id, settings):
+    for seed in (1, 2):
+        agent = jax_ttt.train(env_id=env_id, seed=seed, **settings).agent
+        check_wins_every_game_as_x(agent)
+
+
+@pytest.mark.parametrize("seat", ["first", "second"])
+def test_a_losing_line_is_a_lost_game_by_the_rules(nim, agent_path, seat):
+    proof = jax_ttt.prove(agent_path, seat=seat)
+    line = proof.losing_line
+    assert line is not None
+    heaps = [*nim["HEAPS"]]
+    for action in line:
+        heap, number = divmod(action, 5)
+        assert 1 <= number + 1 <= heaps[heap]
+        heaps[heap] -= number + 1
+    assert heaps == [0, 0, 0]
+    last_mover = "first" if len(line) % 2 else "second"
+    assert last_mover != seat  # who takes the last object wins
+    assert f"1. X {nim['MOVES'][line[0]]}" in str(proof)
+
+
+@pytest.mark.parametrize(
+    ("name", "most_losses"),
+    [("minimax-quick", 0.001), ("mcts:1000", 0.05), ("mcts-online:5", 0.3)],
+)
+def test_other_players_beat_a_random_one(name, most_losses):
+    """A random player would lose half of the games; only the last is sampled."""
+    result = jax_ttt.match(name, "random", env_id="nim", num_games=64)
+    assert result.both.loss.value < most_losses
+
+
+def test_the_games_of_a_function_are_exact():
+    def last_legal(key, env_state):
+        num_actions = env_state.legal_action_mask.shape[1]
+        return num_actions - 1 - env_state.legal_action_mask[:, ::-1].argmax(axis=1)
+
+    assert jax_ttt.grade(last_legal, env_id="nim").unbeatable is False
+
+
+def test_a_game_is_shown_by_its_own_text_and_names(nim, agent_path):
+    game = jax_ttt.new_game(str(agent_path)).play(nim["MOVES"].index("c5"))
+    assert "a " in str(game)
+    assert "ooooo" not in str(game)
+    with pytest.raises(jax_ttt.Refused, match="not drawn as a picture"):
+        jax_ttt.draw(game)
+
+
+def test_a_notebook_shows_the_text_of_a_game_that_is_not_drawn(agent_path):
+    game = jax_ttt.new_game("random", env_id="nim")
+    assert "a ooo\n  b oooo\n  c ooooo</pre>" in game._repr_html_()
+    proof = jax_ttt.prove(agent_path, seat="second")
+    assert f": {proof}</pre>" in proof._repr_html_()
+    assert "b oooo" in str(proof)
+
+
+# Misère tic-tac-toe: three in a row loses.
+
+
+class Misere(TicTacToe):
+    """PGX's tic-tac-toe with the rewards of the other player."""
+
+    def _step(self, state, action, key):
+        state = super()._step(state, action, key)
+        return dataclasses.replace(state, rewards=-state.rewards)
+
+
+def test_a_game_like_another_has_its_board_and_its_symmetries():
+    jax_ttt.register_game("misere_a", Misere, like="tic_tac_toe")
+    assert trees.enumerated("misere_a").num_positions == 5478
+    best = jax_ttt.grade("minimax", env_id="misere_a")
+    assert best.unbeatable  # it is a draw with best play
+    grade = jax_ttt.grade("minimax", env_id="tic_tac_toe")
+    assert best.rates["first"].win != grade.rates["first"].win
+    game = jax_ttt.new_game("random", env_id="misere_a").play(4)
+    assert "X" in str(game)
+
+
+def test_a_user_draws_the_board_of_a_game_like_another():
+    jax_ttt.register_game(
+        "misere_f",
+        Misere,
+        like="tic_tac_toe",
+        board_text=lambda state: f"{9 - state._step_count} squares are free",
+    )
+    board = str(jax_ttt.new_game("random", env_id="misere_f").play(4))
+    assert "7 squares are free" in board
+    assert "X" not in board.partition("\n")[2]
+    line = str(jax_ttt.prove(first_legal, env_id="misere_f", seat="first"))
+    assert "8 squares are free" in line
+    assert "---" not in line
+    jax_ttt.register_game("misere_h", Misere, like="misere_f")
+    board = str(jax_ttt.new_game("random", env_id="misere_h").play(4))
+    assert "7 squares are free" in board
+
+
+SQUARES = [f"{row}{column}" for row in "abc" for column in "123"]
+
+
+def test_names_of_moves_replace_numbers_everywhere(capsys, monkeypatch):
+    jax_ttt.register_game("misere_g", Misere, like="tic_tac_toe", move_names=SQUARES)
+    line = str(jax_ttt.prove(first_legal, env_id="misere_g", seat="second"))
+    assert "squares 0 to 8" not in line
+    lines = iter(["?", "zz", "b2", "review", "quit"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(lines))
+    words = ["minimax", "--env-id", "misere_g", "--side", "x", "--seed", "1"]
+    assert commands.run(PLAY, words) == 0
+    out = capsys.readouterr().out
+    assert "a move    play it" in out
+    assert "type a legal move" in out
+    assert "  1. X b2  you  draws" in out
+    assert "legal moves" not in out  # the board names them
+
+
+def test_a_move_that_is_not_legal_is_no_command(capsys, monkeypatch):
+    names = ["u", *"abcdefgi"]
+    jax_ttt.register_game("misere_i", Misere, like="tic_tac_toe", move_names=names)
+    lines = iter(["u", "u", "quit"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(lines))
+    words = ["minimax", "--env-id", "misere_i", "--side", "x", "--seed", "1"]
+    assert commands.run(PLAY, words) == 0
+    assert "'u'? type a legal move" in capsys.readouterr().out
+
+
+def test_the_page_has_no_rules_of_it(tmp_path):
+    jax_ttt.register_game("misere_b", Misere, like="tic_tac_toe")
+    run = jax_ttt.train(env_id="misere_b", preset="table", num_updates=1, eval_every=1)
+    path = tmp_path / "agent.safetensors"
+    jax_ttt.save(run.agent, path)
+    listed = agent_files.ListedAgent(
+        id="a", name="a", source="run", path=path, snapshots={}
+    )
+    with pytest.raises(jax_ttt.Refused, match="the page has no rules of misere_b"):
+        agent_files.agent_entry(listed)
+
+
+class FourFalling(LineGame):
+    """Four in a row on 5 x 4 cells, whose states a subclass changes after each move."""
+
+    def __init__(self):
+        super().__init__("connect_5x4", shape=(4, 5), in_a_row=4, falls=True)
+
+    def _step(self, state, action, key=None):
+        return self.changed(super()._step(state, action, key))
+
+    def changed(self, after):
+        return dataclasses.replace(after, rewards=-after.rewards)
+
+
+def test_a_searched_game_like_another_is_exact():
+    """Four in a row loses: the player of the first open column can be beaten."""
+    jax_ttt.register_game("misere_d", FourFalling, like="connect_5x4")
+    grade = jax_ttt.grade(first_legal, env_id="misere_d")
+    assert grade.unbeatable is False
+    line = jax_ttt.prove(first_legal, env_id="misere_d", seat="first").losing_line
+    game = jax_ttt.new_game("random", env_id="connect_5x4").game
+    assert line is not None
+    for move in line:
+        game = game.play(move)
+    # Who loses by misère rules has won by the usual ones.
+    assert game.result("first") == "won"
+
+
+class LeftColumnDecides(FourFalling):
+    """A full left column turns the result."""
+
+    def changed(self, after):
+        is_left_full = after._x.board[0] >= 0
+        rewards = jnp.where(is_left_full, -after.rewards, after.rewards)
+        return dataclasses.replace(after, rewards=rewards)
+
+
+class NoSecondInTheCentre(FourFalling):
+    """The second move may not be in the middle column, which is symmetric."""
+
+    def changed(self, after):
+        is_second = (after._x.board >= 0).sum() == 1
+        legal = after.legal_action_mask & ~(is_second & (jnp.arange(5) == 2))
+        return dataclasses.replace(after, legal_action_mask=legal)
+
+
+class TwoMovesEach(FourFalling):
+    """The players do not take turns."""
+
+    def changed(self, after):
+        return dataclasses.replace(
+            after, current_player=jnp.where(after._step_count < 3, 0, 1)
+        )
+
+
+class LastSquareWins(TicTacToe):
+    """Whoever ends the game in the last square wins."""
+
+    def _step(self, state, action, key):
+        after = super()._step(state, action, key)
+        gain = jnp.where(jnp.arange(2) == state.current_player, 1.0, -1.0)
+        is_won = after.terminated & (action == 8)
+        rewards = jnp.where(is_won, gain.astype(jnp.float32), after.rewards)
+        return dataclasses.replace(after, rewards=rewards)
+
+
+@pytest.mark.parametrize(
+    ("make_env", "like", "rule"),
+    [
+        (LeftColumnDecides, "connect_5x4", "symmetric boards must have the same"),
+        (NoSecondInTheCentre, "connect_5x4", "must follow from the stones"),
+        (TwoMovesEach, "connect_5x4", "must follow from the stones"),
+        (LastSquareWins, "tic_tac_toe", "symmetric boards must have the same"),
+    ],
+)
+def test_rules_that_break_exact_results_are_refused_at_once(make_env, like, rule):
+    with pytest.raises(jax_ttt.Refused, match=f"^wrong: .*{rule}") as refusal:
+        jax_ttt.register_game("wrong", make_env, like=like)
+    assert "\n" not in str(refusal.value)
+    assert "wrong" not in GAMES
+
+
+class NotInTheLastSquare(TicTacToe):
+    """The last square stays free."""
+
+    def _step(self, state, action, key):
+        after = super()._step(state, action, key)
+        legal = after.legal_action_mask & (jnp.arange(9) < 8)
+        terminated = after.terminated | ~legal.any()
+        return dataclasses.replace(
+            after, legal_action_mask=legal, terminated=terminated
+        )
+
+
+@pytest.mark.parametrize(
+    ("make_env", "rule"),
+    [
+        (LastSquareWins, "symmetric boards must have the same legal moves and results"),
+        (NotInTheLastSquare, "a symmetric view of a position is not in the tree"),
+    ],
+)
+def test_the_tree_finds_what_random_games_do_not(monkeypatch, make_env, rule):
+    monkeypatch.setattr(like_check, "check_like", lambda *_: None)
+    name = make_env.__name__.lower()
+    jax_ttt.register_game(name, make_env, like="tic_tac_toe")
+    with pytest.raises(jax_ttt.Refused, match=f"^{name}: {rule}"):
+        jax_ttt.grade("random", env_id=name)
+
+
+def test_a_game_with_too_many_positions_is_refused_by_its_own_name(monkeypatch):
+    monkeypatch.setattr(trees, "MAX_POSITIONS", 100)
+    jax_ttt.register_game("large", Misere, enumerable=True)
+    with pytest.raises(jax_ttt.Refused, match=r"^large: more than 100 positions"):
+        jax_ttt.grade("random", env_id="large")
+
+
+# Wrong registrations.
+
+
+def nim_with(nim, **methods):
+    """Return Nim with other methods or properties."""
+    return type("Other", (nim["Nim"],), methods)
+
+
+def test_a_name_of_the_package_is_taken(nim):
+    with pytest.raises(jax_ttt.Refused, match="there is a game tic_tac_toe already"):
+        jax_ttt.register_game("tic_tac_toe", nim["Nim"])
+
+
+@pytest.mark.parametrize("like", ["tic_tac_toe", "connect_5x4"])
+def test_a_game_that_is_registered_again_has_the_new_rules(like):
+    """As when a cell of a notebook runs again after a change of the rules."""
+    environments = {
+        "tic_tac_toe": (TicTacToe, Misere),
+        "connect_5x4": (lambda: LineGame("connect_5x4", (4, 5), 4, True), FourFalling),
+    }
+
+    rates = []
+    for make_env in environments[like]:
+        jax_ttt.register_game(f"again_{like}", make_env, like=like)
+        grade = jax_ttt.grade(first_legal, env_id=f"again_{like}", seat="first")
+        rates.append(grade.rates["first"])
+    usual, misere = rates
+    assert usual.win == misere.loss
+    assert usual.loss == misere.win
+    assert usual.win != misere.win
+
+
+def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
+    for shape in ((3, 5, 1), (3, 6, 1)):
+
+        def observe(self, state, player_id, shape=shape):
+            return jnp.zeros(shape, bool).at[:, 0, 0].set(state.heaps > 0)
+
+        jax_ttt.register_game("sized", nim_with(nim, _observe=observe))
+        config = Config.of(env_id="sized", filters=2, hidden_size=4, hidden_layers=0)
+        network = network_from(config.architecture)
+        params = q_network.init_params(network, jax.random.key(0))
+        obs = jnp.zeros((1, *shape), bool)
+        values = q_network.action_values(network, params, obs)
+        assert values.shape == (1, 15)
+
+
+@pytest.mark.parametrize(
+    ("make_env", "outcomes"),
+    [(TicTacToe, [316, 4536, 626]), (Misere, [626, 4536, 316])],
+)
+def test_a_name_of_another_test_has_the_new_rules(make_env, outcomes):
+    jax_ttt.register_game("reused", make_env, like="tic_tac_toe")
+    outcome = trees.enumerated("reused").outcome
+    assert np.bincount(outcome + 1).tolist() == outcomes
+
+
+def test_a_refused_registration_leaves_the_game_as_it_was():
+    jax_ttt.register_game("kept", FourFalling, like="connect_5x4")
+    before = GAMES["kept"]
+    with pytest.raises(jax_ttt.Refused, match="symmetric boards"):
+        jax_ttt.register_game("kept", LeftColumnDecides, like="connect_5x4")
+    assert GAMES["kept"] is before
+
+
+def test_an_interrupted_registration_leaves_no_game(monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(like_check, "check_like", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        jax_ttt.register_game("unchecked", FourFalling, like="connect_5x4")
+    assert "unchecked" not in GAMES
+
+
+@pytest.mark.parametrize("name", ["", "Nim", "my game", "3x3", "a.b"])
+def test_a_name_has_small_letters(nim, name):
+    with pytest.raises(jax_ttt.Refused, match="small letters, digits and _"):
+        jax_ttt.register_game(name, nim["Nim"])
+
+
+def test_a_game_needs_an_environment():
+    makers: list[Any] = [dict, lambda: 1 / 0]
+    for make_env in makers:
+        with pytest.raises(jax_ttt.Refused, match=r"^wrong: make_env"):
+            jax_ttt.register_game("wrong", make_env)
+    assert "wrong" not in GAMES
+
+
+def faulty(nim, **fields):
+    """Return Nim whose states have other fields after each move."""
+
+    def step(self, state, action, key):
+        after = nim["Nim"]._step(self, state, action, key)
+        changes = {name: change(after) for name, change in fields.items()}
+        return dataclasses.replace(after, **changes)
+
+    return nim_with(nim, _step=step)
+
+
+def test_rules_of_another_kind_are_refused_at_once(nim):
+    def legal(self, heaps):
+        return heaps >= 1
+
+    def drawn(self, key):
+        state = nim["Nim"]._init(self, key)
+        return dataclasses.replace(state, heaps=jax.random.permutation(key, 3))
+
+    def first(self, key):
+        state = nim["Nim"]._init(self, key)
+        return dataclasses.replace(state, current_player=jnp.int32(0))
+
+    cases = {
+        "all games must begin in one position": nim_with(nim, _init=drawn),
+        "_init must draw who begins": nim_with(nim, _init=first),
+        "2 players": nim_with(nim, num_players=3),
+        "can't be compiled": nim_with(nim, _step=lambda self, *_: 1 / 0),
+        "1 to 3 axes": nim_with(nim, _observe=lambda self, state, _: state.rewards[0]),
+        "keep the shape and dtype of rewards": faulty(
+            nim, rewards=lambda after: after.rewards.astype(jnp.int32)
+        ),
+        "keep the shape and dtype of heaps": faulty(
+            nim, heaps=lambda after: after.heaps[:2]
+        ),
+        "legal_action_mask must be bool": nim_with(
+            nim, legal=lambda self, heaps: heaps + 0
+        ),
+    }
+    for rule, make_env in cases.items():
+        with pytest.raises(jax_ttt.Refused, match=rule) as refusal:
+            jax_ttt.register_game("wrong", make_env)
+        assert "\n" not in str(refusal.value)
+    assert "wrong" not in GAMES
+
+
+def test_names_of_moves_must_fit(nim):
+    for names in (["a"], ["a"] * 15, [f"a {n}" for n in range(15)]):
+        with pytest.raises(jax_ttt.Refused, match="15 different words"):
+            jax_ttt.register_game("wrong", nim["Nim"], move_names=names)
+
+
+def test_names_of_moves_may_be_numbers(nim):
+    jax_ttt.register_game("numbered", nim["Nim"], move_names=range(1, 16))
+    assert move_name("numbered", 4) == "5"
+
+
+def test_a_game_like_another_has_its_fields(nim):
+    with pytest.raises(jax_ttt.Refused, match="did you mean tic_tac_toe"):
+        jax_ttt.register_game("wrong", Misere, like="tictactoe")
+    with pytest.raises(jax_ttt.Refused, match="must have the fields of that game"):
+        jax_ttt.register_game("wrong", nim["Nim"], like="tic_tac_toe")
+
+
+def test_rules_that_break_in_play_are_refused_by_the_tree(nim):
+    heaps_sum = lambda state: state.heaps.sum()  # noqa: E731
+    cases = {
+        "take turns": faulty(
+            nim, current_player=lambda after: jnp.zeros_like(after.current_player)
+        ),
+        "add up to 0": faulty(nim, rewards=lambda after: jnp.abs(after.rewards)),
+        "from -1 to 1": faulty(nim, rewards=lambda after: 5 * after.rewards),
+        "only the last move": faulty(
+            nim, rewards=lambda after: jnp.array([1.0, -1.0]) + 0 * after.rewards
+        ),
+        "a legal move": faulty(
+            nim,
+            legal_action_mask=lambda after: (
+                after.legal_action_mask & (heaps_sum(after) > 5)
+            ),
+        ),
+    }
+    for number, (rule, make_env) in enumerate(cases.items()):
+        name = f"broken_{number}"
+        jax_ttt.register_game(name, make_env, enumerable=True)
+        with pytest.raises(
+            jax_ttt.Refused, match=f"{name}: .*{rule}.*; after [0-9]+ moves? it does"
+        ):
+            jax_ttt.grade("random", env_id=name)
+
+
+def test_a_game_needs_a_move_at_the_start(nim):
+    def legal(self, heaps):
+        return jnp.zeros(15, bool)
+
+    jax_ttt.register_game("over", nim_with(nim, legal=legal), enumerable=True)
+    with pytest.raises(jax_ttt.Refused, match=r"^over: there must be a legal move at"):
+        jax_ttt.grade("random", env_id="over")
+
+
+def test_a_game_may_not_be_longer_than_it_says(nim):
+    """Twelve objects, taken one by one, are twelve moves."""
+    jax_ttt.register_game("long", nim["Nim"], enumerable=True, max_moves=11)
+    rule = r"^long: a game must have at most max_moves=11 moves; after 12 moves"
+    with pytest.raises(jax_ttt.Refused, match=rule):
+        jax_ttt.grade("random", env_id="long")
+
+
+def test_an_observation_that_hides_a_heap_is_refused(nim):
+    def observe(self, state, player_id):
+        return state.heaps[:2]
+
+    jax_ttt.register_game("hidden", nim_with(nim, _observe=observe), enumerable=True)
+    rule = r"^hidden: .*the observation must show"
+    for player in ("minimax", "random"):
+        with pytest.raises(jax_ttt.Refused, match=rule):
+            jax_ttt.grade(player, env_id="hidden")
+
+
+@pytest.mark.parametrize(
+    "observe",
+    [
+        lambda self, state, _: state.heaps,
+        lambda self, state, _: state.heaps.astype(jnp.float32) / 5,
+        lambda self, state, _: state.heaps.astype(jnp.float16) / 8,
+        lambda self, state, _: state.heaps.astype(jnp.int8)[:, None, None],
+    ],
+)
+def test_observations_may_have_one_to_three_axes(nim, observe, request):
+    name = f"axes_{request.node.callspec.indices['observe']}"
+    jax_ttt.register_game(name, nim_with(nim, _observe=observe), enumerable=True)
+    for preset in ("table", "default"):
+        run = jax_ttt.train(env_id=name, preset=preset, num_updates=2, eval_every=1)
+        assert jax_ttt.grade(run.agent).unbeatable is False
+    index, tree = trees.position_index(name), trees.enumerated(name)
+    decisions = np.asarray(tree.decisions)
+    found = np.asarray(index.of_states(tree.env_state))
+    np.testing.assert_array_equal(found[decisions], decisions)
+
+
+# Commands.
+
+
+def test_a_command_runs_the_file_first(unregistered, agent_path, capsys):
+    words = [str(agent_path), "--rules", str(FILE), "--seat", "first", "--games", "0"]
+    assert commands.run(EVALUATE, words) == 0
+    out = capsys.readouterr().out
+    assert "beatable: a shortest line that beats it, playing as X" in out
+
+
+def test_the_commands_that_a_run_prints_name_the_file(unregistered, tmp_path, capsys):
+    words = ["--rules", str(FILE), "--env-id", "nim", "--preset", "table"]
+    words += ["--num-updates", "2", "--run-dir", str(tmp_path / "my run")]
+    assert commands.run(TRAIN, words) == 0
+    out = capsys.readouterr().out
+    path = shlex.quote(str(tmp_path / "my run"))
+    assert f"next: python -m jax_ttt.evaluate {path} --rules {FILE}" in out
+    for env_id in NIM:
+        del GAMES[env_id]
+    assert commands.run(RUNS, [str(tmp_path), "--rules", str(FILE)]) == 0
+    assert str(tmp_path / "my run") in capsys.readouterr().out
+
+
+def test_a_person_types_the_names_of_moves(
+    unregistered, agent_path, capsys, monkeypatch
+):
+    lines = iter(["zz", "a3", "quit"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(lines))
+    words = [str(agent_path), "--rules", str(FILE), "--seed", "1"]
+    assert commands.run(PLAY, words) == 0
+    out = capsys.readouterr().out
+    assert "legal moves: a1 a2 a3 b1" in out
+    assert "type a legal move" in out
+    assert "  a\n" in out
+
+
+def test_all_commands_but_two_have_the_flag():
+    """A correction needs the result of best play, and the page its own rules."""
+    without = {
+        command
+        for command in COMMANDS
+        for args in [commands.module_of(command).COMMAND.args_type()]
+        if "rules" not in {flag.name for flag in flags.flags_of(args)}
+    }
+    assert without == {"correct", "web"}
+
+
+def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, capsys):
+    with pytest.raises(jax_ttt.Refused, match=r"got 'nim'.* its file must run first"):
+        jax_ttt.load(agent_path)
+    assert commands.run(EVALUATE, [str(agent_path)]) == 2
+    error = capsys.readouterr().err
+    assert "got 'nim'" in error
+    assert "--rules FILE" in error
+
+
+def test_the_name_of_an_unknown_game_is_on_one_line_without_terminal_codes():
+    with pytest.raises(jax_ttt.Refused, match="its file must run first") as refusal:
+        jax_ttt.Config.of(env_id="a\n\x1b[31mred")
+    for text in (str(refusal.value), refusal.value.args[0]):
+        assert text.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x = 1\n", "calls no jax_ttt.register_game"),
+        ("x = 1\nx / 0\n", "line 2: ZeroDivisionError: division by zero"),
+        ("x = (\n", "line 1: SyntaxError"),
+        ("import no_such_module\n", "line 1: ModuleNotFoundError"),
+        ("import sys\nsys.exit('no data')\n", "line 2: SystemExit: no data"),
+        (
+            "import jax_ttt\njax_ttt.register_game('nim_2', dict)\n",
+            "nim_2: make_env must return an environment",
+        ),
+    ],
+)
+def test_a_file_that_does_not_register_a_game_is_refused(
+    tmp_path, capsys, text, reason
+):
+    file = tmp_path / "rules.py"
+    file.write_text(text, "utf-8")
+    assert commands.run(TRAIN, ["--rules", str(file), "--env-id", "nim_2"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: --rules {file}")
+    assert reason in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_file_that_is_missing_is_refused_before_anything_else(monkeypatch, capsys):
+    def fail(*args):
+        raise AssertionError("the folder of the programs may be made")
+
+    monkeypatch.setattr(compiling, "use_program_cache", fail)
+    assert commands.run(TRAIN, ["--rules", "none.py"]) == 2
+    assert capsys.readouterr().err == "error: --rules none.py: no such file\n"
+
+
+def test_a_relative_path_has_the_line_of_an_error(tmp_path, monkeypatch, capsys):
+    (tmp_path / "rules.py").write_text("x = 1\nx / 0\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert commands.run(TRAIN, ["--rules", "rules.py"]) == 2
+    assert "--rules rules.py, line 2: ZeroDivision" in capsys.readouterr().err
+
+
+def test_a_file_hides_no_module_of_python(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    file = tmp_path / "random.py"
+    for text in ("x = 1 / 0\n", "x = 1\n"):
+        file.write_text(text, "utf-8")
+        assert commands.run(TRAIN, ["--rules", str(file)]) == 2
+    assert sys.modules["random"] is random
+    assert [*sys.path].index(str(tmp_path)) > 0
+
+
+ONE_GAME = """
+import dataclasses
+from pgx.tic_tac_toe import TicTacToe
+import jax_ttt
+
+class Misere(TicTacToe):
+    def _step(self, state, action, key):
+        after = super()._step(state, action, key)
+        return dataclasses.replace(after, rewards=-after.rewards)
+
+jax_ttt.register_game("misere_e", Misere, like="tic_tac_toe")
+"""
+
+
+def test_a_training_takes_the_only_game_of_the_file(tmp_path, capsys):
+    file = tmp_path / "rules.py"
+    file.write_text(ONE_GAME, "utf-8")
+    words = ["--rules", str(file), "--num-updates", "2", "--quiet"]
+    run_dir = tmp_path / "run"
+    assert commands.run(TRAIN, [*words, "--run-dir", str(run_dir)]) == 0
+    assert run_folder.read_settings(run_dir).config.env_id == "misere_e"
+
+
+def test_the_only_game_of_the_file_is_graded_and_played(tmp_path, capsys, monkeypatch):
+    file = tmp_path / "rules.py"
+    file.write_text(ONE_GAME, "utf-8")
+    rules = ["--rules", str(file)]
+    assert commands.run(EVALUATE, ["minimax", *rules, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
+    words = ["minimax", "random", *rules, "--json"]
+    assert commands.run(ARENA, words) == 0
+    assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
+    games = []
+    monkeypatch.setattr(
+        dialogue, "play_games", lambda session, side: games.append(session.env_id)
+    )
+    assert commands.run(PLAY, ["minimax", *rules]) == 0
+    assert games == ["misere_e"]
+
+
+def test_a_saved_agent_names_its_game_itself(tmp_path, capsys):
+    file = tmp_path / "rules.py"
+    file.write_text(ONE_GAME, "utf-8")
+    words = ["shipped:table", "--rules", str(file), "--json"]
+    assert commands.run(EVALUATE, words) == 0
+    assert json.loads(capsys.readouterr().out)["env_id"] == "tic_tac_toe"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [(TRAIN, []), (EVALUATE, ["minimax"]), (PLAY, ["minimax"]), (ARENA, [])],
+)
+def test_a_command_must_name_one_of_several_games(command, words, unregistered, capsys):
+    assert commands.run(command, [*words, "--rules", str(FILE)]) == 2
+    assert "--env-id must be one of nim, nim_misere" in capsys.readouterr().err
+
+
+def test_a_table_by_board_numbers_needs_stones():
+    with pytest.raises(jax_ttt.Refused, match="does not show stones"):
+        jax_ttt.Config.of(env_id="nim", network="table", table_key="hash")
+
+
+def test_what_only_boards_of_stones_have_is_refused(agent_path, tmp_path, capsys):
+    for flag in ("--policy-csv", "--certificate"):
+        words = [str(agent_path), flag, str(tmp_path / "file")]
+        assert commands.run(EVALUATE, words) == 2
+        assert "got 'nim'" in capsys.readouterr().err
+
+
+def test_the_tests_of_the_example_pass(nim):
+    tests = {name: test for name, test in nim.items() if name.startswith("test_")}
+    assert len(tests) == 3
+    for test in tests.values():
+        test()
+
+
+def test_the_example_needs_no_package_of_the_tests():
+    """Without the extra `test`, pytest is not installed."""
+    code = f"""
+import runpy, sys
+sys.modules["pytest"] = None  # importing it fails
+runpy.run_path({str(FILE)!r})
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_arrays_of_the_environment_are_not_placeholders():
+    """A game can be registered inside a compiled function, which keeps its arrays."""
+
+    class WithArray(Misere):
+        def __init__(self):
+            super().__init__()
+            self.numbers = jnp.arange(3)
+
+    def registering(x):
+        jax_ttt.register_game("misere_c", WithArray, like="tic_tac_toe")
+        return x
+
+    jax.jit(registering)(1)
+    env: Any = GAMES["misere_c"].user_env
+    assert np.asarray(env.numbers).tolist() == [0, 1, 2]

@@ -1,0 +1,184 @@
+"""Two agents side by side on the position of the board."""
+
+import re
+
+import browsing
+import pytest
+from browsing import expect, link
+
+from jax_ttt.games.played_game import replay
+from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players.shipped import SHIPPED
+
+pytestmark = pytest.mark.slow
+LINE = [0, 1, 2]
+"""Moves after which the trained network keeps the draw, and an untrained one loses."""
+SCREENS = [
+    (screen, theme) for screen in browsing.SCREENS for theme in ("light", "dark")
+]
+ENDS = """(label) => {
+  const text = document.createRange();
+  text.selectNode(label.firstChild);
+  return text.getBoundingClientRect().right;
+}"""
+"""Where the text of a label ends."""
+NEXT = "(label) => label.nextElementSibling.getBoundingClientRect().left"
+"""Where the element after it begins."""
+NUMBER = re.compile(r"value (?:(plus|minus) )?(\d\.\d\d)")
+
+
+def moves_of(page, name):
+    """Wait for an agent's moves; return what a screen reader says of each, by move."""
+    items = page.get_by_role("list", name=f"Moves of {name}").get_by_role("listitem")
+    expect(items.first).to_be_attached()
+    texts = items.all_inner_texts()
+    return {int(re.findall(r"\d+", text)[0]): text for text in texts}
+
+
+def value(text):
+    match = NUMBER.search(text)
+    assert match is not None
+    sign, number = match.groups()
+    return -float(number) if sign == "minus" else float(number)
+
+
+def own_move(moves):
+    """Return the one move that is the agent's, and its value as the page writes it."""
+    ((move, text),) = [item for item in moves.items() if "its move" in item[1]]
+    number = value(text)
+    sign = "+" if number > 0 else "\u2212"
+    return move, f"{sign}{abs(number):.2f}" if number else "0.00"
+
+
+def choose(page, name, title):
+    page.get_by_label(re.compile(f"^{name}, an agent")).select_option(label=title)
+
+
+def agent(page, name):
+    return page.get_by_role("region", name=f"Agent {name}", exact=True)
+
+
+def python_values(file, line):
+    """Return an agent's values by Python, rounded as on the page."""
+    saved = saved_agents.load_agent(file)
+    position = replay("tic_tac_toe", [line])
+    values = network_player.board_values(
+        saved.network, saved.params, position.observation
+    )
+    return [round(float(one), 2) for one in values[0]]
+
+
+def test_two_agents_are_compared_with_each_other_and_with_best_play(
+    open_page, served_url, weak
+):
+    """The values are Python's, the results those of a plain search."""
+    page = open_page(link(served_url, "tic_tac_toe", LINE, level="analysis"))
+    panel = page.tab("Compare")
+    choose(page, "A", "Shipped network")
+    choose(page, "B", "Run weak (network)")
+    expect(panel).to_contain_text("Exact: ")
+    files = {"A": SHIPPED["network"], "B": weak["tic_tac_toe"]}
+    known = browsing.plain_search("tic_tac_toe").actions(
+        browsing.after("tic_tac_toe", LINE)
+    )
+    words = {1: "win", 0: "draw", -1: "loss"}
+    own = {}
+    for name, file in files.items():
+        moves = moves_of(page, name)
+        assert set(moves) == set(known)
+        expected = python_values(file, LINE)
+        for move, text in moves.items():
+            assert value(text) == pytest.approx(expected[move], abs=0.011)
+            assert f"exact {words[known[move][0]]}" in text
+        own[name] = own_move(moves)
+        assert own[name][1] in agent(page, name).inner_text()
+        first = f"Next: O square {own[name][0]}, X square "
+        expect(agent(page, name)).to_contain_text(first)
+    (a, value_a), (b, value_b) = own["A"], own["B"]
+    assert known[a][0] == 0
+    assert known[b][0] == -1
+    text = (
+        f"They play different moves: A square {a} ({value_a}), B square {b} "
+        f"({value_b}). Exact: A keeps the draw, B gives the draw away: a loss."
+    )
+    expect(panel).to_contain_text(text)
+
+
+def test_both_follow_the_game_also_after_a_reload(open_page, served_url):
+    page = open_page(link(served_url, "tic_tac_toe", LINE, level="analysis"))
+    page.tab("Compare")
+    choose(page, "A", "Run weak (network)")
+    page.button("New game").focus()  # the arrow keys of a tab lead to other tabs
+    for stones in (3, 2, 1, 0):
+        letter = "XO"[stones % 2]
+        for name in "AB":
+            side = agent(page, name)
+            expect(side).to_contain_text(f"Next: {letter} square ")
+            items = side.get_by_role("listitem")
+            expect(items).to_have_count(9 - stones)
+        page.keyboard.press("ArrowLeft")
+    assert "tab=compare" in page.url
+    page.reload()
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Compare")
+    expect(page.get_by_label("A, an agent")).to_have_value(re.compile("weak"))
+    page.squares().nth(4).click()
+    left = agent(page, "A").get_by_role("listitem")
+    expect(left).to_have_count(8 - len(LINE))
+    for move in (6, 7):  # O has a row
+        page.squares().nth(move).click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("The game is over here")
+    expect(left).to_have_count(0)
+
+
+def test_a_snapshot_is_compared_with_the_final_agent(open_page, exported_url):
+    """From the timeline, in the exported page."""
+    page = open_page(exported_url)
+    page.tab("Learning")
+    button = page.button("Compare with the final agent")
+    expect(button).to_be_disabled()
+    page.get_by_role("slider", name="Snapshot").press("Home")
+    expect(page.get_by_role("tabpanel")).to_contain_text("update 0 of 1,800")
+    button.click()
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Compare")
+    for name, update in (("A", "0"), ("B", "1,800")):
+        title = page.get_by_label(f"{name}, an agent")
+        expect(title).to_have_value("shipped/network")
+        expect(agent(page, name)).to_contain_text(f"{update} of 1,800")
+    early, final = moves_of(page, "A"), moves_of(page, "B")
+    assert early != final
+    page.play(4)
+    expect(agent(page, "A")).to_contain_text("Next: X square ")
+    page.reload()
+    slider = page.get_by_role("slider", name="Update of A")
+    expect(slider).to_have_attribute("aria-valuetext", "update 0 of 1,800")
+    for press in ("End", "Home", "ArrowRight"):
+        slider.press(press)
+    expect(slider).not_to_have_attribute("aria-valuetext", "update 0 of 1,800")
+    slider.press("End")
+    expect(page.get_by_role("tabpanel")).to_contain_text("A and B are the same agent.")
+
+
+@pytest.mark.parametrize(("screen", "theme"), SCREENS)
+def test_it_fits_and_is_accessible(open_page, served_url, screen, theme):
+    """In all games; the two boards of tic-tac-toe stand side by side everywhere."""
+    options = browsing.SCREENS[screen] | {"color_scheme": theme}
+    page = open_page(link(served_url, "tic_tac_toe", LINE, tab="compare"), **options)
+    choose(page, "B", "Run weak (network)")
+    expect(page.get_by_role("tabpanel")).to_contain_text("Exact: ")
+    boxes = [agent(page, name).bounding_box() for name in "AB"]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+    page.check_with_axe("tic-tac-toe")
+    for name in "AB":
+        label = agent(page, name).get_by_text("Update")
+        assert label.evaluate(ENDS) <= label.evaluate(NEXT), "the update lies over it"
+    page.game("connect_7x6")
+    expect(agent(page, "B")).to_contain_text("Next: X column ")
+    (a, b) = (agent(page, name).bounding_box() for name in "AB")
+    assert (a["y"] == b["y"]) == (screen == "wide")
+    page.game("connect_5x4")
+    choose(page, "B", "Run weak-5x4 (network)")
+    expect(agent(page, "B")).to_contain_text("Next: X column ")
+    page.check_with_axe("Connect Four")
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= options["viewport"]["width"]

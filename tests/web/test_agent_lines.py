@@ -1,0 +1,111 @@
+"""Lines of play of an agent on the page, computed in Node."""
+
+import jax
+import tiny
+from page_modules import compute
+
+from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.config.settings import Config
+from jax_ttt.games.played_game import Game
+from jax_ttt.players import saved_agents
+from jax_ttt.players.shipped import ALL
+
+SEVEN = ALL["connect-7x6"]
+
+
+def test_a_game_follows_an_agent_as_long_as_all_moves_are_the_agents():
+    second = saved_agents.load_agent(SEVEN).grade.second
+    assert second is not None
+    assert second.losing_line is not None
+    line = [*second.losing_line]  # the agent plays O
+    other = [*line[:3], (line[3] + 1) % 7]
+    games = [[], line[:1], line[:2], line, other, [*other, 0]]
+    answers = compute("compareMoves", path=str(SEVEN), games=games, side="o")
+    own = [answer["areAgents"] for answer in answers]
+    num_own = len(line) // 2
+    assert own == [[], [], [True], [True] * num_own, [True, False], [True, False]]
+    moves = [answer["move"] for answer in answers]
+    assert moves[:4] == [None, line[1], None, None]
+    assert moves[5] is not None
+    first, then = compute(
+        "compareMoves", path=str(SEVEN), games=[[], line[:1]], side="x"
+    )
+    assert then["areAgents"] == [line[0] == first["move"]]
+
+
+def test_the_proven_agent_wins_the_lines_that_are_checked():
+    checked = compute("checkLines", path=str(SEVEN), side="x", goal="win", count=10)
+    won = [one["lines"]["won"] for one in checked["yielded"]]
+    assert won == [*range(1, 11)]
+    lines = {"won": 10, "drawn": 0, "lost": 0}
+    assert checked["result"] == {"lines": lines, "contradiction": None}
+
+
+def test_a_check_ends_with_a_line_that_contradicts_the_goal(tmp_path):
+    path = tiny.save_untrained(tmp_path / "weak.safetensors", env_id="connect_5x5")
+    player = saved_agents.load_agent(path).player
+    options = {"path": str(path), "side": "o", "count": 500}
+    for goal, bad in (("not-lose", {"lost"}), ("win", {"drawn", "lost"})):
+        result = compute("checkLines", goal=goal, **options)["result"]
+        line = result["contradiction"]
+        game = Game.start("connect_5x5", line)
+        assert game.is_over
+        assert game.result("second") in bad
+        assert sum(result["lines"][name] for name in bad) == 1
+        for count in range(1, len(line), 2):
+            before = Game.start("connect_5x5", line[:count])
+            assert before.move_of(player, jax.random.key(0)) == line[count]
+
+
+def test_a_drawn_line_contradicts_only_that_every_game_is_won():
+    path = ALL["connect-5x4"]  # never loses, and draws at times
+    options = {"path": str(path), "side": "x", "count": 60}
+    result = compute("checkLines", goal="win", **options)["result"]
+    assert result["lines"]["drawn"] == 1
+    assert Game.start("connect_5x4", result["contradiction"]).is_over
+    result = compute("checkLines", goal="not-lose", **options)["result"]
+    assert result["contradiction"] is None
+    assert sum(result["lines"].values()) == 60
+    assert result["lines"]["lost"] == 0
+
+
+def test_corrections_by_stones_are_those_of_the_grade():
+    first = saved_agents.load_agent(SEVEN).grade.first
+    assert first is not None
+    counts = first.corrections
+    assert counts is not None
+    expected = {str(stones): count for stones, count in enumerate(counts) if count}
+    assert compute("countByStones", path=str(SEVEN)) == expected
+
+
+def test_a_position_of_the_proof_is_shown_as_won_and_others_as_not_known():
+    (start,) = compute("compareMoves", path=str(SEVEN), games=[[]], side="x")
+    own = start["move"]
+    shown = compute("provenValues", path=str(SEVEN), moves=[])
+    by_file = "proven by the agent's file"
+    text = f"X wins, {by_file}: each move of X in this game was the agent's."
+    assert (shown["state"], shown["text"]) == ("proven", text)
+    cells = {action: (word, spoken) for action, word, spoken in shown["cells"]}
+    unknown = ("\u2013", "exact result not known")
+    won = {own: ("win", f"win, {by_file}")}
+    assert cells == dict.fromkeys(range(7), unknown) | won
+    # Whatever the opponent plays then, it loses.
+    shown = compute("provenValues", path=str(SEVEN), moves=[own])
+    assert shown["state"] == "proven"
+    assert [cell[1:] for cell in shown["cells"]] == [["loss", f"loss, {by_file}"]] * 7
+    # After another move than the agent's, nothing is proven.
+    shown = compute("provenValues", path=str(SEVEN), moves=[(own + 1) % 7])
+    assert shown == {"state": "not known", "text": "", "cells": []}
+
+
+def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):
+    path = tmp_path / "claim.safetensors"
+    agent = tiny.untrained(Config.of(env_id="connect_5x5", hidden_size=8))
+    seat = SeatGrade(
+        win_rate=1.0, draw_rate=0.0, loss_rate=0.0, complete=True, beaten=False
+    )
+    assert seat.proven == "not-lose"
+    grade = Grade(env_id="connect_5x5", first=seat)
+    saved_agents.save_agent(agent.with_grade(grade), path)
+    shown = compute("provenValues", path=str(path), moves=[])
+    assert (shown["state"], shown["text"]) == ("not known", "")

@@ -1,0 +1,240 @@
+"""The page's learners in JavaScript: an update of theirs is the learner's in Python."""
+
+import base64
+import json
+
+import commands
+import jax
+import learners
+import numpy as np
+import optax
+import pytest
+from page_modules import run_node
+
+from jax_ttt.dqn.learner import Learner
+from jax_ttt.files import json_records
+from jax_ttt.games import pgx_games
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import grader
+from jax_ttt.players import network_player, registry, saved_agents
+from jax_ttt.runtime import pytrees
+from jax_ttt.web.sliders import LEARNING, config_with
+
+TOLERANCE = 1e-6
+SHARE = 1e-4
+"""Largest difference of a list, of its largest value."""
+UPDATES = {"table": (7, 20, 60), "network": (0, 40, 150)}
+"""Updates that are compared, by their number from 0 on."""
+MOVED = {
+    "table": {"learning_rate": 0.3, "gamma": 0.9, "epsilon": 0.25},
+    "network": {"learning_rate": 0.002, "gamma": 0.7, "epsilon": 0.4},
+}
+"""Sliders that a person has moved before the last of these updates."""
+SEED = 5
+
+
+def base64_of(leaf):
+    return base64.b64encode(np.asarray(leaf, "<f4").tobytes()).decode()
+
+
+def weights(params):
+    leaves = pytrees.leaves_by_name(params)
+    return {name: base64_of(leaf) for name, leaf in leaves.items()}
+
+
+def positions(state):
+    """Return the numbers of the games' positions in the tree."""
+    return trees.position_index("tic_tac_toe").of_states(state.env_state).tolist()
+
+
+def state_json(state):
+    """Return the part of a learner's state that an update in the page changes."""
+    adam = [
+        part
+        for part in jax.tree.leaves(
+            state.opt_state, is_leaf=lambda x: isinstance(x, optax.ScaleByAdamState)
+        )
+        if isinstance(part, optax.ScaleByAdamState)
+    ]
+    record = {
+        "params": weights(state.params),
+        "target": weights(state.target_params),
+        "average": weights(state.average_params),
+        "positions": positions(state),
+        "visited": None if state.visited is None else state.visited.tolist(),
+    }
+    for part in adam:
+        record |= {
+            "means": weights(part.mu),
+            "squares": weights(part.nu),
+            "steps": np.asarray(part.count).item(),
+        }
+    return record
+
+
+def cases_of(name):
+    """Yield updates of a learner in Python, and what they depend on."""
+    config = LEARNING[name].config.replace(precision="float32")
+    state = learners.init(Learner.of(config), jax.random.key(SEED))
+    last = UPDATES[name][-1]
+    for update in range(last + 1):
+        if update == last:
+            fields = {
+                field: value
+                for slider, value in MOVED[name].items()
+                for field in LEARNING[name].sliders[slider].fields
+            }
+            config = config.replace(**fields)
+        learner = Learner.of(config)
+        before = state
+        state, metrics = learners.update(learner, state)
+        if update not in UPDATES[name]:
+            continue
+        turn = learners.draw(learner.config, before.key, before.update).first
+        _, played = learners.play(
+            learner, before.params, before.env_state, turn, metrics.epsilon
+        )
+        yield {
+            "config": json_records.to_dict(config),
+            "before": state_json(before),
+            "numbers": {
+                "uniform": base64_of(turn.uniform),
+                "epsilon": float(metrics.epsilon),
+                "learningRate": float(metrics.learning_rate),
+                "gamma": config.target.gamma,
+            },
+            "after": state_json(state) | {"loss": float(metrics.loss)},
+            "actions": played.transition.action.tolist(),
+            "counts": {
+                "games": int(metrics.games),
+                "wins": int(metrics.wins),
+                "losses": int(metrics.losses),
+            },
+        }
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_an_update_in_the_page_is_the_one_in_python(name, tmp_path):
+    cases = [*cases_of(name)]
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps(cases))
+    results = run_node("web/learner_cases.mjs", path)
+    for case, result in zip(cases, results, strict=True):
+        assert result["actions"] == case["actions"]
+        assert result["positions"] == case["after"]["positions"]
+        assert result["counts"] == case["counts"]
+        assert result["visited"] == case["after"]["visited"]
+        assert result["differences"].keys() >= {"loss", "params", "target"}
+        for part, difference in result["differences"].items():
+            assert difference < TOLERANCE, part
+        # The squares of Adam are smaller than the tolerance.
+        assert max(result["shares"].values()) < SHARE
+        assert min(result["changes"].values()) > TOLERANCE**2, "an update changes all"
+
+
+def test_the_page_has_the_learners_settings_and_sliders_of_the_server(tmp_path):
+    page = run_node("web/learner_run.mjs", "settings")
+    for name, learner in page.items():
+        served = LEARNING[name]
+        assert learner["config"] == json_records.to_dict(served.config)
+        assert learner["seconds"] == served.seconds
+        assert (learner["title"], learner["help"]) == (served.title, served.help)
+        ranges = {
+            slider: [part.range.low, part.range.high]
+            for slider, part in served.sliders.items()
+        }
+        assert learner["sliders"] == ranges
+        moved = {slider: low for slider, (low, _) in ranges.items()}
+        assert learner["moved"] == json_records.to_dict(config_with(name, moved))
+
+
+@pytest.fixture(scope="module")
+def trainings(tmp_path_factory):
+    """Return what trainings of the page report, and the folder of their files."""
+    folder = tmp_path_factory.mktemp("agents")
+    return run_node("web/learner_run.mjs", "train", folder), folder
+
+
+def test_three_tables_of_three_are_proven_and_stay_proven(trainings):
+    reports, _ = trainings
+    tables = [report for report in reports if report["learner"] == "table"]
+    assert len(tables) == 3
+    for report in tables:
+        assert report["status"] == "finished"
+        assert report["unbeatable"] == {"x": True, "o": True}
+        assert 10 <= report["proven_at"] <= 200
+
+
+def test_a_network_is_proven(trainings):
+    reports, _ = trainings
+    (report,) = [report for report in reports if report["learner"] == "network"]
+    assert report["unbeatable"] == {"x": True, "o": True}
+    assert report["positions_learned"] is None
+
+
+def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
+    for report in trainings[0]:
+        config = LEARNING[report["learner"]].config
+        updates = [*range(0, config.run.num_updates + 1, config.evaluation.eval_every)]
+        assert report["rows"] == updates
+        assert report["proven_at"] in updates
+        assert report["shares"][0] < 0.9 < 0.99 < report["shares"][-1], "X's wins"
+        assert report["games"] == sum(report["wins"].values()) + report["draws"]
+
+
+def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
+    """Python reads the file, and follows all lines; so does the page."""
+    reports, folder = trainings
+    for report in reports:
+        agent = saved_agents.load_agent(folder / report["file"])
+        assert agent.num_updates == report["update"]
+        assert agent.seed == report["seed"]
+        assert agent.config == LEARNING[report["learner"]].config
+        grade = grader.follow_lines(registry.agent_player("agent", agent))
+        for seat, followed in grade.followed.items():
+            of_page = agent.grade.seat(seat)
+            assert of_page is not None
+            assert of_page.unbeatable == followed.unbeatable
+            assert of_page.lines == followed.lines
+            assert of_page.win_rate == pytest.approx(followed.win_rate)
+        state = pgx_games.make_env("tic_tac_toe").init(jax.random.key(0))
+        values = network_player.board_values(
+            agent.network, agent.params, state.observation[None]
+        )
+        assert report["values"] == pytest.approx(np.asarray(values)[0], abs=1e-6)
+        assert report["read values"] == pytest.approx(report["values"], abs=1e-6)
+
+
+def test_commands_read_a_file_of_the_page(trainings, capsys):
+    reports, folder = trainings
+    path = folder / reports[0]["file"]
+    assert commands.run(commands.module_of("evaluate"), [str(path)]) == 0
+    assert "unbeatable: no line of play" in capsys.readouterr().out
+
+
+def test_a_person_pauses_changes_and_stops_a_training():
+    report = run_node("web/learner_run.mjs", "direct")
+    assert report["updates while paused"] == 0
+    assert report["paused"] == "paused"
+    assert report["changed"] == {"learning_rate": 0.5, "gamma": 0.9, "epsilon": 0.2}
+    assert report["schedule again"]["epsilon"] > 0.5
+    assert report["refused"] == [
+        "epsilon must be 0 to 1",
+        "there is no slider tau",
+        "there is no command rewind",
+    ]
+    assert 0 < report["stopped at"] < 400
+    assert report["file's updates"] == report["stopped at"]
+    assert report["file's settings"] == {"learning_rate": 0.5, "gamma": 0.9}
+
+
+def test_a_training_that_diverged_fails_with_the_reason():
+    message = run_node("web/learner_run.mjs", "diverge")
+    assert "training diverged" in message
+    assert message.endswith("try a lower learning rate")
+
+
+def test_messages_come_more_than_ten_times_a_second_at_the_pace_of_watching():
+    report = run_node("web/learner_run.mjs", "pace")
+    assert report["messages"] > 10 * report["seconds"]
+    assert 0 < report["updates"] <= 40 * report["seconds"] + 8  # 400 in 10 seconds
