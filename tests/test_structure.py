@@ -1,4 +1,4 @@
-"""The import table: which folder of the package imports which."""
+"""Which folder of the package imports which, and that no module replaces another's."""
 
 import ast
 import functools
@@ -29,6 +29,8 @@ MAY_IMPORT = {
 """The folders that the modules of a folder may import, besides their own."""
 MAIN_MODULES = {"web.__main__"}
 """Commands in a folder of their own: they import `cli` and `__main__`."""
+SETTABLE = {"argv", "stderr", "stdin", "stdout"}
+"""Attributes of `sys` that Python documents as ones to set."""
 
 
 @functools.cache
@@ -125,3 +127,56 @@ def test_the_package_does_not_import_the_tools():
     for module, tree in modules().items():
         tops = {name.partition(".")[0] for name in imported_names(tree)}
         assert "tools" not in tops, module
+
+
+def imported_tops(tree):
+    """Return the names that a module imports, with the top-level package of each."""
+    tops = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                tops[alias.asname or top] = top
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            top = node.module.partition(".")[0]
+            tops |= {alias.asname or alias.name: top for alias in node.names}
+    return tops
+
+
+def leftmost_name(node):
+    """Return the name at the left of a chain of attributes, or None."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def patches(tree):
+    """Yield the lines that replace a part of another module, or an object's class."""
+    modules = imported_tops(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            is_setattr = leftmost_name(node.func) == "setattr"
+            targets = [ast.Attribute(node.args[0], "")] if is_setattr else []
+        elif isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign):
+            targets = [node.target]
+        else:
+            continue
+        for target in targets:
+            if isinstance(target, ast.Attribute):
+                name = leftmost_name(target)
+                is_settable = name == "sys" and target.attr in {*SETTABLE, ""}
+                is_patch = name in modules and not is_settable
+                if is_patch or target.attr == "__class__":
+                    yield node.lineno
+
+
+def test_no_module_replaces_a_part_of_another_or_the_class_of_an_object():
+    places = [
+        f"{name}:{line}"
+        for name, tree in modules().items()
+        if name != "__init__"  # its own class, as Python documents it
+        for line in patches(tree)
+    ]
+    assert places == []

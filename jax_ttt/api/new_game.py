@@ -91,15 +91,7 @@ class GameAgainst:
         moves = read_moves([move])
         if moves is None:
             raise MoveError(f"a move is a whole number, not {argument_phrase(move)}")
-        return replace(self, game=self.game.play(moves[0]))._after_replies()
-
-    def _after_replies(self) -> "GameAgainst":
-        """Return the game after the opponent's replies: your turn, or the end."""
-        game, key = self.game, self.key
-        while not game.is_over and game.to_move != self.seat:
-            key, move_key = jax.random.split(key)
-            game = game.play(self.opponent.move_in(game, move_key))
-        return replace(self, game=game, key=key)
+        return _after_replies(replace(self, game=self.game.play(moves[0])))
 
     def undo(self) -> "GameAgainst":
         """Return the game before your latest move; the same game if there is none.
@@ -168,7 +160,16 @@ def new_game(
         seat=seat,
         key=jax.random.key(seed),
     )
-    return game._after_replies()
+    return _after_replies(game)
+
+
+def _after_replies(against: GameAgainst) -> GameAgainst:
+    """Return the game after the opponent's replies: your turn, or the end."""
+    game, key = against.game, against.key
+    while not game.is_over and game.to_move != against.seat:
+        key, move_key = jax.random.split(key)
+        game = game.play(against.opponent.move_in(game, move_key))
+    return replace(against, game=game, key=key)
 
 
 def game_of_board(board: Board, env_id: EnvId) -> Game:
