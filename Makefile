@@ -5,6 +5,12 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # A file's tests share what they train; a worker begins with neighbours.
 BOTH_CORES := -n 2 --dist worksteal
+# Where arrays are, `make test-typed` checks shapes and types at each call; pyright checks
+# all types.
+ARRAYS := jax_ttt.api,jax_ttt.dqn,jax_ttt.games,jax_ttt.grading,jax_ttt.networks
+ARRAYS := $(ARRAYS),jax_ttt.pictures,jax_ttt.players,jax_ttt.solver,jax_ttt.text
+ARRAYS := $(ARRAYS),jax_ttt.training,jax_ttt.web,tools.benchmarks
+TYPED := --jaxtyping-packages=$(ARRAYS),type_checks.checked
 # The checkers of the page's JavaScript run in the Node.js that comes with pyright.
 JAVASCRIPT := tools/javascript
 CHECKERS := $(JAVASCRIPT)/node_modules
@@ -28,6 +34,9 @@ train: $(VENV)/.train ## train an agent; ARGS="--seed 2" passes flags
 test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(ARGS)
 
+test-typed: $(VENV)/.dev ## run the tests, and check shapes and types of arrays at each call
+	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(TYPED) $(ARGS)
+
 test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large games, the page
 	$(RUN) -m pytest -m slow -n 2 --dist worksteal $(ARGS)
 
@@ -38,7 +47,7 @@ snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read
 	$(RUN) -m pytest -m "not slow" --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
 
 mutants: $(VENV)/.dev ## find changes of the code that no test notices; ARGS="--minutes 60"
-	$(RUN) -m tools.mutants $(ARGS)
+	PYTEST_ADDOPTS="$(TYPED)" $(RUN) -m tools.mutants $(ARGS)
 
 check: $(VENV)/.dev $(CHECKERS)/.made ## lint, format and type checks, as CI does
 	$(RUN) -m ruff check .
@@ -117,5 +126,5 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-.PHONY: help train test test-slow faults mutants snapshots check format
+.PHONY: help train test test-typed test-slow faults mutants snapshots check format
 .PHONY: bench published one-file ladder play docs schema agents links figures clean outdated
