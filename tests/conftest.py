@@ -2,9 +2,12 @@
 
 import collections
 import gc
+import json
 import os
 import signal
 
+import as_users
+import filelock
 import hypothesis
 import jax
 import jax.numpy as jnp
@@ -148,6 +151,25 @@ def spread():
     return lambda number: (
         mesh.use_devices("auto", DistributedFlags(devices=str(number))).mesh
     )
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory):
+    """Return the folder, stdout and stderr of a run with the flags of `tiny`.
+
+    One worker trains it, and all tests only read it or take a copy.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    path, output = folder / "tiny" / "runs" / "one", folder / "tiny" / "output.json"
+    with filelock.FileLock(folder / "tiny.lock"):
+        if not output.exists():
+            done = as_users.run_here("train", *tiny.flags(), "--run-dir", path)
+            output.write_text(json.dumps(done))
+    code, out, err = json.loads(output.read_text())
+    assert code == 0, err
+    return path, out, err
 
 
 @pytest.fixture

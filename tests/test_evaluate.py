@@ -19,15 +19,11 @@ from jax_ttt import evaluate
 from jax_ttt.players import registry
 from jax_ttt.runtime import atomic_files
 
-train = commands.module_of("train")
 
-
-@pytest.fixture(scope="module")
-def run_dir(tmp_path_factory):
+@pytest.fixture(scope="session")
+def run_dir(tiny_run):
     """Return the folder of a tiny run."""
-    path = tmp_path_factory.mktemp("evaluate") / "runs" / "one"
-    assert commands.run(train, [*tiny.flags(), "--quiet", "--run-dir", str(path)]) == 0
-    return path
+    return tiny_run[0]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import tiny as smallest
+import tiny
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
@@ -35,7 +35,7 @@ from jax_ttt.training import chunks, loop, run_state
 
 train = commands.module_of("train")
 
-TINY = smallest.flags()
+TINY = tiny.flags()
 FILES = {
     *("agent.safetensors", "checkpoint-4.safetensors", "config.json"),
     *("metrics.jsonl", "snapshots", "times.json"),
@@ -62,7 +62,7 @@ def call(*words):
 
 def run(path, *flags):
     """Train a tiny run in `path`; return the exit code, stdout and stderr."""
-    return call(*smallest.joined([*TINY, "--run-dir", str(path)], flags))
+    return call(*tiny.joined([*TINY, "--run-dir", str(path)], flags))
 
 
 def rows(path):
@@ -83,15 +83,6 @@ def file_names(path):
     return {file.name for file in path.iterdir()}
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    """Return the folder, stdout and stderr of one tiny run."""
-    path = tmp_path_factory.mktemp("tiny") / "below" / "run"
-    code, out, err = run(path)
-    assert code == 0
-    return path, out, err
-
-
 def masked(out, path):
     """Return the output without what depends on the machine and the weights."""
     out = out.replace(str(path), "RUN").replace(__version__, "VERSION")
@@ -102,8 +93,8 @@ def masked(out, path):
     return re.sub("never loses|loses #", "WORST", out)
 
 
-def test_stdout_shows_the_run_from_banner_to_next_command(tiny, snapshot):
-    path, out, err = tiny
+def test_stdout_shows_the_run_from_banner_to_next_command(tiny_run, snapshot):
+    path, out, err = tiny_run
     assert err == ""
     assert "\033" not in out
     assert "\r" not in out
@@ -111,11 +102,11 @@ def test_stdout_shows_the_run_from_banner_to_next_command(tiny, snapshot):
     assert masked(out, path) == snapshot
 
 
-def test_a_run_leaves_its_settings_machine_and_times(tiny):
-    path, _, _ = tiny
+def test_a_run_leaves_its_settings_machine_and_times(tiny_run):
+    path, _, _ = tiny_run
     assert file_names(path) == FILES
     config = json.loads((path / "config.json").read_text())
-    planned = PRESETS["default"].replace(**smallest.FIELDS)
+    planned = PRESETS["default"].replace(**tiny.FIELDS)
     assert config["config"] == json_records.to_dict(planned)
     assert (config["preset"], config["seed"]) == ("default", 1)
     assert config["command"] == sys.orig_argv
@@ -131,8 +122,8 @@ def test_a_run_leaves_its_settings_machine_and_times(tiny):
     assert parts["train"] >= rows(path)[-1]["seconds"] > 0
 
 
-def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
-    path, _, _ = tiny
+def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny_run):
+    path, _, _ = tiny_run
     metrics = rows(path)
     assert [(row["event"], row["update"], row["env_steps"]) for row in metrics] == [
         ("evaluation", 0, 0),
@@ -148,42 +139,44 @@ def test_metrics_have_a_row_for_each_chunk_and_evaluation(tiny):
     assert (agent.seed, agent.num_updates) == (1, 4)
 
 
-def test_the_same_seed_gives_the_same_bytes_with_and_without_snapshots(tiny, tmp_path):
+def test_the_same_seed_gives_the_same_bytes_with_and_without_snapshots(
+    tiny_run, tmp_path
+):
     path = tmp_path / "run"
     code, out, _ = run(path, "--no-snapshots")
     assert code == 0
     assert ", snapshots, " not in out
     assert file_names(path) == FILES - {"snapshots"}
-    agent, again = (folder / "agent.safetensors" for folder in (tiny[0], path))
+    agent, again = (folder / "agent.safetensors" for folder in (tiny_run[0], path))
     assert agent.read_bytes() == again.read_bytes()
-    assert timeless_rows(tiny[0]) == timeless_rows(path)
+    assert timeless_rows(tiny_run[0]) == timeless_rows(path)
 
 
 @pytest.mark.slow
-def test_a_saved_runs_settings_give_the_same_agent(tiny, tmp_path):
+def test_a_saved_runs_settings_give_the_same_agent(tiny_run, tmp_path):
     """Both its file and its folder do; another seed and a flag change it."""
-    agent = (tiny[0] / "agent.safetensors").read_bytes()
-    for name, saved in (("file", tiny[0] / "config.json"), ("folder", tiny[0])):
+    agent = (tiny_run[0] / "agent.safetensors").read_bytes()
+    for name, saved in (("file", tiny_run[0] / "config.json"), ("folder", tiny_run[0])):
         flags = ["--config", saved, "--quiet", "--run-dir", tmp_path / name]
         assert call(*flags)[0] == 0
         assert (tmp_path / name / "agent.safetensors").read_bytes() == agent
-    flags = ["--config", tiny[0], "--seed", 9, "--num-updates", 2, "--quiet"]
+    flags = ["--config", tiny_run[0], "--seed", 9, "--num-updates", 2, "--quiet"]
     assert call(*flags, "--run-dir", tmp_path / "other")[0] == 0
     first, other = (
         json.loads((folder / "config.json").read_text())
-        for folder in (tiny[0], tmp_path / "other")
+        for folder in (tiny_run[0], tmp_path / "other")
     )
     assert (other["seed"], other["preset"]) == (9, first["preset"])
     first["config"]["run"]["num_updates"] = 2
     assert other["config"] == first["config"]
 
 
-def test_quiet_prints_the_verdict_and_json_one_object(tiny, tmp_path):
+def test_quiet_prints_the_verdict_and_json_one_object(tiny_run, tmp_path):
     code, verdict, err = run(tmp_path / "quiet", "--quiet")
     assert (code, err) == (0, "")
     assert verdict.startswith(("beatable: ", "unbeatable: "))
     assert "update" not in verdict
-    assert verdict in tiny[1]
+    assert verdict in tiny_run[1]
     path = tmp_path / "run"
     code, out, err = run(path, "--json")
     assert (code, err, out.count("\n")) == (0, "", 1)
@@ -410,7 +403,7 @@ def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch)
 
 
 def test_each_evaluation_and_seed_plays_its_own_games():
-    config = smallest.CONFIG
+    config = tiny.CONFIG
     learner = loop.make_learner([config], [0])
     start = next(loop.training_steps(learner, chunks.run_keys([0])))
 
@@ -527,7 +520,7 @@ def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(
 
 @pytest.mark.slow
 def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatch):
-    without_rounds = smallest.joined(
+    without_rounds = tiny.joined(
         CONNECT_4X4, ["--start-share", "0", "--num-updates", "2"]
     )
     path = tmp_path / "run"

@@ -111,9 +111,9 @@ def run_and_kill(path, number, *flags):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole(tiny_run, tmp_path_factory):
     """Return a function that returns the folder of a run that nothing interrupts."""
-    paths = {}
+    paths = {"default": tiny_run[0]}
 
     def run(variant):
         if variant not in paths:
