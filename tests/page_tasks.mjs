@@ -16,6 +16,7 @@ const { countByStones } = await load("corrections.js");
 const { BoardValues, provenText } = await load("board_values.js");
 const { Grades } = await load("grades.js");
 const { movesText } = await load("comparison.js");
+const { Selection } = await load("selection.js");
 
 // The player of an agent's file that is not a table.
 function playerOf(path) {
@@ -116,6 +117,30 @@ const TASKS = {
     const sides = moves.map((move, i) => ({ answer: { move, values: { [move]: values[i] } } }));
     const exact = Object.entries(results).map(([move, value]) => [Number(move), { value }]);
     return movesText(rules, rules.positions(line).at(-1), sides, new Map(exact));
+  },
+
+  // Which files are shown of an agent that learns: before each of them arrives, it has
+  // learned `learned` times more.
+  async shownFiles({ learned }) {
+    const rules = new Rules("tic_tac_toe");
+    const agent = { id: "one", kind: "table" };
+    const arrivals = [];
+    const app = {
+      rules,
+      settings: { choicesFor: () => ({ level: "full", agent: agent.id }) },
+      agents: { for: () => [agent], load: () => new Promise((end) => arrivals.push(end)) },
+      comparison: { reload() {} },
+      changed() {},
+    };
+    const selection = new Selection(app);
+    const shown = [];
+    for (const times of learned) {
+      for (let i = 0; i < times; i += 1) selection.reload(agent.id);
+      arrivals.shift()?.({ id: agent.id, update: null, number: shown.length });
+      await new Promise((resolve) => setTimeout(resolve));
+      shown.push(selection.loaded?.number ?? null);
+    }
+    return { shown, underWay: arrivals.length };
   },
 
   // How many corrections there are for each number of stones.

@@ -10,6 +10,8 @@ export class Selection {
     this.update = null; // number of updates of the selected agent; null: the latest
     this.loaded = null; // the selected agent's file, once it is there
     this.others = new Map(); // by id, loaded agents whose values are shown, too
+    this.isReading = false; // whether `reload` waits for a file
+    this.isOutdated = false; // whether the selected agent learned since it was read
     this.loadSelected = latest(
       () => this.readSelected(),
       (loaded) => {
@@ -114,10 +116,21 @@ export class Selection {
   }
 
   // Load an agent again, which has learned, where it is selected.
-  reload(id) {
+  //
+  // One file at a time: an agent that learns faster than its files are read would never be
+  // shown, since a newer call replaces an older one.
+  async reload(id) {
     this.others.delete(id);
     this.app.comparison.reload(id);
-    if (this.agent?.id === id) this.load();
+    if (this.agent?.id !== id) return;
+    this.isOutdated = true;
+    if (this.isReading) return;
+    this.isReading = true;
+    while (this.isOutdated) {
+      this.isOutdated = false;
+      await this.load();
+    }
+    this.isReading = false;
   }
 
   // The kinds of learned agents of this game: "network", "table".
