@@ -157,9 +157,9 @@ def test_an_answer_is_late(statement, end, write, start):
     quick = start(write())
     process = start(write(f"say(0) if not moves else {statement}", file="late.py"))
     assert [*program.answers_in_turn([process], [()])] == [0]
-    process.answer_seconds = 0.5
+    process.answer_seconds = 0.2
     message = refusal(process, [LINE] * 10**6, others=[quick])
-    assert message == f"no answer within 0.5 s {WHERE}{end}"
+    assert message == f"no answer within 0.2 s {WHERE}{end}"
 
 
 @pytest.mark.parametrize(
