@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import quick
+import tiny
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
@@ -60,8 +61,8 @@ def test_without_a_folder_nothing_is_cached_and_a_line_says_why(
 
 
 CALLS = {
-    "train": lambda agent: jax_ttt.train(1, "table", num_updates=1, eval_games=0),
-    "train_many": lambda agent: jax_ttt.train_many([1], "table", num_updates=1),
+    "train": lambda agent: jax_ttt.train(**tiny.FIELDS),
+    "train_many": lambda agent: jax_ttt.train_many([1], **tiny.FIELDS),
     "load": lambda agent: jax_ttt.load(SHIPPED["table"]),
     "player": lambda agent: jax_ttt.player("random"),
     "new_game": lambda agent: jax_ttt.new_game(agent),
