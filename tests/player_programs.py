@@ -24,6 +24,13 @@ MINIMAX = """
 """Exact play by the tests' own rules: the first of the best moves."""
 FIRST_COLUMN = "say(next(c for c in (1, 2, 0, 3) if moves.count(c) < 4))"
 """A player of `connect_4x4`: the first column that is not full, from the middle."""
+DEAF = """
+import signal
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+get(), get(), time.sleep(600)
+"""
+"""The whole code of a program that ignores signals, `quit` and the end of its input."""
 
 _START = """
 import os, sys, time
@@ -112,13 +119,20 @@ class PlayerProgram:
         told = [lines for lines in self.told() if lines[:1] == [f"{game} {seat}"]]
         return [[line for line in lines[1:] if line != "quit"] for lines in told]
 
+    def wait_until_asked(self) -> None:
+        """Wait until a process has got a position."""
+        deadline = time.monotonic() + 120
+        while not any(len(lines) > 1 for lines in self.told()):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
     def left_running(self) -> list[int]:
         """Return which processes, with their children, go on; then end these.
 
         The kernel may need a moment to end a process.
         """
         numbers = [int(path.stem) for path in self.folder.iterdir()]
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while (left := [*filter(_is_running, numbers)]) and time.monotonic() < deadline:
             time.sleep(0.02)
         for number in left:

@@ -1,15 +1,13 @@
 """The parts that commands share: help, defaults, errors. See also `test_refused.py`."""
 
+import contextlib
 import dataclasses
+import io
 import itertools
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-import as_users
 import commands
 import jax
 import pytest
@@ -59,15 +57,6 @@ def test_an_absent_device_is_refused(kind, capsys):
     assert err.count("\n") == 1
     assert err.startswith("error: --device must be auto or ")
     assert f"got '{kind}'" in err
-
-
-@pytest.mark.fault
-def test_an_absent_platform_is_refused(tmp_path):
-    done = as_users.run("train", cwd=tmp_path, JAX_PLATFORMS="banana")
-    as_users.assert_refused(done, "JAX_PLATFORMS must name platforms that this machine")
-    assert "got 'banana': unset it, or set it to cpu" in done.err
-    assert done.err.count("\n") == 1
-    assert not any(tmp_path.iterdir())
 
 
 def test_the_version_is_printed(capsys):
@@ -336,36 +325,17 @@ def flag_helps(text):
 
 @pytest.fixture(scope="module")
 def helps():
-    """Return the help of each command at two widths, by one process without JAX."""
-    code = """
-import contextlib, io, json, os, sys
-import commands
-from jax_ttt.__main__ import COMMANDS
-texts = {}
-for command in COMMANDS:
-    texts[command] = {}
-    for width in (80, 120):
-        os.environ["COLUMNS"] = str(width)
-        out = io.TextIOWrapper(io.BytesIO(), "utf-8")
-        with contextlib.redirect_stdout(out):
-            assert commands.run(commands.module_of(command), ["--help"]) == 0
-        out.flush()
-        texts[command][width] = out.buffer.getvalue().decode()
-assert not {"jax", "pgx"} & sys.modules.keys()
-print(json.dumps(texts))
-"""
-    tests = Path(str(commands.__file__)).parent
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=as_users.environment(
-            PYTHONPATH=f"{as_users.ROOT}{os.pathsep}{tests}",
-            PYTHONIOENCODING="utf-8",
-        ),
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
+    """Return the help of each command at two widths."""
+    texts = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for command, width in itertools.product(COMMANDS, ("80", "120")):
+            patch.setenv("COLUMNS", width)
+            out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+            with contextlib.redirect_stdout(out):
+                assert commands.run(commands.module_of(command), ["--help"]) == 0
+            out.seek(0)
+            texts.setdefault(command, {})[width] = out.read()
+    return texts
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -2,38 +2,64 @@
 
 import ast
 import importlib
+import json
+import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import as_users
-import pytest
 
 import jax_ttt
 
+WITHOUT_JAX = """
+import contextlib, io, json, os, sys
 
-def printed_words(code):
-    """Return what code prints in a process of its own, as this one has imported JAX."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=as_users.environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
-def test_the_package_and_its_settings_load_no_jax():
-    code = """
-import sys
+HEAVY = {"jax", "flax", "pgx", "optax"}
 before = set(sys.modules)
 import jax_ttt
-print(*{name.partition(".")[0] for name in set(sys.modules) - before})
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps(sorted(loaded - {*sys.stdlib_module_names})))
+
 jax_ttt.Config, jax_ttt.PRESETS, jax_ttt.Refused, dir(jax_ttt)
-assert not {"jax", "numpy", "pgx"} & sys.modules.keys()
+import jax_ttt.cli
+assert not (HEAVY | {"numpy"}) & sys.modules.keys()
+
+import commands
+from jax_ttt.__main__ import COMMANDS
+for command in COMMANDS:
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert commands.run(commands.module_of(command), ["--help"]) == 0
+    assert f"python -m jax_ttt.{command}" in out.getvalue()
+assert not HEAVY & sys.modules.keys()
+
+from pathlib import Path
+web, folder = commands.module_of("web"), Path("page")
+with contextlib.redirect_stderr(io.StringIO()):
+    assert commands.run(web, ["--port", "70000"]) == 2
+assert "starlette" not in sys.modules
+assert commands.run(web, ["--export", str(folder)]) == 0
+from jax_ttt.web import agent_files, app, training_thread
+files = agent_files.AgentCollection(folder)
+app.make_app(files, training_thread.Training(files, None), ["localhost"])
+assert files.list_agents()[0]
+assert not HEAVY & sys.modules.keys()
 """
-    assert {*printed_words(code)} - {*sys.stdlib_module_names} == {"jax_ttt"}
+
+
+def test_the_package_its_settings_helps_and_page_load_no_jax(tmp_path):
+    """In a process of its own, as this one has imported JAX."""
+    tests = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_JAX],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=as_users.environment(PYTHONPATH=f"{as_users.ROOT}{os.pathsep}{tests}"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout.splitlines()[0]) == ["jax_ttt"]
 
 
 def test_programs_and_type_checkers_see_the_same_names():
@@ -52,27 +78,15 @@ def test_programs_and_type_checkers_see_the_same_names():
         assert getattr(jax_ttt, name) is value
 
 
-def test_the_module_of_a_command_never_replaces_the_function_of_its_name():
-    code = """
-import importlib, warnings
-warnings.simplefilter("error")
-import jax_ttt.train
-warnings.simplefilter("default")  # of other packages
-from jax_ttt import train
-assert train is jax_ttt.train
-print(train.__module__, importlib.import_module("jax_ttt.train").COMMAND.module)
-"""
-    assert printed_words(code) == ["jax_ttt.api.train", "jax_ttt.train"]
+def test_the_module_of_a_command_never_replaces_the_function_of_its_name(monkeypatch):
+    monkeypatch.delitem(sys.modules, "jax_ttt.train", raising=False)
+    module = importlib.import_module("jax_ttt.train")
+    assert module.COMMAND.module == "jax_ttt.train"
+    assert jax_ttt.train.__module__ == "jax_ttt.api.train"
 
 
-@pytest.mark.slow
 def test_public_names_stay_what_they_are_when_all_modules_are_imported():
-    code = """
-import importlib, pkgutil
-import jax_ttt
-values = {name: getattr(jax_ttt, name) for name in jax_ttt.__all__}
-for module in pkgutil.walk_packages(jax_ttt.__path__, "jax_ttt."):
-    importlib.import_module(module.name)
-print(*[name for name in values if getattr(jax_ttt, name) is not values[name]])
-"""
-    assert printed_words(code) == []
+    values = {name: getattr(jax_ttt, name) for name in jax_ttt.__all__}
+    for module in pkgutil.walk_packages(jax_ttt.__path__, "jax_ttt."):
+        importlib.import_module(module.name)
+    assert {name: getattr(jax_ttt, name) for name in values} == values

@@ -1,9 +1,7 @@
 """`python -m jax_ttt`, and the script `jax-ttt`: they list and run the commands."""
 
 import importlib
-import shlex
 import subprocess
-from pathlib import Path
 
 import as_users
 import pytest
@@ -32,43 +30,44 @@ def test_the_version_is_printed(monkeypatch, capsys):
     assert capsys.readouterr().out == f"jax_ttt {__version__}\n"
 
 
-@pytest.fixture(scope="module")
-def script():
+@pytest.fixture
+def script(monkeypatch, capsys):
     """Return the script that completes commands in a shell."""
-    done = as_users.run("__main__", "--completion", cwd=Path.cwd())
-    assert (done.code, done.err) == (0, "")
-    return done.out
-
-
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        (["s"], ["sweep"]),
-        (["--v"], ["--version"]),
-        (["train", "--back"], ["--backup", "--backward"]),
-        (["train", "--no-back"], ["--no-backward"]),
-        (["train", "--backup", "t"], ["two-ply"]),
-        (["web", "--expo"], ["--export"]),
-        (["web", "--no-o"], []),  # --open is off unless it is given
-        (["sweep", "--seed-x"], []),
-        (["evaluate", "runs/"], []),  # the shell then completes files
-    ],
-)
-def test_a_shell_completes_commands_flags_and_values(script, words, completed):
-    line = shlex.join(["jax-ttt", *words])
-    asked = f"COMP_WORDS=({line}) COMP_CWORD={len(words)}\n_jax_ttt\n"
-    shown = 'printf "%s\\n" "${COMPREPLY[@]}"'
-    done = subprocess.run(
-        ["bash", "-c", f"{script}\n{asked}{shown}"], capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == completed
+    assert run(monkeypatch, "--completion") == 0
+    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [("runs nowhere", "nowhere: no such folder"), ("web --port -1", "--port")],
 )
-def test_the_first_word_runs_the_command_of_this_name(words, message, tmp_path):
-    done = as_users.run("__main__", *words.split(), cwd=tmp_path)
-    as_users.assert_refused(done, message)
+def test_the_first_word_runs_the_command_of_this_name(words, message):
+    as_users.assert_refused(as_users.run_here("__main__", *words.split()), message)
+
+
+# Each line of words and the words that a shell offers for the last one.
+COMPLETED = {
+    "s": ["sweep"],
+    "--v": ["--version"],
+    "train --back": ["--backup", "--backward"],
+    "train --no-back": ["--no-backward"],
+    "train --backup t": ["two-ply"],
+    "web --expo": ["--export"],
+    "web --no-o": [],  # --open is off unless it is given
+    "sweep --seed-x": [],
+    "evaluate runs/": [],  # the shell then completes files
+}
+
+
+def test_a_shell_completes_commands_flags_and_values(script):
+    lines = [script]
+    for words in COMPLETED:
+        number = len(words.split())
+        lines.append(f"COMP_WORDS=(jax-ttt {words}) COMP_CWORD={number}; _jax_ttt")
+        lines.append('echo "${COMPREPLY[*]}"')
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    completed = [line.split() for line in done.stdout.splitlines()]
+    assert completed == [*COMPLETED.values()]

@@ -121,6 +121,16 @@ SAFETENSORS = {
     **FOREIGN,
 }
 
+# A checkpoint is read by the same functions.
+CHECKPOINT = {
+    name: SAFETENSORS[name]
+    for name in (
+        *("cut in half", "without its last byte", "a changed byte", "a huge shape"),
+        *("no tensor", "no description", "a description that is a list"),
+        *("nothing", "a pickle", "an empty object"),
+    )
+}
+
 # --- JSON: settings, metrics, a sweep ------------------------------------------------
 
 
@@ -239,7 +249,7 @@ READERS = {
 DAMAGES = {
     "agent.safetensors": SAFETENSORS,
     "config.json": CONFIG,
-    "checkpoint-4.safetensors": SAFETENSORS,
+    "checkpoint-4.safetensors": CHECKPOINT,
     "metrics.jsonl": METRICS,
     "sweep.jsonl": SWEPT,
 }

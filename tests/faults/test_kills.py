@@ -3,7 +3,6 @@
 Each continues as if nothing had happened: the same bytes, the same files.
 """
 
-import itertools
 import json
 import os
 import random
@@ -25,35 +24,37 @@ SMALL = "train --num-envs 8 --hidden-size 8 --eval-games 0 --precision float32 -
 LONG = f"{SMALL} --num-updates 6000 --eval-every 75 --checkpoint-every 0.02"
 SHORT = f"{SMALL} --num-updates 4 --eval-every 2 --checkpoint-every 0.000001"
 SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json"
-MANY, FEW = "--num-seeds 60 --num-updates 20", "--num-seeds 3 --num-updates 8"
+FEW = "--num-seeds 3 --num-updates 8"
 BLOCKS = "--num-seeds 20 --num-updates 20 --at-once 4"
+NUM_KILLS = 6
 ONE_THREAD = {"NPROC": "1"}
 
-# Python runs a module of this name at its start. It kills the process before the event
-# `KILL_AT`, counted from 1: a file or folder below `KILL_IN` that is opened to write,
-# made, renamed or removed, or any fsync, before which the written bytes are there.
-KILLS = """
-import os, signal, sys
+# Python runs a module of this name at its start. Before each event that changes the
+# current folder it copies this to the folder `COPIES`: a kill would leave the files as
+# they are then. Events are a file or folder that is opened to write, made, renamed or
+# removed, and any fsync, before which the written bytes are there.
+COPYING = """
+import os, shutil, sys
 
-left, folder = int(os.environ["KILL_AT"]), os.environ["KILL_IN"]
+folder, copies, number = os.getcwd(), os.environ["COPIES"], 0
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link")
 
 
-def count():
-    global left
-    left -= 1
-    if left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
+def copy():
+    global number
+    number += 1
+    shutil.copytree(folder, f"{copies}/{number}")
 
 
 def hook(event, args):
     if event in CHANGES or event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR):
-        if isinstance(args[0], str) and os.path.abspath(args[0]).startswith(folder):
-            count()
+        name = os.path.abspath(args[0]) if isinstance(args[0], str) else ""
+        if name.startswith(folder + os.sep):
+            copy()
 
 
 def fsync(handle, real=os.fsync):
-    count()
+    copy()
     real(handle)
 
 
@@ -166,10 +167,10 @@ def kill_later(process, moment, file):
 
 
 def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
-    """At twenty random moments."""
+    """At random moments."""
     expected = whole(f"{LONG} --run-dir run", **ONE_THREAD) / "run"
     draw, num_kills, run = random.Random(0), 0, tmp_path / "run"
-    while num_kills < 20:
+    while num_kills < NUM_KILLS:
         process = as_users.start(next_run(LONG, run), cwd=tmp_path, **ONE_THREAD)
         code = kill_later(process, draw.uniform(0, 0.25), lambda: run / "metrics.jsonl")
         num_kills += code != 0
@@ -181,39 +182,37 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
     assert_same_run(run, expected)
 
 
-@pytest.mark.parametrize(
-    ("flags", "kills"),
-    [pytest.param(MANY, 20, id="alone"), pytest.param(BLOCKS, 20, id="blocks")],
-)
-def test_a_sweep_that_is_killed_again_and_again_ends_the_same(
-    flags, kills, whole, tmp_path
-):
+def test_a_sweep_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
     """At random moments; a block that is not finished is trained again."""
-    expected = sweep_in(whole(f"{SWEEP} {flags}"))
+    expected = sweep_in(whole(f"{SWEEP} {BLOCKS}"))
     draw, num_kills = random.Random(0), 0
-    while num_kills < kills:
-        process = as_users.start(next_sweep(flags, tmp_path), cwd=tmp_path)
+    while num_kills < NUM_KILLS:
+        process = as_users.start(next_sweep(BLOCKS, tmp_path), cwd=tmp_path)
         code = kill_later(process, draw.uniform(0, 0.1), lambda: sweep_in(tmp_path))
         num_kills += code != 0
         if code == 0:
             assert_same_sweep(tmp_path, expected)
             shutil.rmtree(tmp_path / "runs")
-    done = as_users.run(next_sweep(flags, tmp_path), cwd=tmp_path)
+    done = as_users.run(next_sweep(BLOCKS, tmp_path), cwd=tmp_path)
     assert done.code == 0, done.err
     assert_same_sweep(tmp_path, expected)
 
 
-@pytest.fixture(scope="module")
-def killing(tmp_path_factory):
-    """Return a function: the variables that kill a process before a write."""
-    site = tmp_path_factory.mktemp("site")
-    (site / "sitecustomize.py").write_text(KILLS)
-    path = os.pathsep.join([str(site), str(as_users.ROOT)])
-    return lambda number, folder: {
-        "PYTHONPATH": path,
-        "KILL_AT": number,
-        "KILL_IN": str(folder),
-    }
+@pytest.fixture
+def copied(whole, tmp_path):
+    """Return a function that runs a command as `whole`.
+
+    Its results are the folder and the copies of it that kills would have left.
+    """
+    (tmp_path / "sitecustomize.py").write_text(COPYING)
+    path = os.pathsep.join([str(tmp_path), str(as_users.ROOT)])
+    copies = tmp_path / "copies"
+
+    def run(line):
+        folder = whole(line, PYTHONPATH=path, COPIES=copies)
+        return folder, [copies / str(n + 1) for n in range(len(os.listdir(copies)))]
+
+    return run
 
 
 def add_half_a_line(file):
@@ -223,46 +222,28 @@ def add_half_a_line(file):
             lines.write(b'{"event": "ev')
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_a_run_that_is_killed_before_a_write_ends_the_same(
-    part, whole, killing, tmp_path
-):
-    """Each part tries every fourth write."""
-    expected = whole(f"{SHORT} --run-dir run") / "run"
-    for number in itertools.count(1 + part, 4):
-        run = tmp_path / f"run{number}"
-        line = f"{SHORT} --run-dir {run}"
-        done = as_users.run(line, cwd=tmp_path, **killing(number, run))
-        if done.code == 0:  # it has fewer writes
-            assert number > 20
-            break
-        assert done.code == -signal.SIGKILL, done
+def test_a_run_that_is_killed_before_a_write_ends_the_same(copied):
+    folder, copies = copied(f"{SHORT} --run-dir run")
+    assert len(copies) > 20
+    for run in (copy / "run" for copy in copies):
         if (run / "agent.safetensors").exists():
             jax_ttt.load(run)
         else:
             add_half_a_line(run / "metrics.jsonl")
         done = as_users.run_here(next_run(SHORT, run))
         assert done.code == 0, done
-        assert_same_run(run, expected)
+        assert_same_run(run, folder / "run")
 
 
-def test_a_sweep_that_is_killed_before_a_write_ends_the_same(
-    whole, killing, tmp_path, monkeypatch
-):
-    expected = sweep_in(whole(f"{SWEEP} {FEW}"))
-    for number in itertools.count(1):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        monkeypatch.chdir(folder)
-        done = as_users.run(f"{SWEEP} {FEW}", cwd=folder, **killing(number, folder))
-        if done.code == 0:  # it has fewer writes
-            assert number > 5
-            break
-        assert done.code == -signal.SIGKILL, done
-        add_half_a_line(sweep_in(folder))
-        line = next_sweep(FEW, folder)
+def test_a_sweep_that_is_killed_before_a_write_ends_the_same(copied, monkeypatch):
+    folder, copies = copied(f"{SWEEP} {FEW}")
+    assert len(copies) > 5
+    for copy in copies:
+        monkeypatch.chdir(copy)
+        add_half_a_line(sweep_in(copy))
+        line = next_sweep(FEW, copy)
         if "resume" not in line:
-            shutil.rmtree(folder / "runs", ignore_errors=True)
+            shutil.rmtree(copy / "runs", ignore_errors=True)
         done = as_users.run_here(line)
         assert done.code == 0, done
-        assert_same_sweep(folder, expected)
+        assert_same_sweep(copy, sweep_in(folder))

@@ -59,7 +59,7 @@ def test_a_folder_belongs_to_one_run(start, tmp_path, monkeypatch):
     kill(first)
     # The folder of a killed process is free.
     resumed = start("train --quiet --resume run", "run/metrics.jsonl")
-    refused = as_users.run("train --quiet --resume run", cwd=tmp_path)
+    refused = as_users.run_here("train --quiet --resume run")
     as_users.assert_refused(refused, str(resumed.pid))
     resumed.send_signal(signal.SIGTERM)
     resumed.communicate(timeout=60)
@@ -76,7 +76,7 @@ def test_one_of_two_runs_that_start_together_is_refused(tmp_path):
     assert sorted(codes) == [0, 2], texts
     as_users.assert_refused(as_users.Done(2, *texts[codes.index(2)]), "run")
     assert not (tmp_path / "run/.lock").exists()
-    assert as_users.run(f"{line} alone", cwd=tmp_path).code == 0
+    assert as_users.run_here(line, tmp_path / "alone").code == 0
     agents = [tmp_path / name / "agent.safetensors" for name in ("run", "alone")]
     assert agents[0].read_bytes() == agents[1].read_bytes()
 
@@ -91,6 +91,5 @@ def test_a_sweep_belongs_to_one_process(start, tmp_path, monkeypatch):
     assert path.read_bytes().startswith(before)
     kill(first)
     resumed = start(f"sweep --resume {path}", "runs/*.jsonl")
-    third = as_users.run("sweep --resume", path, cwd=tmp_path)
-    as_users.assert_refused(third, path.name)
+    as_users.assert_refused(as_users.run_here("sweep --resume", path), path.name)
     kill(resumed)

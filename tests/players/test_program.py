@@ -18,8 +18,8 @@ from jax_ttt.players.program import ProgramCopy
 
 LINE = (4, 0)
 WHERE = "after the moves 4 0"
-SOON = 30.0
-"""Seconds in which a program starts and answers on a busy machine."""
+SOON = 60.0
+"""Seconds after which a program that hangs is ended."""
 
 
 @pytest.fixture(autouse=True)
@@ -114,10 +114,10 @@ def test_answers_have_the_order_of_the_lines(copies, data):
     assert [*program.answers_in_turn(copies[:number], lines)] == [*map(sum, lines)]
 
 
-def refusal(process, lines=((), LINE)):
-    """Return why the answers of a program are refused."""
+def refusal(process, lines, others=()):
+    """Return why the answers of a program are refused, beside other copies."""
     with pytest.raises(PlayerError) as error:
-        list(program.answers_in_turn([process], lines))
+        list(program.answers_in_turn([process, *others], lines))
     message = str(error.value)
     assert message.startswith("NAME: ")
     assert "\n" not in message
@@ -127,37 +127,25 @@ def refusal(process, lines=((), LINE)):
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ("hello", "'hello'"),
-        ("4 5", "'4 5'"),
-        ("4\n5", r"'4\n5'"),
-        ("4\n\n", r"'4'"),
-        ("", "''"),
-        ("-1", "'-1'"),
-        ("4.0", "'4.0'"),
-        ("\N{SUPERSCRIPT TWO}", "'\N{SUPERSCRIPT TWO}'"),
-        ("\N{ARABIC-INDIC DIGIT TWO}", "'\N{ARABIC-INDIC DIGIT TWO}'"),
-        ("x" * 61, f"'{'x' * 60}...'"),
-        ("7" * 5000, f"'{'7' * 60}...'"),
+        (b"hello\n", "'hello'"),
+        (b"4 5\n", "'4 5'"),
+        (b"4\n5\n", r"'4\n5'"),
+        (b"\n", "''"),
+        (b"-1\n", "'-1'"),
+        (b"4.0\n", "'4.0'"),
+        ("\N{SUPERSCRIPT TWO}\n".encode(), "'\N{SUPERSCRIPT TWO}'"),
+        (b"\xff\n", "'\N{REPLACEMENT CHARACTER}'"),
+        (b"7" * 5000 + b"\n", f"'{'7' * 60}...'"),
     ],
 )
 def test_an_answer_is_one_number(said, shown, write, start):
     written = write(f"""
-    sys.stdout.reconfigure(encoding="utf8")
-    say({said!r} if moves else 3)
+    sys.stdout.buffer.write({said!r} if moves else b" \\t007\\r\\n")
+    sys.stdout.flush()
     """)
-    assert refusal(start(written)) == f"answered {shown}, not one move, {WHERE}"
-
-
-def test_blanks_around_a_number_and_zeros_before_it_do_not_matter(write, start):
-    process = start(write('say(" \\t007\\r")'))
+    process = start(written)
     assert [*program.answers_in_turn([process], [()])] == [7]
-
-
-def test_bytes_that_are_no_text_are_shown_somehow(write, start):
-    written = write("sys.stdout.buffer.write(bytes([0xFF, 10])); sys.stdout.flush()")
-    message = refusal(start(written), [()])
-    shown = "'\N{REPLACEMENT CHARACTER}'"
-    assert message == f"answered {shown}, not one move, before the first move"
+    assert refusal(process, [LINE]) == f"answered {shown}, not one move, {WHERE}"
 
 
 @pytest.mark.parametrize(
@@ -165,26 +153,13 @@ def test_bytes_that_are_no_text_are_shown_somehow(write, start):
     [("get()", ""), ('print(42, end="", flush=True)', "; it said only '42'")],
 )
 def test_an_answer_is_late(statement, end, write, start):
-    process = start(
-        write(f"""
-    say(0) if not moves else {statement}
-    """)
-    )
+    """It is seen while another copy answers."""
+    quick = start(write())
+    process = start(write(f"say(0) if not moves else {statement}", file="late.py"))
     assert [*program.answers_in_turn([process], [()])] == [0]
-    process.answer_seconds = 0.1
-    begin = time.monotonic()
-    message = refusal(process, [LINE])
-    assert 0.1 <= time.monotonic() - begin < 5
-    assert message == f"no answer within 0.1 s {WHERE}{end}"
-
-
-def test_a_late_copy_is_seen_while_another_one_answers(write, start):
-    """As long as the other one has something to do."""
-    quick = start(write(), seconds=SOON)
-    silent = start(write("get()", file="silent.py"), seconds=0.5)
-    lines = [(), *[LINE] * 10**6]
-    with pytest.raises(PlayerError, match=r"within 0\.5 s before the first move"):
-        list(program.answers_in_turn([silent, quick], lines))
+    process.answer_seconds = 0.2
+    message = refusal(process, [LINE] * 10**6, others=[quick])
+    assert message == f"no answer within 0.2 s {WHERE}{end}"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +167,6 @@ def test_a_late_copy_is_seen_while_another_one_answers(write, start):
     [
         ("sys.exit()", "ended with exit code 0"),
         ("sys.exit('one\\ntwo\\n\\n')", "ended with exit code 1 (two)"),
-        ("sys.exit('x' * 999)", f"ended with exit code 1 ({'x' * 200})"),
         ("1 / 0", "ended with exit code 1 (ZeroDivisionError: division by zero)"),
         ("os.kill(os.getpid(), 9)", "was ended by SIGKILL"),
         ("os.kill(os.getpid(), 36)", "was ended by signal 36"),
@@ -247,39 +221,17 @@ def test_what_a_program_can_not_be_started_from(tmp_path, start):
         start([str(tmp_path / "none")])
 
 
-def wait_until_asked(written):
-    deadline = time.monotonic() + SOON
-    while not all(len(lines) > 1 for lines in written.told() or [[]]):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
+@pytest.mark.slow
 def test_a_program_that_does_not_listen_is_ended_with_its_children(write, start):
-    written = write(
-        code="""
-import signal
-for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-    signal.signal(number, signal.SIG_IGN)
-get(), get(), time.sleep(600)
-""",
-        keeps_output=True,
-    )
+    """It has a second to end by itself."""
+    written = write(code=player_programs.DEAF, keeps_output=True)
     process = start(written)
     process.ask(())
-    wait_until_asked(written)
+    written.wait_until_asked()
     begin = time.monotonic()
     process.end()
-    assert 0.9 < time.monotonic() - begin < 10, "it has a second to end by itself"
+    assert time.monotonic() - begin > 0.9
     assert written.left_running() == []
-
-
-def test_a_program_has_time_to_end_by_itself(write, start, tmp_path):
-    path = tmp_path / "saved"
-    code = f"get(); get(); say(0); get(); time.sleep(0.2); open({str(path)!r}, 'w')"
-    process = start(write(code=code))
-    assert [*program.answers_in_turn([process], [()])] == [0]
-    process.end()
-    assert path.exists()
 
 
 @pytest.mark.slow
@@ -287,7 +239,7 @@ def test_a_program_ends_with_its_object(write):
     written = write("time.sleep(600)")
     process = ProgramCopy("NAME", written.command, "tic_tac_toe", "first", SOON)
     process.ask(())
-    wait_until_asked(written)
+    written.wait_until_asked()
     del process
     gc.collect()
     assert written.left_running() == []
@@ -297,11 +249,13 @@ def test_a_program_ends_with_its_object(write):
 def test_a_program_ends_with_the_interpreter(write):
     written = write("time.sleep(600)")
     code = (
-        "import sys, time; from jax_ttt.players.program import ProgramCopy;"
+        "import sys; from jax_ttt.players.program import ProgramCopy;"
         f"kept = ProgramCopy('NAME', {written.command!r}, 'tic_tac_toe', 'first', 9.0);"
-        "kept.ask(()); time.sleep(0.5); sys.exit(7)"
+        "kept.ask(()); sys.stdin.read(); sys.exit(7)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 7
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as ours:
+        written.wait_until_asked()
+    assert ours.returncode == 7
     assert written.left_running() == []
 
 

@@ -3,7 +3,6 @@
 import itertools
 import re
 import sys
-import time
 from typing import Any
 
 import jax
@@ -59,8 +58,7 @@ def board_of(line):
         (f"  {PYTHON} a 'b c' \"d\"", [PYTHON, "a", "b c", "d"]),
         ("PATH WITH SPACES", ["PATH WITH SPACES"]),
         ("'PATH WITH SPACES' a", ["PATH WITH SPACES", "a"]),
-        ("sh -c 'a | b; c'", ["sh", "-c", "a | b; c"]),
-        ("sh a:b:c", ["sh", "a:b:c"]),
+        ("sh -c 'a | b:c'", ["sh", "-c", "a | b:c"]),
     ],
 )
 def test_a_command_is_split_into_words(command, words, tmp_path):
@@ -77,12 +75,10 @@ def test_a_command_is_split_into_words(command, words, tmp_path):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("program:", "program needs a command after it: program:COMMAND"),
         ("program", "program needs a command after it: program:COMMAND"),
         ("program: ", "program needs a command after it: program:COMMAND"),
         ("program:sh -c 'a", "No closing quotation"),
         ("program:no-such-program x", "no-such-program: no such program"),
-        ("program:./none", "./none: no such program"),
         ("program:A=1 sh", "A=1: no such program"),
         ("program:./text", "./text: not executable; name its interpreter too, such"),
         ("program:.", ".: is a folder"),
@@ -120,14 +116,19 @@ def assert_asked_once(written, seat, env_id, expected, to_board):
 
 
 def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, boards):
-    written = write(player_programs.MINIMAX)
-    player = make(written, copies=2)
+    """The number of answers is shown meanwhile."""
+    shown, written = {}, write()
+
+    def say(text):
+        shown[text] = sum(map(len, written.asked("first")))
+
+    player = make(written, say=say)
     assert (player.note, player.is_deterministic) == ("", True)
     assert not isinstance(player, ProgramPlayer)
     assert player.policy is not None
     for position in host_tree.decisions.tolist():
         (move,) = np.flatnonzero(player.policy[position])
-        assert [move] == rules.first_best(boards[position])
+        assert move == rules.moves(boards[position])[0]
     undecided = [board for board in boards if rules.moves(board)]
     total = num_again = 0
     for seat, stone in STONES.items():
@@ -140,8 +141,13 @@ def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, bo
         num_again += len(check)
     assert total == 4520
     assert player.asked_twice == num_again / total
-    assert len(written.told()) == 8, "two copies and two new ones, in each seat"
+    assert len(written.told()) == 4, "a copy and a new one, in each seat"
     assert all(lines[-1] == "quit" for lines in written.told())
+    asking = f"asking {written.name} as"
+    assert f"{asking} O: 2,000 positions" in shown
+    for number in range(0, 2500, 100):
+        # It may have been asked for the next one.
+        assert shown[f"{asking} X: {number:,} positions"] in (number, number + 1)
 
 
 def four_of(line):
@@ -203,7 +209,6 @@ def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
     ("answer", "env_id"),
     [
         ("say(sorted({*range(9)} - {*moves})[os.getpid() % (9 - len(moves))])", "ttt"),
-        ("import random; say(random.choice([*{*range(9)} - {*moves}]))", "ttt"),
         # The order of the moves.
         ("say((min if sum(moves[:1]) % 2 else max)({*range(9)} - {*moves}))", "ttt"),
         (
@@ -211,20 +216,14 @@ def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
             "[-1 if len(moves) == 4 and moves[1] < moves[3] else 0])",
             "connect_4x4",
         ),
-        # The number of the positions that it was asked before.
-        (
-            "n = globals().setdefault('n', 0) + 1;"
-            "say((min if n % 2 else max)({*range(9)} - {*moves}))",
-            "ttt",
-        ),
-        # The same, but only in the first position of a game.
+        # The number of the positions that it was asked before, in the first position.
         (
             "n = globals().setdefault('n', 0); n += 1;"
             "say(8 if n > 1 and not moves else min({*range(9)} - {*moves}))",
             "ttt",
         ),
     ],
-    ids=["process", "chance", "order", "order-4x4", "history", "opening"],
+    ids=["process", "order", "order-4x4", "history"],
 )
 def test_a_program_that_answers_differently_is_noticed(answer, env_id, write):
     written = write(answer)
@@ -280,56 +279,11 @@ def test_an_illegal_move_is_refused_with_the_position(write):
 
 
 def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
-    written = write("time.sleep(2.2) if moves == [8] else None; say(len(moves))")
-    # Python has to start in this time.
-    player = make(written, in_advance=False, answer_seconds=2.0)
-    legal = [range(9)]
-    player.ask([(0, 1, 2)], legal)  # it has started
+    """The program would answer the first position when it gets the second one."""
+    written = write("moves == [8] and get(); say(len(moves))")
+    player = make(written, in_advance=False, answer_seconds=0.5)
     with pytest.raises(PlayerError, match="no answer within"):
-        player.ask([(8,)], legal)
-    player.copies.options = ProgramOptions(answer_seconds=30.0)
-    assert player.ask([(0, 1, 2)], legal) == [3]
+        player.ask([(8,)], [range(9)])
+    player.copies.options = ProgramOptions(answer_seconds=60.0)
+    assert player.ask([(0, 1, 2)], [range(9)]) == [3]
     player.close()
-
-
-def test_the_number_of_answers_is_shown_meanwhile(write):
-    """Not before the program has answered."""
-    shown, written = [], write()
-
-    def say(text):
-        shown.append((text, sum(map(len, written.asked("first")))))
-
-    make(written, say=say)
-    texts = [text for text, _ in shown]
-    assert texts[0] == f"asking {written.name} as X: 0 positions"
-    assert f"asking {written.name} as X: 2,400 positions" in texts
-    assert f"asking {written.name} as O: 2,000 positions" in texts
-    for text, num_asked in shown[:24]:
-        number = int(re.findall(r"([\d,]+) positions", text)[0].replace(",", ""))
-        assert number - 5 <= num_asked <= number + 5
-
-
-# Which reaches 9,857 positions of `connect_5x4`.
-COLUMNS = "say(next(c for c in (2, 1, 4, 0, 3) if moves.count(c) < 4))"
-
-
-@pytest.mark.slow
-def test_a_program_is_asked_quickly(write, capsys):
-    """4,520 positions in 5 s, and 10,000 in 10 s, on a machine that is idle."""
-    seconds = {}
-    for env_id, answer, count in (
-        ("tic_tac_toe", player_programs.MINIMAX, 4520),
-        ("connect_5x4", COLUMNS, 9857),
-    ):
-        make(write(answer, file=f"{env_id}-1.py"), env_id)  # which compiles
-        written = write(answer, file=f"{env_id}-2.py")
-        begin = time.perf_counter()
-        player = make(written, env_id)
-        seconds[env_id] = time.perf_counter() - begin
-        assert player.is_deterministic
-        asked = [written.asked(seat, env_id)[0] for seat in STONES]
-        assert sum(map(len, asked)) == count
-    with capsys.disabled():
-        print(f"\nseconds in which a program is asked: {seconds}")
-    assert seconds["tic_tac_toe"] < 4 * 5
-    assert seconds["connect_5x4"] < 4 * 10

@@ -18,9 +18,14 @@ from jax_ttt.runtime import pytrees
 from jax_ttt.training import chunks, loop, many_agents, run_state
 from jax_ttt.training.many_agents import Job
 
-CONFIG = Config.of(
-    num_envs=64, hidden_size=32, num_updates=6, eval_every=6, eval_games=0
-)
+FIELDS = {
+    "num_envs": 9,
+    "hidden_size": 8,
+    "num_updates": 6,
+    "eval_every": 6,
+    "eval_games": 0,
+}
+CONFIG = Config.of(**FIELDS)
 REPLAY = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
 TABLE = CONFIG.replace(network="table", learning_rate=0.5)
 SEEDS = range(4)
@@ -127,10 +132,12 @@ def test_a_state_continues_on_another_number_of_devices(spread):
 
 def test_one_agent_trains_on_one_device_with_any_number_of_games(tmp_path):
     """The tests' process has eight devices."""
-    flags = "--num-envs 9 --hidden-size 8 --num-updates 2 --eval-every 2 --quiet"
+    flags = ["--preset", "plain", "--quiet"]
+    for name, value in FIELDS.items():
+        flags += [f"--{name.replace('_', '-')}", str(value)]
     latest = []
     for devices in ("1", "all"):
-        words = [*flags.split(), "--devices", devices, "--run-dir"]
+        words = [*flags, "--devices", devices, "--run-dir"]
         path = tmp_path / devices
         assert commands.run(commands.module_of("train"), [*words, str(path)]) == 0
         latest.append(checkpoint.newest_checkpoint(RunFolder(path)).tensors)
