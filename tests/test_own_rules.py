@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tiny
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
@@ -28,7 +29,6 @@ from jax_ttt import flags
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.game_facts import GAMES, move_name
 from jax_ttt.config.settings import Config
-from jax_ttt.files import run_folder
 from jax_ttt.games import like_check, pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.line_games import LineGame
@@ -136,29 +136,19 @@ def first_legal(key, env_state):
     return env_state.legal_action_mask.argmax(axis=1)
 
 
-def check_wins_every_game_as_x(agent):
-    grade = jax_ttt.grade(agent)
-    first, second = grade.seat("first"), grade.seat("second")
-    assert first is not None
-    assert second is not None
-    assert first.proven == "win"
-    assert second.unbeatable is False  # no player can win both seats of Nim
-
-
-def test_a_table_learns_to_win_every_game():
-    run = jax_ttt.train(env_id="nim", preset="table", seed=1, num_updates=200)
-    check_wins_every_game_as_x(run.agent)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("env_id", NIM)
 @pytest.mark.parametrize(
     "settings", [{"preset": "table"}, {"preset": "default", "tremble": 0.2}], ids=str
 )
 def test_tables_and_networks_learn_both_games(env_id, settings):
-    for seed in (1, 2):
-        agent = jax_ttt.train(env_id=env_id, seed=seed, **settings).agent
-        check_wins_every_game_as_x(agent)
+    run = jax_ttt.train(env_id=env_id, seed=1, **settings)
+    grade = jax_ttt.grade(run.agent)
+    first, second = grade.seat("first"), grade.seat("second")
+    assert first is not None
+    assert second is not None
+    assert first.proven == "win"
+    assert second.unbeatable is False  # no player can win both seats of Nim
 
 
 @pytest.mark.parametrize("seat", ["first", "second"])
@@ -281,9 +271,7 @@ def test_a_move_that_is_not_legal_is_no_command(capsys, monkeypatch):
 
 def test_the_page_has_no_rules_of_it(tmp_path):
     jax_ttt.register_game("misere_b", Misere, like="tic_tac_toe")
-    run = jax_ttt.train(env_id="misere_b", preset="table", num_updates=1, eval_every=1)
-    path = tmp_path / "agent.safetensors"
-    jax_ttt.save(run.agent, path)
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="misere_b")
     listed = agent_files.ListedAgent(
         id="a", name="a", source="run", path=path, snapshots={}
     )
@@ -305,14 +293,21 @@ class FourFalling(LineGame):
 
 
 def test_a_searched_game_like_another_is_exact():
-    """Four in a row loses: the player of the first open column can be beaten."""
-    jax_ttt.register_game("misere_d", FourFalling, like="connect_5x4")
-    grade = jax_ttt.grade(first_legal, env_id="misere_d")
-    assert grade.unbeatable is False
-    line = jax_ttt.prove(first_legal, env_id="misere_d", seat="first").losing_line
+    """Also if its name had other rules before: here four in a row loses.
+
+    The player of the first open column can be beaten.
+    """
+    rates = []
+    for make_env in (lambda: LineGame("connect_5x4", (4, 5), 4, True), FourFalling):
+        jax_ttt.register_game("misere_d", make_env, like="connect_5x4")
+        proof = jax_ttt.prove(first_legal, env_id="misere_d", seat="first")
+        rates.append(proof.grade.first)
+    usual, misere = rates
+    assert (usual.win_rate, usual.loss_rate) == (misere.loss_rate, misere.win_rate)
+    assert usual.win_rate != misere.win_rate
     game = jax_ttt.new_game("random", env_id="connect_5x4").game
-    assert line is not None
-    for move in line:
+    assert proof.losing_line is not None
+    for move in proof.losing_line:
         game = game.play(move)
     # Who loses by misère rules has won by the usual ones.
     assert game.result("first") == "won"
@@ -419,22 +414,15 @@ def test_a_name_of_the_package_is_taken(nim):
         jax_ttt.register_game("tic_tac_toe", nim["Nim"])
 
 
-@pytest.mark.parametrize("like", ["tic_tac_toe", "connect_5x4"])
-def test_a_game_that_is_registered_again_has_the_new_rules(like):
+def test_a_game_that_is_registered_again_has_the_new_rules():
     """As when a cell of a notebook runs again after a change of the rules."""
-    environments = {
-        "tic_tac_toe": (TicTacToe, Misere),
-        "connect_5x4": (lambda: LineGame("connect_5x4", (4, 5), 4, True), FourFalling),
-    }
-
     rates = []
-    for make_env in environments[like]:
-        jax_ttt.register_game(f"again_{like}", make_env, like=like)
-        grade = jax_ttt.grade(first_legal, env_id=f"again_{like}", seat="first")
+    for make_env in (TicTacToe, Misere):
+        jax_ttt.register_game("again", make_env, like="tic_tac_toe")
+        grade = jax_ttt.grade(first_legal, env_id="again", seat="first")
         rates.append(grade.rates["first"])
     usual, misere = rates
-    assert usual.win == misere.loss
-    assert usual.loss == misere.win
+    assert (usual.win, usual.loss) == (misere.loss, misere.win)
     assert usual.win != misere.win
 
 
@@ -447,9 +435,9 @@ def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
         jax_ttt.register_game("sized", nim_with(nim, _observe=observe))
         config = Config.of(env_id="sized", filters=2, hidden_size=4, hidden_layers=0)
         network = network_from(config.architecture)
-        params = q_network.init_params(network, jax.random.key(0))
-        obs = jnp.zeros((1, *shape), bool)
-        values = q_network.action_values(network, params, obs)
+        params = jax.eval_shape(q_network.init_params, network, jax.random.key(0))
+        obs = np.zeros((1, *shape), bool)
+        values = jax.eval_shape(q_network.action_values, network, params, obs)
         assert values.shape == (1, 15)
 
 
@@ -615,21 +603,21 @@ def test_an_observation_that_hides_a_heap_is_refused(nim):
 
 
 @pytest.mark.parametrize(
-    "observe",
+    ("preset", "observe"),
     [
-        lambda self, state, _: state.heaps,
-        lambda self, state, _: state.heaps.astype(jnp.float32) / 5,
-        lambda self, state, _: state.heaps.astype(jnp.float16) / 8,
-        lambda self, state, _: state.heaps.astype(jnp.int8)[:, None, None],
+        ("default", lambda self, state, _: state.heaps.astype(jnp.float16) / 8),
+        ("table", lambda self, state, _: state.heaps.astype(jnp.int8)[:, None, None]),
     ],
+    ids=["1 axis of fractions", "3 axes of integers"],
 )
-def test_observations_may_have_one_to_three_axes(nim, observe, request):
-    name = f"axes_{request.node.callspec.indices['observe']}"
-    jax_ttt.register_game(name, nim_with(nim, _observe=observe), enumerable=True)
-    for preset in ("table", "default"):
-        run = jax_ttt.train(env_id=name, preset=preset, num_updates=2, eval_every=1)
-        assert jax_ttt.grade(run.agent).unbeatable is False
-    index, tree = trees.position_index(name), trees.enumerated(name)
+def test_observations_may_have_one_to_three_axes(nim, preset, observe):
+    """Those of the example have two."""
+    env_id = f"seen_by_{preset}"
+    jax_ttt.register_game(env_id, nim_with(nim, _observe=observe), enumerable=True)
+    few = {name: tiny.FIELDS[name] for name in ("num_envs", "num_updates")}
+    run = jax_ttt.train(env_id=env_id, preset=preset, eval_every=4, **few)
+    assert run.is_proven is False
+    index, tree = trees.position_index(env_id), trees.enumerated(env_id)
     decisions = np.asarray(tree.decisions)
     found = np.asarray(index.of_states(tree.env_state))
     np.testing.assert_array_equal(found[decisions], decisions)
@@ -764,19 +752,11 @@ jax_ttt.register_game("misere_e", Misere, like="tic_tac_toe")
 """
 
 
-def test_a_training_takes_the_only_game_of_the_file(tmp_path, capsys):
-    file = tmp_path / "rules.py"
-    file.write_text(ONE_GAME, "utf-8")
-    words = ["--rules", str(file), "--num-updates", "2", "--quiet"]
-    run_dir = tmp_path / "run"
-    assert commands.run(TRAIN, [*words, "--run-dir", str(run_dir)]) == 0
-    assert run_folder.read_settings(run_dir).config.env_id == "misere_e"
-
-
-def test_the_only_game_of_the_file_is_graded_and_played(tmp_path, capsys, monkeypatch):
+def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch):
     file = tmp_path / "rules.py"
     file.write_text(ONE_GAME, "utf-8")
     rules = ["--rules", str(file)]
+    assert commands.parse(TRAIN, rules).config.env_id == "misere_e"
     assert commands.run(EVALUATE, ["minimax", *rules, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
     words = ["minimax", "random", *rules, "--json"]
@@ -788,13 +768,8 @@ def test_the_only_game_of_the_file_is_graded_and_played(tmp_path, capsys, monkey
     )
     assert commands.run(PLAY, ["minimax", *rules]) == 0
     assert games == ["misere_e"]
-
-
-def test_a_saved_agent_names_its_game_itself(tmp_path, capsys):
-    file = tmp_path / "rules.py"
-    file.write_text(ONE_GAME, "utf-8")
-    words = ["shipped:table", "--rules", str(file), "--json"]
-    assert commands.run(EVALUATE, words) == 0
+    # A saved agent names its game itself.
+    assert commands.run(EVALUATE, ["shipped:table", *rules, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["env_id"] == "tic_tac_toe"
 
 
