@@ -11,7 +11,6 @@ import operator
 import random
 import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,12 +46,22 @@ ARENA, EVALUATE, PLAY, RUNS, TRAIN = map(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nim():
+def same_games():
+    """Forget games after the whole file: what is compiled of them is forgotten too.
+
+    So each test has another name for its game.
+    """
+    before = set(GAMES)
+    yield
+    for name in GAMES.keys() - before:
+        del GAMES[name]
+    pgx_games.forget_games()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nim(same_games):
     """Return the names of the example, whose games are registered."""
-    names = runpy.run_path(str(FILE))
-    yield names
-    for env_id in NIM:
-        del GAMES[env_id]
+    return runpy.run_path(str(FILE))
 
 
 @pytest.fixture
@@ -63,12 +72,10 @@ def unregistered(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def agent_path(tmp_path_factory):
-    """Return the path of an agent of Nim that has hardly learned."""
+def agent_path(nim, tmp_path_factory):
+    """Return the path of an agent of Nim that has not learned."""
     path = tmp_path_factory.mktemp("nim") / "agent.safetensors"
-    run = jax_ttt.train(env_id="nim", preset="table", num_updates=1, eval_every=1)
-    jax_ttt.save(run.agent, path)
-    return path
+    return tiny.save_untrained(path, env_id="nim")
 
 
 @pytest.mark.parametrize("env_id", NIM)
@@ -117,10 +124,14 @@ def test_the_positions_are_all_heaps_after_all_numbers_of_moves():
 
 @pytest.mark.parametrize("env_id", NIM)
 def test_each_position_is_found_by_its_state(env_id):
+    check_positions_are_found(env_id)
+
+
+def check_positions_are_found(env_id):
     tree = trees.enumerated(env_id)
-    found = trees.position_index(env_id).of_states(tree.env_state)
+    found = np.asarray(trees.position_index(env_id).of_states(tree.env_state))
     decisions = np.asarray(tree.decisions)
-    np.testing.assert_array_equal(np.asarray(found)[decisions], decisions)
+    np.testing.assert_array_equal(found[decisions], decisions)
 
 
 def test_positions_with_equal_heaps_share_the_first_of_them():
@@ -241,32 +252,24 @@ def test_a_user_draws_the_board_of_a_game_like_another():
     assert "7 squares are free" in board
 
 
-SQUARES = [f"{row}{column}" for row in "abc" for column in "123"]
+SQUARES = ["u", *(f"{row}{column}" for row in "abc" for column in "123")][:9]
+"""A name of a move is no command, also where the move is not legal."""
 
 
 def test_names_of_moves_replace_numbers_everywhere(capsys, monkeypatch):
     jax_ttt.register_game("misere_g", Misere, like="tic_tac_toe", move_names=SQUARES)
     line = str(jax_ttt.prove(first_legal, env_id="misere_g", seat="second"))
     assert "squares 0 to 8" not in line
-    lines = iter(["?", "zz", "b2", "review", "quit"])
+    lines = iter(["?", "zz", "b1", "u", "u", "review", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(lines))
     words = ["minimax", "--env-id", "misere_g", "--side", "x", "--seed", "1"]
     assert commands.run(PLAY, words) == 0
     out = capsys.readouterr().out
     assert "a move    play it" in out
-    assert "type a legal move" in out
-    assert "  1. X b2  you  draws" in out
+    assert "'zz'? type a legal move" in out
+    assert "'u'? type a legal move" in out
+    assert "  1. X b1  you  draws" in out
     assert "legal moves" not in out  # the board names them
-
-
-def test_a_move_that_is_not_legal_is_no_command(capsys, monkeypatch):
-    names = ["u", *"abcdefgi"]
-    jax_ttt.register_game("misere_i", Misere, like="tic_tac_toe", move_names=names)
-    lines = iter(["u", "u", "quit"])
-    monkeypatch.setattr("builtins.input", lambda *_: next(lines))
-    words = ["minimax", "--env-id", "misere_i", "--side", "x", "--seed", "1"]
-    assert commands.run(PLAY, words) == 0
-    assert "'u'? type a legal move" in capsys.readouterr().out
 
 
 def test_the_page_has_no_rules_of_it(tmp_path):
@@ -441,16 +444,6 @@ def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
         assert values.shape == (1, 15)
 
 
-@pytest.mark.parametrize(
-    ("make_env", "outcomes"),
-    [(TicTacToe, [316, 4536, 626]), (Misere, [626, 4536, 316])],
-)
-def test_a_name_of_another_test_has_the_new_rules(make_env, outcomes):
-    jax_ttt.register_game("reused", make_env, like="tic_tac_toe")
-    outcome = trees.enumerated("reused").outcome
-    assert np.bincount(outcome + 1).tolist() == outcomes
-
-
 def test_a_refused_registration_leaves_the_game_as_it_was():
     jax_ttt.register_game("kept", FourFalling, like="connect_5x4")
     before = GAMES["kept"]
@@ -602,25 +595,27 @@ def test_an_observation_that_hides_a_heap_is_refused(nim):
             jax_ttt.grade(player, env_id="hidden")
 
 
-@pytest.mark.parametrize(
-    ("preset", "observe"),
-    [
-        ("default", lambda self, state, _: state.heaps.astype(jnp.float16) / 8),
-        ("table", lambda self, state, _: state.heaps.astype(jnp.int8)[:, None, None]),
-    ],
-    ids=["1 axis of fractions", "3 axes of integers"],
-)
-def test_observations_may_have_one_to_three_axes(nim, preset, observe):
+def test_observations_may_have_one_axis(nim):
     """Those of the example have two."""
-    env_id = f"seen_by_{preset}"
-    jax_ttt.register_game(env_id, nim_with(nim, _observe=observe), enumerable=True)
+
+    def observe(self, state, player_id):
+        return state.heaps.astype(jnp.float16) / 8
+
+    jax_ttt.register_game("axis", nim_with(nim, _observe=observe), enumerable=True)
     few = {name: tiny.FIELDS[name] for name in ("num_envs", "num_updates")}
-    run = jax_ttt.train(env_id=env_id, preset=preset, eval_every=4, **few)
+    run = jax_ttt.train(env_id="axis", preset="default", eval_every=4, **few)
     assert run.is_proven is False
-    index, tree = trees.position_index(env_id), trees.enumerated(env_id)
-    decisions = np.asarray(tree.decisions)
-    found = np.asarray(index.of_states(tree.env_state))
-    np.testing.assert_array_equal(found[decisions], decisions)
+    check_positions_are_found("axis")
+
+
+def test_observations_may_have_three_axes(nim):
+    def observe(self, state, player_id):
+        return state.heaps.astype(jnp.int8)[:, None, None]
+
+    jax_ttt.register_game("axes", nim_with(nim, _observe=observe), enumerable=True)
+    agent = tiny.untrained(Config.of(env_id="axes", network="table"))
+    assert jax_ttt.grade(jax_ttt.player(agent)).unbeatable is False
+    check_positions_are_found("axes")
 
 
 # Commands.
@@ -635,7 +630,7 @@ def test_a_command_runs_the_file_first(unregistered, agent_path, capsys):
 
 def test_the_commands_that_a_run_prints_name_the_file(unregistered, tmp_path, capsys):
     words = ["--rules", str(FILE), "--env-id", "nim", "--preset", "table"]
-    words += ["--num-updates", "2", "--run-dir", str(tmp_path / "my run")]
+    words += ["--num-updates", "1", "--run-dir", str(tmp_path / "my run")]
     assert commands.run(TRAIN, words) == 0
     out = capsys.readouterr().out
     path = shlex.quote(str(tmp_path / "my run"))
@@ -773,13 +768,12 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
     assert json.loads(capsys.readouterr().out)["env_id"] == "tic_tac_toe"
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [(TRAIN, []), (EVALUATE, ["minimax"]), (PLAY, ["minimax"]), (ARENA, [])],
-)
-def test_a_command_must_name_one_of_several_games(command, words, unregistered, capsys):
-    assert commands.run(command, [*words, "--rules", str(FILE)]) == 2
-    assert "--env-id must be one of nim, nim_misere" in capsys.readouterr().err
+def test_a_command_must_name_one_of_several_games(unregistered, capsys):
+    for command, *words in ([TRAIN], [EVALUATE, "minimax"], [PLAY, "minimax"], [ARENA]):
+        assert commands.run(command, [*words, "--rules", str(FILE)]) == 2
+        error = capsys.readouterr().err
+        assert "--env-id must be one of " in error
+        assert "nim, nim_misere" in error
 
 
 def test_a_table_by_board_numbers_needs_stones():
@@ -801,14 +795,10 @@ def test_the_tests_of_the_example_pass(nim):
         test()
 
 
-def test_the_example_needs_no_package_of_the_tests():
+def test_the_example_needs_no_package_of_the_tests(unregistered, monkeypatch):
     """Without the extra `test`, pytest is not installed."""
-    code = f"""
-import runpy, sys
-sys.modules["pytest"] = None  # importing it fails
-runpy.run_path({str(FILE)!r})
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
+    monkeypatch.setitem(sys.modules, "pytest", None)  # importing it fails
+    runpy.run_path(str(FILE))
 
 
 def test_arrays_of_the_environment_are_not_placeholders():
