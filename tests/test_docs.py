@@ -1,6 +1,7 @@
 """The pages: their links exist, their Python runs, and commands accept their flags."""
 
 import dataclasses
+import functools
 import importlib
 import operator
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import as_users
@@ -22,13 +23,14 @@ import numpy as np
 import pytest
 import tiny
 import tyro
+from pages import FENCE, PAGES, ROOT, blocks, joined_lines, page_id, shell_words
 
 import jax_ttt
 from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import settings_grid
 from jax_ttt.config.device_flags import DistributedFlags
-from jax_ttt.config.errors import flag_name
+from jax_ttt.config.errors import Refused, flag_name
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF_FIELD, Config
 from jax_ttt.players import network_player
@@ -37,20 +39,12 @@ from jax_ttt.runtime import compiling
 from jax_ttt.text import policy_files
 from tools import bench, figures, make_links, mutants, published
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
-TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-FOLDERS = ("learn", "use", "develop", "results", "api")
-PAGES = [
-    *(ROOT / name for name in (*TOP, "docs/README.md")),
-    *sorted(page for name in FOLDERS for page in ROOT.glob(f"docs/{name}/*.md")),
-]
 PROOF = ROOT / "docs" / "learn" / "proof.md"
 API = {*ROOT.glob("docs/api/[!R]*.md")}
 """Their blocks are the files that tests/test_examples.py runs."""
 TOOLS = (bench, figures, mutants, published)
 
-FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`]+)`")
 TARGETS = (
     re.compile(r"\]\(\s*<?([^)\s>]+)"),  # [text](target), ![text](target)
@@ -60,31 +54,9 @@ TARGETS = (
 NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?((?:jax_ttt|tools)/[\w/]+)\.py\)")
 COMMAND = re.compile(r"-m ((?:jax_ttt|tools)\.\w+)(.*)")
 
+TEXTS = {page_id(page): page.read_text("utf-8") for page in PAGES}
 NOTEBOOK = ROOT / "notebooks" / "jax_ttt.ipynb"
 CACHES = {"linux": "Linux", "darwin": "macOS"}
-
-
-def page_id(page):
-    """Return the path of a page, which names its test."""
-    return page.relative_to(ROOT).as_posix()
-
-
-every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
-
-
-class Block(NamedTuple):
-    """A block of code between fences."""
-
-    language: str
-    code: str
-    line: int  # of the page, where the code begins
-
-
-def blocks(text):
-    return [
-        Block(match[2], match[3], text[: match.start(3)].count("\n") + 1)
-        for match in FENCE.finditer(text)
-    ]
 
 
 def prose(text):
@@ -95,7 +67,7 @@ def code_lines(text):
     """Return the lines of blocks and the spans of code, but Python and plain text."""
     skipped = ("python", "text")
     shell = [block.code for block in blocks(text) if block.language not in skipped]
-    lines = "\n".join(shell).replace("\\\n", " ").splitlines()
+    lines = joined_lines("\n".join(shell))
     spans = [" ".join(span.split()) for span in SPAN.findall(prose(text))]
     return [line.removeprefix("$ ") for line in lines] + spans
 
@@ -114,6 +86,7 @@ def slug(heading):
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
 
 
+@functools.cache
 def anchors(page):
     text = prose(page.read_text("utf-8"))
     names = re.findall(r"<[a-z]+\b[^>]*?\b(?:id|name)=[\"']([^\"']+)", text)
@@ -134,26 +107,29 @@ def located(page, target):
     return PACKAGE.joinpath(*parts[1:]) if parts[:1] == ("jax_ttt",) else path
 
 
-@every_page
-def test_relative_links_lead_to_files_and_headings(page):
+def test_relative_links_lead_to_files_and_headings():
     missing = []
-    for target in targets(page.read_text("utf-8")):
-        if is_external(target):
-            continue
-        path, _, anchor = target.partition("#")
-        file = located(page, path)
-        if not file.exists() or (anchor and anchor not in anchors(file)):
-            missing.append(target)
+    for page in PAGES:
+        for target in targets(TEXTS[page_id(page)]):
+            if is_external(target):
+                continue
+            path, _, anchor = target.partition("#")
+            file = located(page, path)
+            if not file.exists() or (anchor and anchor not in anchors(file)):
+                missing.append((page_id(page), target))
     assert not missing
 
 
-@every_page
-def test_the_module_of_a_link_defines_its_name(page):
-    for name, module in NAMED.findall(page.read_text("utf-8")):
-        path = module.replace("/", ".")
-        value = operator.attrgetter(name)(importlib.import_module(path))
-        # Defined there, not only imported.
-        assert getattr(value, "__module__", path) in (path, "builtins"), name
+def test_the_module_of_a_link_defines_its_name():
+    """The module itself, and does not only import it."""
+    missing = []
+    for page, text in TEXTS.items():
+        for name, module in NAMED.findall(text):
+            path = module.replace("/", ".")
+            value = operator.attrgetter(name)(importlib.import_module(path))
+            if getattr(value, "__module__", path) not in (path, "builtins"):
+                missing.append((page, name))
+    assert not missing
 
 
 @pytest.fixture
@@ -185,9 +161,15 @@ def run_blocks(page):
     return names
 
 
+def has_python(page):
+    return any(block.language == "python" for block in blocks(TEXTS[page_id(page)]))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page not in {PROOF, *API}], ids=page_id
+    "page",
+    [page for page in PAGES if has_python(page) and page not in {PROOF, *API}],
+    ids=page_id,
 )
 @pytest.mark.usefixtures("empty_folder", "trained_once")
 def test_python_blocks_run(page):
@@ -227,6 +209,15 @@ def apply_diff(diff, path):
     path.write_text(text, "utf-8")
 
 
+TRAIN_WITH_NEW_GAMES = """
+import importlib
+from jax_ttt import cli
+command = importlib.import_module("jax_ttt.train").COMMAND
+cli.parse(command, "--env-id go_19x19".split())
+cli.parse(command, "--env-id connect_4x3 --preset table".split())
+"""
+
+
 @pytest.mark.slow
 def test_the_diffs_of_a_page_apply_and_commands_use_them(tmp_path):
     """All diffs of a page change one copy, as for a reader who follows all of it."""
@@ -238,18 +229,16 @@ def test_the_diffs_of_a_page_apply_and_commands_use_them(tmp_path):
     assert page_diffs
     for diff, path in page_diffs:
         apply_diff(diff, tmp_path / path)
-    for words in (
-        "-m pytest -q tests/dqn/test_losses.py -k clipped",
-        "-m jax_ttt.train --env-id go_19x19 --help",
-        "-m jax_ttt.train --env-id connect_4x3 --preset table --help",
-    ):
-        done = subprocess.run(
-            [sys.executable, *words.split()],
-            cwd=tmp_path,
-            env=as_users.environment(PYTHONPATH=tmp_path),
-            capture_output=True,
-            text=True,
-        )
+    run = functools.partial(
+        subprocess.run,
+        cwd=tmp_path,
+        env=as_users.environment(PYTHONPATH=tmp_path),
+        capture_output=True,
+        text=True,
+    )
+    tests = "-m pytest -q tests/dqn/test_losses.py -k clipped"
+    for words in (tests.split(), ["-c", TRAIN_WITH_NEW_GAMES]):
+        done = run([sys.executable, *words])
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -264,7 +253,7 @@ def test_the_proof_that_readers_run_finds_an_error(capsys):
     assert losing_game(moves | {"XX--O----": 8}, "X") is None
 
 
-def parsed(module_name, words):
+def parse(module_name, words):
     """Parse a command's words as the command does, and check the settings."""
     package, _, command = module_name.partition(".")
     is_tool = package == "tools"
@@ -278,28 +267,32 @@ def parsed(module_name, words):
         return
     if words[0] == "--resume":  # there is no such run
         words = words[2:]
-    try:
-        args = commands.parse(module, words)
-    except SystemExit:
-        pytest.fail(f"{command} refuses {words}")
+    args = commands.parse(module, words)
     if isinstance(args, cli.TrainingFlags):
         settings_grid.grid_points(
             args.config, settings_grid.read_grid(getattr(args, "grid", ()))
         )
 
 
-def shell_words(text):
-    """Return a command line's words, up to a comment or whatever comes after it."""
-    words = shlex.split(text, comments=True)
-    ends = [i for i, word in enumerate(words) if word in ("|", ">", "&&", ";", "&")]
-    return words[: min(ends, default=None)]
+@functools.cache
+def refusal(module_name, *words):
+    """Return why a command refuses these words; None if it takes them."""
+    try:
+        parse(module_name, [*words])
+    except (Refused, SystemExit) as error:
+        return error
+    return None
 
 
-@every_page
-def test_commands_accept_the_flags_of_their_lines(page):
-    for line in code_lines(page.read_text("utf-8")):
-        if match := COMMAND.search(line):
-            parsed(match[1], shell_words(match[2]))
+def test_commands_accept_the_flags_of_their_lines():
+    """All pages are read; test_commands_of_docs.py also runs the lines of blocks."""
+    refused = []
+    for page, text in TEXTS.items():
+        for line in code_lines(text):
+            match = COMMAND.search(line)
+            if match and (why := refusal(match[1], *shell_words(match[2]))):
+                refused.append((page, line, why))
+    assert not refused
 
 
 def makefile():
@@ -309,45 +302,54 @@ def makefile():
     return dict(rules), set(re.findall(r"^([A-Z]+) :?=", text, re.MULTILINE))
 
 
-@every_page
-def test_make_targets_exist_and_take_their_args(page):
+def test_make_targets_exist_and_take_their_args():
     rules, variables = makefile()
-    for line in code_lines(page.read_text("utf-8")):
-        if line.split()[:1] != ["make"]:
-            continue
-        words = shell_words(line)[1:]
-        variables_set = dict(word.split("=", 1) for word in words if "=" in word)
-        assert variables_set.keys() <= variables, line
-        for target in (word for word in words if "=" not in word):
-            assert target in rules, line
-            called = COMMAND.search(rules[target])
-            if called and "ARGS" in variables_set:
-                parsed(called[1], shlex.split(variables_set["ARGS"]))
+    wrong = []
+    for page, text in TEXTS.items():
+        for line in code_lines(text):
+            if line.split()[:1] != ["make"]:
+                continue
+            words = shell_words(line)[1:]
+            changed = dict(word.split("=", 1) for word in words if "=" in word)
+            made = {word for word in words if "=" not in word}
+            if not (changed.keys() <= variables and made <= rules.keys()):
+                wrong.append((page, line))
+                continue
+            args = shlex.split(changed.get("ARGS", ""))
+            for target in made:
+                called = COMMAND.search(rules[target])
+                if called and args and refusal(called[1], *args):
+                    wrong.append((page, line))
+    assert not wrong
 
 
-@every_page
-def test_flags_in_the_text_are_those_of_a_command(page):
+def test_flags_in_the_text_are_those_of_a_command():
     modules = [*map(commands.module_of, COMMANDS), *TOOLS]
     types = [module.Args for module in modules]
     types += [cli.MachineFlags, cli.UserGameFlags, ProgramOptions, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
     flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
-    for span in SPAN.findall(prose(page.read_text("utf-8"))):
-        if span.startswith("--"):
-            named = [word.split("=")[0] for word in span.split() if word[:2] == "--"]
-            plain = {
-                word if word in flags else word.replace("--no-", "--") for word in named
-            }
-            assert plain <= flags | {"--help"}, span
+    flags |= {flag.replace("--", "--no-", 1) for flag in flags} | {"--help"}
+    unknown = []
+    for page, text in TEXTS.items():
+        for span in SPAN.findall(prose(text)):
+            if span.startswith("--"):
+                words = [word for word in span.split() if word.startswith("--")]
+                unknown += [(page, w) for w in words if w.split("=")[0] not in flags]
+    assert not unknown
 
 
-@every_page
-def test_extras_exist(page):
+def test_extras_exist():
     with (ROOT / "pyproject.toml").open("rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
-    for line in code_lines(page.read_text("utf-8")):
-        for named in re.findall(r"(?:jax_ttt|\.)\[([a-z0-9,]+)\]", line):
-            assert set(named.split(",")) <= extras.keys(), line
+    named = {
+        extra
+        for text in TEXTS.values()
+        for line in code_lines(text)
+        for names in re.findall(r"(?:jax_ttt|\.)\[([a-z0-9,]+)\]", line)
+        for extra in names.split(",")
+    }
+    assert named <= extras.keys()
 
 
 def test_the_address_stands_in_one_place():

@@ -9,6 +9,7 @@ Axes: `P` positions, `A` actions.
 """
 
 import dataclasses
+import functools
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -62,8 +63,9 @@ class Positions(Protocol):
     legal: np.ndarray
 
 
+@functools.cache
 def load_file() -> ModuleType:
-    """Return the file as a module."""
+    """Return the file as a module, whose programs are compiled once."""
     spec = importlib.util.spec_from_file_location("one_file", PATH)
     if spec is None or spec.loader is None:
         raise FileNotFoundError(PATH)

@@ -15,7 +15,7 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import saved_agents
-from jax_ttt.players.shipped import CONNECT_FOUR, SNAPSHOTS
+from jax_ttt.players.shipped import CONNECT_FOUR
 from tools import correction_chart, figures
 
 CORRECTED = made.reached(positions=(1, 7, 49, 238, 1120), corrections=(0, 0, 2, 0, 13))
@@ -115,10 +115,3 @@ def bars(axes):
         round(bar.get_x() + bar.get_width() / 2): bar.get_height()
         for bar in axes.patches
     }
-
-
-def test_an_untrained_agent_needs_corrections_and_an_unbeatable_one_none():
-    untrained, *_, unbeatable = sorted(SNAPSHOTS["network"].iterdir())
-    assert all(figures.num_corrections(jax_ttt.load(untrained)).values())
-    numbers = figures.num_corrections(jax_ttt.load(unbeatable))
-    assert numbers == {"first": 0, "second": 0}

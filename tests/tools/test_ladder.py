@@ -10,7 +10,7 @@ import pytest
 import rules
 
 from tools import ladder
-from tools.ladder import SYSTEMS, System, Systems
+from tools.ladder import System, Systems
 
 CHECKER = Path(__file__).parents[2] / "docs" / "check_certificate.py"
 MINIMAX = '''
@@ -76,6 +76,9 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     systems, monkeypatch, capsys
 ):
     page, folder = systems / "ladder.md", systems / "certificates"
+    folder.mkdir()
+    for name in ("garbage.json", "schema.json"):
+        (folder / name).write_text("{}")
     flags = "--no-exam --games 8 --copies 1 --num-updates 2"
     paths = ["--page", str(page), "--certificates", str(folder)]
     assert ladder.main([*flags.split(), *paths]) == 0
@@ -103,7 +106,9 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     assert "garbage | program:" in text
     assert "answered '?', not one move, before the first move" in text
     assert re.search(r"\| `first free` \| [+-]\d+ \| .* \| beatable \|", text)
-    assert "ratings-light.svg" in {path.name for path in folder.iterdir()}
+    names = {path.name for path in folder.iterdir()}
+    assert {"ratings-light.svg", "schema.json"} <= names, "other files stay"
+    assert "garbage.json" not in names
 
     start, end = "unbeatable.\nA proof is about", "(../use/programs.md#one-move"
     sentence = text[text.index(start) : text.index(end)]
@@ -124,63 +129,35 @@ def rows_of_page():
     return {cells[0].strip("`"): cells for cells in tables if len(cells) == 7}
 
 
-CERTIFIED = [path.stem for path in sorted(ladder.CERTIFICATES.glob("*.json"))]
-
-
-@pytest.mark.parametrize("name", CERTIFIED)
-def test_a_row_of_the_page_is_that_of_its_certificate(name, monkeypatch, capsys):
+def test_the_rows_of_the_page_are_those_of_their_certificates(monkeypatch, capsys):
     """The results against random are computed again, by the rules of `rules`."""
-    path = ladder.CERTIFICATES / f"{name}.json"
-    monkeypatch.setattr(sys, "argv", [str(CHECKER), str(path)])
-    runpy.run_path(str(CHECKER), run_name="__main__")
-    assert "checked: no line of play beats it" in capsys.readouterr().out
+    rows = rows_of_page()
+    paths = sorted(ladder.CERTIFICATES.glob("*.json"))
+    assert paths
+    for path in paths:
+        monkeypatch.setattr(sys, "argv", [str(CHECKER), str(path)])
+        runpy.run_path(str(CHECKER), run_name="__main__")
+        assert "checked: no line of play beats it" in capsys.readouterr().out
 
-    _, _, _, as_x, as_o, verdict, link = rows_of_page()[name]
-    assert link.startswith(f"[{name}.json](../ladder/{name}.json) as ")
-    certificate = json.loads(path.read_text())["moves"]
-    for seat, text in (("first", as_x), ("second", as_o)):
-        if seat not in certificate:
-            assert verdict == "beatable" or text == "-"
-            continue
-
-        def own(board, moves=certificate[seat]):
-            return [moves[board]]
-
-        if seat == "first":
-            rates = rules.outcome(own, rules.moves)
-        else:
-            rates = rules.outcome(rules.moves, own)[::-1]
-        percentages = [100 * float(rate) for rate in rates]
-        shown = [float(number) for number in text.split(" / ")]
-        assert shown == pytest.approx(percentages, abs=0.001)
-        assert rates[2] == 0
+        _, _, _, as_x, as_o, verdict, link = rows[path.stem]
+        assert link.startswith(f"[{path.name}](../ladder/{path.name}) as ")
+        moves = json.loads(path.read_text())["moves"]
+        for seat, text in (("first", as_x), ("second", as_o)):
+            if seat not in moves:
+                assert verdict == "beatable" or text == "-", path.stem
+                continue
+            rates = rates_against_random(moves[seat], seat)
+            shown = [float(number) for number in text.split(" / ")]
+            assert shown == pytest.approx([100 * rate for rate in rates], abs=0.001)
+            assert rates[2] == 0, path.stem
 
 
-def test_other_files_of_the_folder_stay(systems):
-    folder = systems / "docs"
-    folder.mkdir()
-    for name in ("garbage.json", "schema.json"):
-        (folder / name).write_text("{}")
-    flags = "--only garbage --no-exam --games 8 --copies 1"
-    paths = ["--page", str(systems / "ladder.md"), "--certificates", str(folder)]
-    assert ladder.main([*flags.split(), *paths]) == 0
-    assert {path.name for path in folder.glob("*.json")} == {"schema.json"}
+def rates_against_random(moves, seat):
+    """Return the wins, draws and losses of a player of these moves in a seat."""
 
+    def own(board):
+        return [moves[board]]
 
-def test_the_page_alone_needs_all_systems(systems):
-    with pytest.raises(ValueError, match="--only needs --page"):
-        ladder.main(["--only", "q"])
-
-
-def test_an_unknown_system_is_refused(systems):
-    with pytest.raises(ValueError, match="nobody: no such system; there are first"):
-        ladder.main(["--only", "nobody"])
-
-
-def test_every_system_of_the_ladder_has_its_script_or_preset():
-    for system in (*SYSTEMS.installed, *SYSTEMS.reproduced, *SYSTEMS.examined):
-        script = system.script.split()[0] if system.script else ""
-        assert bool(script) == (system.preset is None)
-        assert (ladder.SCRIPTS / script).exists()
-        assert bool(system.requirements) == bool(script)
-        assert all("==" in name for name in system.requirements)
+    if seat == "first":
+        return [float(rate) for rate in rules.outcome(own, rules.moves)]
+    return [float(rate) for rate in rules.outcome(rules.moves, own)[::-1]]

@@ -22,29 +22,6 @@ FOLDERS = ("docs", "jax_ttt", "notebooks", "tests", "tools", ".ci", ".github")
 NAME = f"jax_ttt-{jax_ttt.__version__}"
 WHEEL = f"{NAME}-py3-none-any.whl"
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def archives(tmp_path_factory):
-    """Build the sdist, and the wheel from it; return their folder."""
-    folder = tmp_path_factory.mktemp("dist")
-    # A build of its own environment downloads hatchling.
-    here = ["--no-isolation"] if importlib.util.find_spec("hatchling") else []
-    command = [sys.executable, "-m", "build", *here, "--outdir", str(folder), str(ROOT)]
-    variables = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
-    done = subprocess.run(
-        command, cwd=folder, env=variables, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
-
-
-@pytest.fixture(scope="module")
-def wheel(archives):
-    with zipfile.ZipFile(archives / WHEEL) as archive:
-        yield archive
-
 
 def files_of(folder):
     """Return the paths of a folder's files from the root, without generated ones."""
@@ -56,24 +33,31 @@ def files_of(folder):
     }
 
 
-def test_the_wheel_has_the_package_and_nothing_else(wheel):
-    info = f"{NAME}.dist-info/"
-    names = {name for name in wheel.namelist() if not name.startswith(info)}
-    assert names == files_of(PACKAGE)
-    licences = {name for name in wheel.namelist() if f"{info}licenses/" in name}
-    vendor = "jax_ttt/web/static/vendor/LICENSE."
-    assert licences == {
-        f"{info}licenses/{path}"
-        for path in ("LICENSE", f"{vendor}htm", f"{vendor}preact")
-    }
-    assert (
-        "jax-ttt = jax_ttt.__main__:main"
-        in wheel.read(f"{info}entry_points.txt").decode()
+@pytest.mark.slow
+def test_the_archives_have_what_they_should_and_the_wheel_runs_by_itself(tmp_path):
+    """The wheel is built from the sdist."""
+    # A build of its own environment downloads hatchling.
+    here = ["--no-isolation"] if importlib.util.find_spec("hatchling") else []
+    command = [sys.executable, "-m", "build", *here, "--outdir", tmp_path, ROOT]
+    variables = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=variables, capture_output=True, text=True
     )
+    assert done.returncode == 0, done.stdout + done.stderr
+    check_sdist(tmp_path / f"{NAME}.tar.gz")
+    with zipfile.ZipFile(tmp_path / WHEEL) as wheel:
+        check_wheel(wheel)
+        wheel.extractall(tmp_path / "site")
+    done = as_users.run(
+        "evaluate shipped:table", cwd=tmp_path, PYTHONPATH=tmp_path / "site"
+    )
+    assert done.code == 0, done.err
+    assert "unbeatable" in done.out
 
 
-def test_the_sdist_has_what_the_repository_has(archives):
-    with tarfile.open(archives / f"{NAME}.tar.gz") as archive:
+def check_sdist(path):
+    """Check that it has what the repository has."""
+    with tarfile.open(path) as archive:
         names = {
             member.name.removeprefix(f"{NAME}/")
             for member in archive
@@ -86,24 +70,27 @@ def test_the_sdist_has_what_the_repository_has(archives):
     assert names - generated == expected | top
 
 
-def test_the_description_is_the_readme_and_a_page_names_this_wheel(wheel):
-    metadata = email.message_from_bytes(wheel.read(f"{NAME}.dist-info/METADATA"))
-    readme = (ROOT / "README.md").read_text("utf-8")
+def check_wheel(wheel):
+    """Check that it has the package, its licences, and the readme as description."""
+    info = f"{NAME}.dist-info/"
+    names = {name for name in wheel.namelist() if not name.startswith(info)}
+    assert names == files_of(PACKAGE)
+    licences = {name for name in wheel.namelist() if f"{info}licenses/" in name}
+    vendor = "jax_ttt/web/static/vendor/LICENSE."
+    assert licences == {
+        f"{info}licenses/{path}"
+        for path in ("LICENSE", f"{vendor}htm", f"{vendor}preact")
+    }
+    entry_points = wheel.read(f"{info}entry_points.txt").decode()
+    assert "jax-ttt = jax_ttt.__main__:main" in entry_points
+    metadata = email.message_from_bytes(wheel.read(f"{info}METADATA"))
     assert metadata["Version"] == jax_ttt.__version__
+    readme = (ROOT / "README.md").read_text("utf-8")
     assert metadata.get_payload(decode=True) == readme.encode()
-    install = (ROOT / "docs" / "use" / "install.md").read_text("utf-8")
-    assert set(re.findall(r"jax_ttt-[\w.-]+\.whl", install)) == {WHEEL}
 
 
-def test_the_citation_names_this_version():
+def test_the_citation_and_a_page_name_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert citation["version"] == jax_ttt.__version__
-
-
-def test_the_files_of_the_wheel_suffice_to_grade_a_shipped_agent(wheel, tmp_path):
-    wheel.extractall(tmp_path / "site")
-    done = as_users.run(
-        "evaluate shipped:table", cwd=tmp_path, PYTHONPATH=tmp_path / "site"
-    )
-    assert done.code == 0, done.err
-    assert "unbeatable" in done.out
+    install = (ROOT / "docs" / "use" / "install.md").read_text("utf-8")
+    assert set(re.findall(r"jax_ttt-[\w.-]+\.whl", install)) == {WHEEL}

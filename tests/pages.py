@@ -1,0 +1,47 @@
+"""The pages of the documentation, their blocks of code and their command lines."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+_TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md")
+_FOLDERS = ("learn", "use", "develop", "results", "api")
+PAGES = [
+    *(ROOT / name for name in _TOP),
+    *sorted(page for name in _FOLDERS for page in ROOT.glob(f"docs/{name}/*.md")),
+]
+FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A block of code between fences."""
+
+    language: str
+    code: str
+    line: int  # of the page, where the code begins
+
+
+def page_id(page):
+    """Return the path of a page, which names it in a test."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(text):
+    return [
+        Block(match[2], match[3], text[: match.start(3)].count("\n") + 1)
+        for match in FENCE.finditer(text)
+    ]
+
+
+def joined_lines(code):
+    """Return the lines of a block; those that end with a backslash are joined."""
+    return code.replace("\\\n", " ").splitlines()
+
+
+def shell_words(text):
+    """Return a command line's words, up to a comment or whatever comes after it."""
+    words = shlex.split(text, comments=True)
+    ends = [i for i, word in enumerate(words) if word in ("|", ">", "&&", ";", "&")]
+    return words[: min(ends, default=None)]
