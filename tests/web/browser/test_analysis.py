@@ -240,7 +240,7 @@ def test_a_position_is_set_up_analysed_and_shared_by_its_link(open_page, page):
         other.bring_to_front()
         if env_id != "tic_tac_toe":
             play_again(other)
-        other.play(0)
+        other.play(other.legal()[0])
         other.goto(page.url)
         other.has_line([])
         other.says("X to move")
