@@ -139,9 +139,9 @@ def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
     # A link to an analysis has the agent whose values are shown.
     page.choose_agent("Shipped network")
     page.radio("Analyse")
-    page.tab("Learning")
+    panel = page.tab("Learning")
     page.get_by_role("slider", name="Snapshot").press("Home")
-    page.says("at update 0")
+    expect(panel).to_contain_text("update 0 of")
     address = page.url
     assert "level=analysis" in address
     assert "update=0" in address

@@ -56,7 +56,7 @@ def test_whole_games_are_played_reviewed_counted_kept_and_exported(
     download = section.get_by_role("button", name="Download")
     content = browsing.download(download, tmp_path / "agent.safetensors")
     assert content == SHIPPED["network"].read_bytes()
-    # A file brings the games and the agents into another browser, and a link a position.
+    # A file brings games and agents into another browser, a link brings a position.
     page.tab("Statistics")
     file = tmp_path / "all.json"
     browsing.download(page.button("Export"), file)
