@@ -15,8 +15,8 @@ COUNTED = ("Unbeatable (learned agent)", "Learned agent at its best")
 """What the board calls an agent that is proven, and what the statistics call it."""
 UNBEATABLE = re.compile(r"Unbeatable, proven from update [\d,]+ on")
 UNDER_WAY = "Training: update"
-BEGUN = re.compile("(Training|Finished): update")
-"""A table learns for four seconds: it may end before the test looks."""
+BEGUN = re.compile("(Training|Paused|Finished): update")
+"""A training may be paused or end before the test looks."""
 START = re.compile("^Start$")
 
 

@@ -143,6 +143,7 @@ def test_a_game_goes_on_and_all_that_moves_is_in_view_beside_the_board(
     page = open_page(exported_url)
     page.play(4)
     line = page.moves()
+    page.tab("Learning")
     browsing.click_once(training(page), "Training: update", "Pause")
     start(page, seed=4)
     expect(training(page)).to_contain_text("Paused: update")
