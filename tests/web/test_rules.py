@@ -34,7 +34,7 @@ QUICK = (
 
 
 def compare(folder, names, cases):
-    """Compare JavaScript with Python in a folder that is created."""
+    """Compare JavaScript with Python in a folder that is created; return the results."""
     shutil.copytree(one_file.STATIC, folder)
     shutil.copy(SCRIPT, folder)
     text = json.dumps({"names": names, "cases": cases}, allow_nan=False)
@@ -44,6 +44,7 @@ def compare(folder, names, cases):
     for name, result in results.items():
         assert result["different"][:5] == [], name
         assert result["compared"] > 0, name
+    return results
 
 
 def test_games_and_files_are_the_same_in_javascript(tmp_path):
@@ -81,4 +82,5 @@ def test_the_page_computes_the_integers_of_jax(tmp_path, num_boards):
         "cells": rule_cases.as_base64(cells.tobytes()),
         "scores": rule_cases.as_base64(scores.tobytes()),
     }
-    compare(tmp_path / "page", ("integers",), cases)
+    results = compare(tmp_path / "page", ("integers",), cases)
+    assert results["integers"]["compared"] == num_boards
