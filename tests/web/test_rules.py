@@ -34,7 +34,7 @@ QUICK = (
 
 
 def compare(folder, names, cases):
-    """Compare JavaScript with Python in a folder that is created; return the results."""
+    """Compare JavaScript with Python in a folder that is made; return the results."""
     shutil.copytree(one_file.STATIC, folder)
     shutil.copy(SCRIPT, folder)
     text = json.dumps({"names": names, "cases": cases}, allow_nan=False)
