@@ -54,7 +54,7 @@ def test_games_and_files_are_the_same_in_javascript(tmp_path):
 @pytest.mark.slow
 def test_agents_and_searches_are_the_same_in_javascript(tmp_path):
     cases = rule_cases.agent_cases(tmp_path)
-    names = ("agents", "grades", "exact", "hints", "refused")
+    names = ("games", "agents", "grades", "exact", "hints", "refused")
     compare(tmp_path / "page", names, cases)
 
 

@@ -53,7 +53,8 @@ def test_an_analysis_moves_both_sides_and_the_game_goes_on_after_it(page, env_id
     line, status = page.moves(), page.status()
     assert status == browsing.result(env_id, line, "x")
     assert page.counted()["Games"] == 1
-    analyse(page, env_id)
+    page.tab("Game")
+    page.radio("Analyse")
     page.says(" won.")
     play_again(page)
     assert (page.moves(), page.status()) == (line, status), "the finished game, too"
