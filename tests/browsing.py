@@ -39,6 +39,14 @@ SCRIPT = """
 // Replies, demonstrations and messages pause to be seen: the tests wait a tenth.
 const wait = window.setTimeout;
 window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
+// A test may set how long a search for an exact result takes at most, so that it finds
+// the same on every machine.
+const post = Worker.prototype.postMessage;
+Worker.prototype.postMessage = function (message, ...more) {
+  const { task } = message;
+  if (task?.seconds && window.exactSeconds) task.seconds = window.exactSeconds;
+  return post.call(this, message, ...more);
+};
 // The same random numbers in each test.
 let state = 1;
 Math.random = () => {
@@ -83,9 +91,13 @@ HEARD = """(text) => new Promise((resolve, reject) => {
 """Wait until screen readers get a text."""
 
 
-CLICK_ONCE = """(area, [pattern, button]) => {
+CLICK_ONCE = """(area, [pattern, name]) => {
+  const isButton = (one) =>
+    one.textContent.trim() === name && !one.matches(":disabled, [aria-disabled=true]");
   const click = (_, observer) => {
     if (!new RegExp(pattern).test(area.textContent)) return;
+    const button = [...document.querySelectorAll("button")].find(isButton);
+    if (!button) return;
     observer.disconnect();
     button.click();
   };
@@ -135,6 +147,19 @@ class Page:
             }""",
             is_hidden,
         )
+
+    def visit(self, url):
+        """Open an address as a new document, even if only its fragment is new."""
+        self.page.goto("about:blank")
+        self.page.goto(url)
+        self.wait_for_turn()
+
+    def search_for(self, seconds):
+        """Let each search for an exact result take so long, until the next document.
+
+        Results that a test needs must not depend on how fast the machine is.
+        """
+        self.evaluate("(seconds) => (window.exactSeconds = seconds)", seconds)
 
     # ---- the board
 
@@ -197,6 +222,10 @@ class Page:
     def has_moves(self, number):
         """Wait until the game has so many moves."""
         expect(self.move_list()).to_have_count(number)
+
+    def has_line(self, line):
+        """Wait until the game has these moves, for instance those of a link."""
+        served.wait_until(lambda: self.moves() == [*line])
 
     def status(self):
         """Return the status: whose turn it is, or how the game ended."""
@@ -344,12 +373,12 @@ class Page:
         assert report["testEngine"]["name"] == "axe-core"
 
 
-def click_once(area, pattern, button):
-    """Let the page click a button as soon as the text of an area has a pattern.
+def click_once(area, pattern, name):
+    """Let the page click a button once it is there and an area's text has a pattern.
 
     On a loaded machine, a click from here may come after the end of what runs.
     """
-    area.evaluate(CLICK_ONCE, [pattern, button.element_handle()])
+    area.evaluate(CLICK_ONCE, [pattern, name])
 
 
 def figures(panel):

@@ -31,6 +31,11 @@ def run_node(program, *words, text=""):
     return printed_by_node(arguments, text=text)
 
 
+def compute_all(tasks):
+    """Return the results of tasks of `page_tasks.mjs`, each a name and arguments."""
+    return run_node("page_tasks.mjs", text=json.dumps(tasks))
+
+
 def compute(task, **arguments):
     """Return the result of a task of `page_tasks.mjs`."""
-    return run_node("page_tasks.mjs", task, text=json.dumps(arguments))
+    return compute_all([(task, arguments)])[0]

@@ -1,10 +1,10 @@
-// What the page computes, in Node: `node page_tasks.mjs FOLDER TASK`, with the folder of the
-// page's modules. Reads the task's arguments as JSON, and prints its result as JSON.
+// What the page computes, in Node: `node page_tasks.mjs FOLDER`, with the folder of the page's
+// modules. Reads tasks as JSON, [[name, arguments], ...], and prints their results as JSON.
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [folder, task] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`));
 const { Rules } = await load("rules.js");
 const { solve } = await load("solver.js");
@@ -60,9 +60,12 @@ const TASKS = {
   // What `solve` says of a position if it may look at the clock this often.
   solve({ envId, moves, looks }) {
     const rules = new Rules(envId);
+    const { now } = Date;
     let time = 0;
     Date.now = () => (time += 1);
-    return solve(rules, rules.positions(moves).at(-1), looks / 1000);
+    const solved = solve(rules, rules.positions(moves).at(-1), looks / 1000);
+    Date.now = now;
+    return solved;
   },
 
   // Which moves of X are the agent's, by game.
@@ -150,5 +153,8 @@ const TASKS = {
   },
 };
 
-const result = await TASKS[task](JSON.parse(readFileSync(0, "utf-8")));
-process.stdout.write(JSON.stringify(result));
+const results = [];
+for (const [task, options] of JSON.parse(readFileSync(0, "utf-8"))) {
+  results.push(await TASKS[task](options));
+}
+process.stdout.write(JSON.stringify(results));

@@ -1,11 +1,11 @@
 // Trainings of the page's learners, for tests/web/test_learner.py.
 //
-//   node learner_run.mjs STATIC settings | train FOLDER | direct | diverge | pace
+//   node learner_run.mjs STATIC settings | train FOLDER LEARNER SEED... | direct | diverge | pace
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [folder, name, out] = process.argv.slice(2);
+const [folder, name, out, learnerName, ...seeds] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(`${folder}/${file}`));
 const { Rules } = await load("rules.js");
 const { readAgent } = await load("agent_file.js");
@@ -81,8 +81,7 @@ const PROGRAMS = {
 
   async train() {
     const reports = [];
-    for (const seed of [1, 2, 3]) reports.push(await train("table", seed));
-    reports.push(await train("network", 1));
+    for (const seed of seeds) reports.push(await train(learnerName, Number(seed)));
     return reports;
   },
 

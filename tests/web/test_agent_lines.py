@@ -2,7 +2,7 @@
 
 import jax
 import tiny
-from page_modules import compute
+from page_modules import compute, compute_all
 
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
@@ -20,16 +20,18 @@ def test_a_game_follows_an_agent_as_long_as_all_moves_are_the_agents():
     line = [*second.losing_line]  # the agent plays O
     other = [*line[:3], (line[3] + 1) % 7]
     games = [[], line[:1], line[:2], line, other, [*other, 0]]
-    answers = compute("compareMoves", path=str(SEVEN), games=games, side="o")
+    answers, (first, then) = compute_all(
+        [
+            ("compareMoves", {"path": str(SEVEN), "games": games, "side": "o"}),
+            ("compareMoves", {"path": str(SEVEN), "games": games[:2], "side": "x"}),
+        ]
+    )
     own = [answer["areAgents"] for answer in answers]
     num_own = len(line) // 2
     assert own == [[], [], [True], [True] * num_own, [True, False], [True, False]]
     moves = [answer["move"] for answer in answers]
     assert moves[:4] == [None, line[1], None, None]
     assert moves[5] is not None
-    first, then = compute(
-        "compareMoves", path=str(SEVEN), games=[[], line[:1]], side="x"
-    )
     assert then["areAgents"] == [line[0] == first["move"]]
 
 
@@ -45,28 +47,30 @@ def test_a_check_ends_with_a_line_that_contradicts_the_goal(tmp_path):
     path = tiny.save_untrained(tmp_path / "weak.safetensors", env_id="connect_5x5")
     player = saved_agents.load_agent(path).player
     options = {"path": str(path), "side": "o", "count": 500}
-    for goal, bad in (("not-lose", {"lost"}), ("win", {"drawn", "lost"})):
-        result = compute("checkLines", goal=goal, **options)["result"]
+    bad_results = {"not-lose": {"lost"}, "win": {"drawn", "lost"}}
+    checks = [("checkLines", options | {"goal": goal}) for goal in bad_results]
+    for check, bad in zip(compute_all(checks), bad_results.values(), strict=True):
+        result = check["result"]
         line = result["contradiction"]
         game = Game.start("connect_5x5", line)
         assert game.is_over
         assert game.result("second") in bad
         assert sum(result["lines"][name] for name in bad) == 1
         for count in range(1, len(line), 2):
-            before = Game.start("connect_5x5", line[:count])
+            before = game.back_to(count)
             assert before.move_of(player, jax.random.key(0)) == line[count]
 
 
 def test_a_drawn_line_contradicts_only_that_every_game_is_won():
     path = ALL["connect-5x4"]  # never loses, and draws at times
     options = {"path": str(path), "side": "x", "count": 60}
-    result = compute("checkLines", goal="win", **options)["result"]
-    assert result["lines"]["drawn"] == 1
-    assert Game.start("connect_5x4", result["contradiction"]).is_over
-    result = compute("checkLines", goal="not-lose", **options)["result"]
-    assert result["contradiction"] is None
-    assert sum(result["lines"].values()) == 60
-    assert result["lines"]["lost"] == 0
+    checks = [("checkLines", options | {"goal": goal}) for goal in ("win", "not-lose")]
+    won, not_lost = (check["result"] for check in compute_all(checks))
+    assert won["lines"]["drawn"] == 1
+    assert Game.start("connect_5x4", won["contradiction"]).is_over
+    assert not_lost["contradiction"] is None
+    assert sum(not_lost["lines"].values()) == 60
+    assert not_lost["lines"]["lost"] == 0
 
 
 def test_corrections_by_stones_are_those_of_the_grade():
@@ -81,7 +85,10 @@ def test_corrections_by_stones_are_those_of_the_grade():
 def test_a_position_of_the_proof_is_shown_as_won_and_others_as_not_known():
     (start,) = compute("compareMoves", path=str(SEVEN), games=[[]], side="x")
     own = start["move"]
-    shown = compute("provenValues", path=str(SEVEN), moves=[])
+    lines = ([], [own], [(own + 1) % 7])
+    shown, after, other = compute_all(
+        [("provenValues", {"path": str(SEVEN), "moves": moves}) for moves in lines]
+    )
     by_file = "proven by the agent's file"
     text = f"X wins, {by_file}: each move of X in this game was the agent's."
     assert (shown["state"], shown["text"]) == ("proven", text)
@@ -90,12 +97,10 @@ def test_a_position_of_the_proof_is_shown_as_won_and_others_as_not_known():
     won = {own: ("win", f"win, {by_file}")}
     assert cells == dict.fromkeys(range(7), unknown) | won
     # Whatever the opponent plays then, it loses.
-    shown = compute("provenValues", path=str(SEVEN), moves=[own])
-    assert shown["state"] == "proven"
-    assert [cell[1:] for cell in shown["cells"]] == [["loss", f"loss, {by_file}"]] * 7
+    assert after["state"] == "proven"
+    assert [cell[1:] for cell in after["cells"]] == [["loss", f"loss, {by_file}"]] * 7
     # After another move than the agent's, nothing is proven.
-    shown = compute("provenValues", path=str(SEVEN), moves=[(own + 1) % 7])
-    assert shown == {"state": "not known", "text": "", "cells": []}
+    assert other == {"state": "not known", "text": "", "cells": []}
 
 
 def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):

@@ -7,10 +7,16 @@ import json
 import shutil
 from pathlib import Path
 
+import jax
+import numpy as np
 import pytest
 import rule_cases
+import tiny
 from page_modules import printed_by_node
 
+from jax_ttt.config.settings import Config
+from jax_ttt.networks import q_network
+from jax_ttt.players import saved_agents
 from jax_ttt.web import one_file
 
 SCRIPT = Path(__file__).with_name("browser") / "same_rules.js"
@@ -28,7 +34,7 @@ QUICK = (
 
 
 def compare(folder, names, cases):
-    """Compare JavaScript with Python in a folder that is created."""
+    """Compare JavaScript with Python in a folder that is made; return the results."""
     shutil.copytree(one_file.STATIC, folder)
     shutil.copy(SCRIPT, folder)
     text = json.dumps({"names": names, "cases": cases}, allow_nan=False)
@@ -38,6 +44,7 @@ def compare(folder, names, cases):
     for name, result in results.items():
         assert result["different"][:5] == [], name
         assert result["compared"] > 0, name
+    return results
 
 
 def test_games_and_files_are_the_same_in_javascript(tmp_path):
@@ -47,5 +54,33 @@ def test_games_and_files_are_the_same_in_javascript(tmp_path):
 @pytest.mark.slow
 def test_agents_and_searches_are_the_same_in_javascript(tmp_path):
     cases = rule_cases.agent_cases(tmp_path)
-    names = ("agents", "grades", "exact", "hints", "refused")
+    names = ("games", "agents", "grades", "exact", "hints", "refused")
     compare(tmp_path / "page", names, cases)
+
+
+SHAPE = (6, 7)
+MANY = pytest.param(100_000, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("num_boards", [500, MANY])
+def test_the_page_computes_the_integers_of_jax(tmp_path, num_boards):
+    config = Config.of(env_id="connect_7x6", two_planes=True, filters=4, hidden_size=16)
+    agent, rng = tiny.untrained(config), np.random.default_rng(0)
+    agent = tiny.ungraded(config, rule_cases.random_integers(agent.params, rng))
+    # Stones of the player to move are 1, of the opponent -1. Columns are filled from
+    # below, and not all of them up to the top.
+    cells = rng.choice([-1, 1], (num_boards, *SHAPE)).astype(np.int8)
+    heights = rng.integers(0, SHAPE[0], (num_boards, 1, SHAPE[1]))
+    cells[np.arange(SHAPE[0])[::-1, None] >= heights] = 0
+    obs = np.stack([cells == 1, cells == -1], axis=-1)
+    scores = jax.jit(q_network.action_scores)(agent.network, agent.params, obs)
+    scores = np.asarray(scores, np.int32)
+    assert len(np.unique(scores)) > 100
+    cases = {
+        "env_id": "connect_7x6",
+        "file": rule_cases.as_base64(saved_agents.agent_bytes(agent)),
+        "cells": rule_cases.as_base64(cells.tobytes()),
+        "scores": rule_cases.as_base64(scores.tobytes()),
+    }
+    results = compare(tmp_path / "page", ("integers",), cases)
+    assert results["integers"]["compared"] == num_boards

@@ -14,14 +14,16 @@ from jax_ttt.web import agent_files, one_file, security
 TIMEOUT = 60_000
 """Milliseconds that a page may take, on a busy machine."""
 SCRIPT_URL = "http://page.test/static/"
+SHIPPED, SHORT = "seconds: 10,", "seconds: 2,"
+"""The length of a training of a table in the exported page, and that in the tests."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """Return Chromium, which the tests start.
+    """Return Chromium, which a worker starts once.
 
-    Playwright's event loop runs until the end of the module; in other modules the
-    tests run loops of their own.
+    Playwright's event loop runs until the last test of this folder; in other folders
+    the tests run loops of their own.
     """
     path = browsing.chromium()
     from playwright.sync_api import expect, sync_playwright
@@ -35,7 +37,7 @@ def browser():
         started.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def contexts(browser):
     """Return a function that makes a context, and one that returns a kept one.
 
@@ -72,7 +74,7 @@ def open_page(contexts):
     """Return a function that opens a page, alone in its context unless one is given.
 
     At the end, no page has had an error or a warning, besides those that match
-    `expected`.
+    `expected`. The addresses that the page requests are added to `requests`.
     """
     make_context, kept_context = contexts
     problems, used, own = [], [], []
@@ -90,16 +92,19 @@ def open_page(contexts):
         used.append(context)
         return context
 
-    def open_page(url, *, context=None, expected=None, **options):
+    def open_page(url, *, context=None, expected=None, requests=None, **options):
         page = browsing.Page((context or free_context(options)).new_page())
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: note(message, expected))
+        if requests is not None:
+            page.on("request", lambda request: requests.append(request.url))
         page.goto(url)
         page.wait_for_turn()
         return page
 
     yield open_page
     for context in used:
+        context.unroute_all()
         for page in context.pages:
             if context not in own and page.url != "about:blank":
                 page.evaluate("try { localStorage.clear(); } catch {}")
@@ -109,7 +114,7 @@ def open_page(contexts):
     assert problems == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def script_page(browser):
     """Return a blank page, under the page's policy, that can import its scripts.
 
@@ -147,14 +152,25 @@ def weak(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def exported_url(weak, tmp_path_factory):
-    """Return the address of the exported page: the shipped agents, and two to beat."""
+    """Return the address of the exported page: the shipped agents, and two to beat.
+
+    Its trainings of tables are shorter than those that people watch.
+    """
     browsing.chromium()
     runs = [
         agent_files.ListedAgent(f"run/{path.stem}", path.stem, "run", path, {})
         for path in weak.values()
     ]
-    listed = [*agent_files.shipped_agents(), *runs]
-    return one_file.write_page(tmp_path_factory.mktemp("site"), listed).as_uri()
+    data = one_file.page_data([*agent_files.shipped_agents(), *runs])
+    static = tmp_path_factory.mktemp("page") / "static"
+    shutil.copytree(one_file.STATIC, static)
+    learners = static / "learner_settings.js"
+    text = learners.read_text("utf-8")
+    assert text.count(SHIPPED) == 1
+    learners.write_text(text.replace(SHIPPED, SHORT), "utf-8")
+    path = tmp_path_factory.mktemp("site") / "index.html"
+    path.write_text(one_file.inline_page(static, data), "utf-8")
+    return path.as_uri()
 
 
 @pytest.fixture(scope="session")

@@ -21,18 +21,50 @@ def analyse(page, env_id="tic_tac_toe"):
 def play_again(page):
     """End the analysis."""
     page.tab("Game")
-    page.get_by_role("radio", name="Play", exact=True).check(force=True)
+    page.get_by_role("radio", name="Play", exact=True).click()
     page.wait_for_turn()
 
 
 @pytest.mark.parametrize("env_id", GAMES)
-def test_an_analysis_begins_with_the_game_and_moves_both_sides(page, env_id):
+def test_an_analysis_moves_both_sides_and_the_game_goes_on_after_it(page, env_id):
     page.game(env_id)
+    page.search_for(60)
+    page.play(1)
+    line, opponent = page.moves(), "Unbeatable (learned agent): Shipped network"
+    # It begins with the game. The game goes on after it, as it was, and counts.
+    analyse(page, env_id)
+    assert page.moves() == line
+    page.button("Undo").click()
+    page.squares().nth(page.legal()[-1]).click()
+    page.new_game()
+    assert page.moves() == []
+    assert page.status().endswith("to move")
+    page.button("Set up a position").click()
+    play_again(page)
+    assert page.moves() == line
+    assert page.status().startswith("Your turn")
+    page.says(opponent)
+    assert "Not counted" not in page.area().inner_text()
+    # Also after a reload.
+    page.reload()
+    assert page.moves() == line
+    page.search_for(60)
+    page.play_to_the_end()
+    line, status = page.moves(), page.status()
+    assert status == browsing.result(env_id, line, "x")
+    assert page.counted()["Games"] == 1
+    page.tab("Game")
+    page.radio("Analyse")
+    page.says(" won.")
+    play_again(page)
+    assert (page.moves(), page.status()) == (line, status), "the finished game, too"
+    assert page.counted()["Games"] == 1
+    # Both sides are moved, with values, back and forth.
+    page.new_game()
     page.play(1)
     line = page.moves()
     page.choose("Casual")
     analyse(page, env_id)
-    assert page.moves() == line
     page.button("Undo").click()
     assert page.moves() == line[:1]
     page.button("One move back").click()
@@ -51,53 +83,11 @@ def test_an_analysis_begins_with_the_game_and_moves_both_sides(page, env_id):
     assert page.status() == words.get(result, result)
     assert page.announced()[-1].endswith(page.status())
     expect(page.tab("Review")).to_contain_text("Compared with exact play")
-    assert page.counted()["Games"] == 0
+    assert page.counted()["Games"] == 1
     # After the reload, the analysis has no game to go back to.
     play_again(page)
     assert page.moves() == []
     page.says("Casual")
-
-
-@pytest.mark.parametrize("env_id", GAMES)
-def test_the_interrupted_game_goes_on_after_the_analysis_and_counts(page, env_id):
-    page.game(env_id)
-    page.play(1)
-    line, opponent = page.moves(), "Unbeatable (learned agent): Shipped network"
-    analyse(page, env_id)
-    page.button("Undo").click()
-    page.squares().nth(page.legal()[-1]).click()
-    page.new_game()
-    assert page.moves() == []
-    assert page.status().endswith("to move")
-    page.button("Set up a position").click()
-    play_again(page)
-    assert page.moves() == line
-    assert page.status().startswith("Your turn")
-    page.says(opponent)
-    assert "Not counted" not in page.area().inner_text()
-    page.reload()
-    assert page.moves() == line
-    page.play_to_the_end()
-    assert page.status() == browsing.result(env_id, page.moves(), "x")
-    assert page.counted()["Games"] == 1
-    page.tab("Game")
-    page.radio("Analyse")
-    page.says(" won.")
-    play_again(page)
-    assert page.is_over(), "the finished game is there, too"
-    assert page.counted()["Games"] == 1
-
-
-def test_an_analysis_before_the_reply_lets_the_game_go_on_with_it(page):
-    analysing = page.get_by_role("radio", name="Analyse").element_handle()
-    both = "(one, other) => { one.click(); other.click(); }"
-    page.squares().nth(4).evaluate(both, analysing)
-    page.says("O to move")
-    page.wait_for_timeout(200)
-    assert page.moves() == [4]
-    play_again(page)
-    page.has_moves(2)
-    assert page.status() == "Your turn: X"
 
 
 # ---- agents that move
@@ -111,6 +101,18 @@ def movers(page, first, second):
 
 
 def test_agents_play_a_match_or_one_side_of_it(page):
+    # A game goes on with the reply for which the analysis did not wait.
+    analysing = page.get_by_role("radio", name="Analyse").element_handle()
+    both = "(one, other) => { one.click(); other.click(); }"
+    page.squares().nth(4).evaluate(both, analysing)
+    page.says("O to move")
+    page.wait_for_timeout(200)
+    assert page.moves() == [4]
+    play_again(page)
+    page.has_moves(2)
+    page.says("Your turn: X")
+    # A match between two agents begins with its button.
+    page.new_game()
     analyse(page)
     match = page.button("Play the match")
     assert match.is_disabled(), "nobody plays it"
@@ -135,15 +137,13 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     page.new_game()
     match.click()
     page.has_moves(1)
-    assert page.status() == "O to move"
+    page.says("O to move")
     assert page.counted()["Games"] == 0
-
-
-def test_a_match_is_stopped_and_goes_on(page):
+    # A match is stopped, and goes on.
     analyse(page, "connect_5x4")
     movers(page, "Shipped network", "Expert (perfect play)")
     stop = page.button("Stop")
-    browsing.click_once(page.area(), "Move 2:", stop)
+    browsing.click_once(page.area(), "Move 2:", "Stop")
     page.button("Play the match").click()
     page.has_moves(2)
     expect(stop).to_be_disabled()
@@ -179,13 +179,12 @@ IMPOSSIBLE = {
 def put(page, stones):
     """Put stones on the board, each of a side at a place."""
     for letter, place in stones:
-        page.get_by_role("radio", name=letter, exact=True).check(force=True)
+        page.get_by_role("radio", name=letter, exact=True).click()
         page.squares().nth(place).click()
 
 
-@pytest.mark.parametrize("env_id", GAMES)
-def test_an_impossible_position_is_refused_with_a_reason(page, env_id):
-    analyse(page, env_id)
+def check_refusals(page, env_id):
+    """Check that an impossible position is refused with a reason."""
     begin, empty = "Analyse this position", "Empty the board"
     page.button("Set up a position").click()
     page.says("Setting up a position")
@@ -217,6 +216,52 @@ def test_an_impossible_position_is_refused_with_a_reason(page, env_id):
     assert setup.is_enabled()
 
 
+def check_stones(page, env_id):
+    """Check the stones that `test_a_position_is_set_up` sets up."""
+    if env_id == "tic_tac_toe":
+        assert page.board()[:2] + page.board()[3:] == "XXOO----"
+    else:
+        stacks = page.columns()
+        assert stacks[:2] + stacks[3:] == [["X"]] * 2 + [["O"]] * 2
+
+
+def test_a_position_is_set_up_analysed_and_shared_by_its_link(open_page, page):
+    other = open_page(page.url.partition("#")[0])
+    for env_id in GAMES:
+        page.bring_to_front()
+        analyse(page, env_id)
+        check_refusals(page, env_id)
+        page.button("Set up a position").click()
+        put(page, [("X", 0), ("X", 1), ("O", 3), ("O", 4)])
+        page.says("X is to move.")
+        page.button("Analyse this position").click()
+        page.says("X to move")
+        check_stones(page, env_id)
+        # The link is followed in an open page with a game.
+        other.bring_to_front()
+        if env_id != "tic_tac_toe":
+            play_again(other)
+        other.play(other.legal()[0])
+        other.goto(page.url)
+        other.has_line([])
+        other.says("X to move")
+        check_stones(other, env_id)
+        other.tab("Game")
+        expect(other.get_by_role("radio", name="Analyse")).to_be_checked()
+        page.bring_to_front()
+        win = "exact win in 1 move"
+        if env_id == "tic_tac_toe":
+            page.place_says(2, win)
+            assert page.marked(win) == [2]
+        page.squares().nth(2).click()
+        if env_id == "tic_tac_toe":
+            page.says("X won.")
+        line = page.moves()
+        page.reload()
+        assert page.moves() == line == [2]
+        check_stones(page, env_id)
+
+
 COUNT = """() => {
   const { postMessage } = Worker.prototype;
   window.posted = 0;
@@ -230,6 +275,7 @@ COUNT = """() => {
 
 def test_what_can_not_be_judged_is_requested_once(page, served_url):
     """A position that is not solved in time, of a game without an agent."""
+    page.search_for(0.01)
     page.evaluate(COUNT)
     page.goto(browsing.link(served_url, "connect_6x6", [3, 3], level="analysis"))
     expect(page.squares()).to_have_count(6)
@@ -238,42 +284,5 @@ def test_what_can_not_be_judged_is_requested_once(page, served_url):
     page.show("Exact values", is_shown=False)
     posted = page.evaluate("window.posted")
     assert posted >= 2
-    page.wait_for_timeout(3000)
+    page.wait_for_timeout(1000)
     assert page.evaluate("window.posted") == posted
-
-
-@pytest.mark.parametrize("env_id", GAMES)
-def test_a_position_is_set_up_analysed_and_shared_by_its_link(open_page, page, env_id):
-    analyse(page, env_id)
-    page.button("Set up a position").click()
-    put(page, [("X", 0), ("X", 1), ("O", 3), ("O", 4)])
-    page.says("X is to move.")
-    page.button("Analyse this position").click()
-    page.says("X to move")
-
-    def check_stones(page):
-        if env_id == "tic_tac_toe":
-            assert page.board()[:2] + page.board()[3:] == "XXOO----"
-        else:
-            stacks = page.columns()
-            assert stacks[:2] + stacks[3:] == [["X"]] * 2 + [["O"]] * 2
-
-    check_stones(page)
-    other = open_page(page.url.partition("#")[0])
-    other.play(0)
-    other.goto(page.url)  # the link is followed in an open page with a game
-    other.says("X to move")
-    check_stones(other)
-    other.tab("Game")
-    expect(other.get_by_role("radio", name="Analyse")).to_be_checked()
-    win = "exact win in 1 move"
-    if env_id == "tic_tac_toe":
-        page.place_says(2, win)
-        assert page.marked(win) == [2]
-    page.squares().nth(2).click()
-    if env_id == "tic_tac_toe":
-        page.says("X won.")
-    line = page.moves()
-    page.reload()
-    assert page.moves() == line == [2]
-    check_stones(page)

@@ -13,9 +13,6 @@ from jax_ttt.players.shipped import SHIPPED
 pytestmark = pytest.mark.slow
 LINE = [0, 1, 2]
 """Moves after which the trained network keeps the draw, and an untrained one loses."""
-SCREENS = [
-    (screen, theme) for screen in browsing.SCREENS for theme in ("light", "dark")
-]
 ENDS = """(label) => {
   const text = document.createRange();
   text.selectNode(label.firstChild);
@@ -102,12 +99,9 @@ def test_two_agents_are_compared_with_each_other_and_with_best_play(
         f"({value_b}). Exact: A keeps the draw, B gives the draw away: a loss."
     )
     expect(panel).to_contain_text(text)
-
-
-def test_both_follow_the_game_also_after_a_reload(open_page, served_url):
-    page = open_page(link(served_url, "tic_tac_toe", LINE, level="analysis"))
-    page.tab("Compare")
+    # Both follow the game, also after a reload.
     choose(page, "A", "Run weak (network)")
+    choose(page, "B", "Shipped network")
     page.button("New game").focus()  # the arrow keys of a tab lead to other tabs
     for stones in (3, 2, 1, 0):
         letter = "XO"[stones % 2]
@@ -158,27 +152,30 @@ def test_a_snapshot_is_compared_with_the_final_agent(open_page, exported_url):
     expect(page.get_by_role("tabpanel")).to_contain_text("A and B are the same agent.")
 
 
-@pytest.mark.parametrize(("screen", "theme"), SCREENS)
-def test_it_fits_and_is_accessible(open_page, served_url, screen, theme):
-    """In all games; the two boards of tic-tac-toe stand side by side everywhere."""
-    options = browsing.SCREENS[screen] | {"color_scheme": theme}
-    page = open_page(link(served_url, "tic_tac_toe", LINE, tab="compare"), **options)
+def test_it_fits_and_is_accessible(open_page, served_url):
+    """The two boards of tic-tac-toe stand side by side on every screen."""
+    page = open_page(link(served_url, "tic_tac_toe", LINE, tab="compare"))
     choose(page, "B", "Run weak (network)")
     expect(page.get_by_role("tabpanel")).to_contain_text("Exact: ")
-    boxes = [agent(page, name).bounding_box() for name in "AB"]
-    assert boxes[0]["y"] == boxes[1]["y"]
-    assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
-    page.check_with_axe("tic-tac-toe")
+
+    def check(state, are_beside):
+        """Check the page on each screen; `are_beside` is where the boards are so."""
+        for screen, options in browsing.SCREENS.items():
+            page.set_viewport_size(options["viewport"])
+            boxes = [agent(page, name).bounding_box() for name in "AB"]
+            is_beside = boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+            assert is_beside == (boxes[0]["y"] == boxes[1]["y"])
+            assert is_beside == (screen in are_beside), (state, screen)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width <= options["viewport"]["width"], (state, screen)
+            for theme in ("light", "dark"):
+                page.emulate_media(color_scheme=theme)
+                page.check_with_axe((state, screen, theme))
+
+    check("tic-tac-toe", are_beside=("wide", "phone"))
     for name in "AB":
         label = agent(page, name).get_by_text("Update")
         assert label.evaluate(ENDS) <= label.evaluate(NEXT), "the update lies over it"
     page.game("connect_7x6")
     expect(agent(page, "B")).to_contain_text("Next: X column ")
-    (a, b) = (agent(page, name).bounding_box() for name in "AB")
-    assert (a["y"] == b["y"]) == (screen == "wide")
-    page.game("connect_5x4")
-    choose(page, "B", "Run weak-5x4 (network)")
-    expect(agent(page, "B")).to_contain_text("Next: X column ")
-    page.check_with_axe("Connect Four")
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= options["viewport"]["width"]
+    check("7 x 6", are_beside=("wide",))

@@ -46,44 +46,24 @@ def corrected_lines(agent, num_moves=4):
     return [*itertools.compress(pairs, told)], [*itertools.compress(pairs, ~told)]
 
 
-def test_a_correction_is_played_and_marked_on_the_values(
-    open_page, served_url, corrected
+def test_the_corrections_of_an_agent_are_counted_played_and_marked(
+    open_page, served_url, corrected, tmp_path
 ):
     agent, path = corrected
     page = open_page(served_url)
-    page.add_agent(path, FOUR)
-    page.show("Network's values")
-    told, others = corrected_lines(agent)
-    line, move = next((line, move) for line, move in told if move != 3 - move)
-    mirrored = tuple(3 - column for column in line)
-    cases = ((line, move), (mirrored, 3 - move), *others[:2])
-    assert (mirrored, 3 - move) in told
-    for moves, reply in cases:
-        # The person moved last, so the agent's reply follows.
-        page.goto(link(served_url, "connect_4x4", moves, side="o"))
-        page.has_moves(len(moves) + 1)
-        assert page.moves() == [*moves, reply]
-        page.button("One move back").click()
-        page.place_says(reply, "the agent's move")
-        has_mark = (moves, reply) in told
-        assert page.marked("corrected") == [reply] * has_mark
-        words = page.area().inner_text().lower()
-        assert ("corrected" in words) == has_mark
-    line = list(agent.game_against_itself().moves)
-    page.goto(link(served_url, "connect_4x4", line[:1], level="analysis"))
-    page.tab("Game")
-    for side in "XO":
-        mover = page.get_by_label(f"{side} is moved by")
-        mover.select_option(f"Kept: {path.stem} (network)")
-    page.button("Play the match").click()
-    page.has_moves(len(line))
-    assert page.moves() == line
-
-
-@pytest.mark.parametrize("url", ["served_url", "exported_url"])
-def test_the_verdict_counts_the_corrections(open_page, request, corrected, url):
-    agent, path = corrected
-    page = open_page(request.getfixturevalue(url))
+    # A file with broken corrections is not added.
+    file = tmp_path / "broken.safetensors"
+    case = next(
+        case
+        for case in rule_cases.broken_corrections(path)
+        if case["reason"] == "not legal"
+    )
+    file.write_bytes(base64.b64decode(case["file"]))
+    page.tab("Learning")
+    page.upload("Add an agent's file", file)
+    page.hear("was not added: a move of its corrections is not legal")
+    expect(page.get_by_role("tabpanel")).to_contain_text("No agent is kept yet")
+    # The verdict counts them.
     page.add_agent(path, FOUR)
     page.tab("Proof")
     for letter, grade in (("X", agent.grade.first), ("O", agent.grade.second)):
@@ -95,6 +75,32 @@ def test_the_verdict_counts_the_corrections(open_page, request, corrected, url):
     expect(page.tab("Game")).to_contain_text(
         f"As O: Unbeatable with {agent.grade.second.num_corrections:,} corrections."
     )
+    # A correction is played, and marked on the values.
+    page.show("Network's values")
+    told, others = corrected_lines(agent)
+    line, move = next((line, move) for line, move in told if move != 3 - move)
+    mirrored = tuple(3 - column for column in line)
+    cases = ((line, move), (mirrored, 3 - move), *others[:2])
+    assert (mirrored, 3 - move) in told
+    for moves, reply in cases:
+        # The person moved last, so the agent's reply follows.
+        page.goto(link(served_url, "connect_4x4", moves, side="o"))
+        page.has_line([*moves, reply])
+        page.button("One move back").click()
+        page.place_says(reply, "the agent's move")
+        has_mark = (moves, reply) in told
+        assert page.marked("corrected") == [reply] * has_mark
+        words = page.area().inner_text().lower()
+        assert ("corrected" in words) == has_mark
+    line = list(agent.game_against_itself().moves)
+    page.goto(link(served_url, "connect_4x4", line[:1], level="analysis"))
+    page.has_line(line[:1])
+    page.tab("Game")
+    for side in "XO":
+        mover = page.get_by_label(f"{side} is moved by")
+        mover.select_option(f"Kept: {path.stem} (network)")
+    page.button("Play the match").click()
+    page.has_line(line)
 
 
 def save_claim(path):
@@ -141,18 +147,3 @@ def test_an_agent_that_wins_every_game_moving_first_is_only_strong_moving_second
     expect(page.card("X")).to_contain_text(f"As X: {wins}")
     expect(page.card("O")).to_contain_text("Not known: too many positions")
     expect(page.card("O")).to_contain_text(strong)
-
-
-def test_a_file_with_broken_corrections_is_not_added(page, corrected, tmp_path):
-    _, path = corrected
-    file = tmp_path / "broken.safetensors"
-    case = next(
-        case
-        for case in rule_cases.broken_corrections(path)
-        if case["reason"] == "not legal"
-    )
-    file.write_bytes(base64.b64decode(case["file"]))
-    page.tab("Learning")
-    page.upload("Add an agent's file", file)
-    page.hear("was not added: a move of its corrections is not legal")
-    expect(page.get_by_role("tabpanel")).to_contain_text("No agent is kept yet")

@@ -30,39 +30,8 @@ def show_values(page, are_shown=True):
         box.set_checked(are_shown)
 
 
-@pytest.mark.parametrize("screen", SIZES)
-def test_every_state_fits_the_screen_and_is_accessible(open_page, served_url, screen):
-    """Axe finds nothing serious, with dark colours on the phone."""
-    page = open_page(served_url, **browsing.SCREENS[screen])
-
-    def check(*state, with_axe=True):
-        for width, height in SIZES[screen]:
-            page.set_viewport_size({"width": width, "height": height})
-            assert page.evaluate(WIDER) == [0, []], (*state, width)
-        if with_axe:
-            page.check_with_axe(state)
-
-    show_values(page)
-    for env_id in GAMES:
-        page.game(env_id)
-        page.play(1)
-        check(env_id, "in the middle")
-        page.play_to_the_end()
-        for name in TABS:
-            page.tab(name)
-            check(env_id, name, with_axe=env_id == AXED[screen])
-    page.tab("Game")
-    page.radio("Analyse")
-    page.button("Set up a position").click()
-    check("setting up")
-    page.tab("Statistics")
-    page.button("Clear the statistics").click()
-    check("a question")
-
-
-@pytest.mark.parametrize("screen", browsing.SCREENS)
-def test_nothing_moves_during_a_game(open_page, served_url, screen):
-    page = open_page(served_url, **browsing.SCREENS[screen])
+def check_stillness(page, screen):
+    """Check that nothing moves during a game, whatever is shown."""
     places = [
         page.get_by_role("grid"),
         page.button("New game"),
@@ -94,15 +63,56 @@ def test_nothing_moves_during_a_game(open_page, served_url, screen):
         show_values(page, are_shown=False)
 
 
-def test_on_a_phone_the_board_and_what_belongs_to_it_are_on_the_screen(
+@pytest.mark.parametrize("screen", SIZES)
+def test_nothing_moves_and_every_state_fits_the_screen_and_is_accessible(
+    open_page, served_url, screen
+):
+    """Axe finds nothing serious, with dark colours on the phone."""
+    page = open_page(served_url, **browsing.SCREENS[screen])
+    check_stillness(page, screen)
+
+    def check(*state, with_axe=True):
+        for width, height in SIZES[screen]:
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(WIDER) == [0, []], (*state, width)
+        if with_axe:
+            page.check_with_axe(state)
+
+    show_values(page)
+    for env_id in GAMES:
+        page.game(env_id)
+        page.play(1)
+        check(env_id, "in the middle", with_axe=env_id == AXED[screen])
+        page.play_to_the_end()
+        for name in TABS:
+            page.tab(name)
+            check(env_id, name, with_axe=env_id == AXED[screen])
+    page.tab("Game")
+    page.radio("Analyse")
+    page.button("Set up a position").click()
+    check("setting up")
+    page.tab("Statistics")
+    page.button("Clear the statistics").click()
+    check("a question")
+
+
+SMALL = ((390, 844), (320, 640), (640, 400))
+
+
+def test_on_a_phone_the_board_is_in_view_and_the_tabs_stand_at_the_bottom(
     open_page, served_url
 ):
     page = open_page(served_url, **browsing.PHONE)
+    for width, height in SMALL:
+        page.set_viewport_size({"width": width, "height": height})
+        check_tabs(page, width, height)
+    page.set_viewport_size(browsing.PHONE["viewport"])
 
     def sees(control):
         box = control.bounding_box()
         return box["y"] >= 0 and box["y"] + box["height"] <= 844
 
+    # The board and what belongs to it are on the screen.
     for env_id in (*GAMES, "tic_tac_toe"):
         page.game(env_id)
         page.evaluate("scrollTo(0, 0)")
@@ -124,11 +134,9 @@ def test_on_a_phone_the_board_and_what_belongs_to_it_are_on_the_screen(
     assert sees(grid)
 
 
-@pytest.mark.parametrize("size", [(390, 844), (320, 640), (640, 400)])
-def test_the_tabs_stand_at_the_bottom_of_a_small_screen(open_page, served_url, size):
-    width, height = size
-    page = open_page(served_url, **browsing.PHONE)
-    page.set_viewport_size({"width": width, "height": height})
+def check_tabs(page, width, height):
+    """Check that the tabs stay at the bottom, and that nothing lies under them."""
+    page.tab("Game")
     tabs = page.get_by_role("tablist")
     bar = tabs.bounding_box()
 
@@ -193,12 +201,10 @@ def walk_to(page, place):
     raise AssertionError("the arrow keys do not reach the place")
 
 
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
-def test_a_whole_game_by_keyboard_alone(open_page, served_url, env_id):
-    page = open_page(served_url)
+def play_by_keyboard(page, env_id):
+    """Play a whole game, and begin another one, by keyboard alone."""
     page.game(env_id)
     page.reload()  # the tab key then begins at the top
-    page.wait_for_turn()
     page.keyboard.press("Tab")  # to the link that skips to the board
     page.keyboard.press("Enter")
     assert re.match("Square 0|Column", page.evaluate(NAME))
@@ -247,9 +253,9 @@ REACHED = (
 )
 
 
-def test_the_focus_is_seen_at_every_control(open_page, served_url):
-    page = open_page(served_url)
-    page.play(4)
+def test_the_keyboard_alone_suffices_and_its_focus_is_seen_at_every_control(page):
+    for env_id in ("connect_5x4", "tic_tac_toe"):
+        play_by_keyboard(page, env_id)
     page.reload()
     reached = []
     for _ in range(60):
@@ -271,22 +277,6 @@ def background(page):
     return page.evaluate("() => getComputedStyle(document.body).backgroundColor")
 
 
-def test_the_theme_follows_the_system_until_it_is_chosen(open_page, served_url):
-    page = open_page(served_url, color_scheme="light")
-    light = background(page)
-    page.emulate_media(color_scheme="dark")
-    dark = background(page)
-    assert light != dark
-    page.emulate_media(color_scheme="light")
-    theme = page.get_by_role("button", name="Theme")
-    theme.click()
-    theme.click()
-    assert theme.inner_text() == "Theme: Dark"
-    assert background(page) == dark
-    page.reload()
-    assert background(page) == dark, "it is remembered"
-
-
 HIGHLIGHTED = """all => {
     const colours = (element) => {
         const { color, backgroundColor } = getComputedStyle(element);
@@ -302,8 +292,43 @@ HIGHLIGHTED = """all => {
 """Whether elements have the system's colours of what is selected."""
 
 
-def test_what_is_selected_is_highlighted_in_forced_colours(open_page, served_url):
-    page = open_page(served_url, forced_colors="active")
+NOTE_MOTION = """() => {
+  window.moving = 0;
+  const note = ({ target, pseudoElement, type }) => {
+    const style = getComputedStyle(target, pseudoElement || null);
+    const isStart = type === "animationstart";
+    const text = isStart ? style.animationDuration : style.transitionDuration;
+    const isSeen = text.split(",").some((seconds) => parseFloat(seconds) > 0.001);
+    if (isSeen) window.moving += 1;
+  };
+  for (const type of ["animationstart", "transitionrun"]) {
+    document.addEventListener(type, note, true);
+  }
+}"""
+"""Count the parts of the page that begin to move."""
+FORGET_MOTION = """() => new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(window.moving = 0)));
+})"""
+"""Count anew, after the events of the last frame."""
+
+
+def test_colours_and_motion_are_those_that_the_reader_asked_for(open_page, served_url):
+    page = open_page(served_url, color_scheme="light")
+    # The theme follows the system until it is chosen.
+    light = background(page)
+    page.emulate_media(color_scheme="dark")
+    dark = background(page)
+    assert light != dark
+    page.emulate_media(color_scheme="light")
+    theme = page.get_by_role("button", name="Theme")
+    theme.click()
+    theme.click()
+    assert theme.inner_text() == "Theme: Dark"
+    assert background(page) == dark
+    page.reload()
+    assert background(page) == dark, "it is remembered"
+    # In forced colours, what is selected is highlighted.
+    page.emulate_media(forced_colors="active")
     page.mouse.move(0, 0)
     links = page.get_by_role("navigation", name="Games").get_by_role("button")
     sides = page.locator("label:has(input[name=side]) span")
@@ -311,27 +336,19 @@ def test_what_is_selected_is_highlighted_in_forced_colours(open_page, served_url
         first, *others = choices.evaluate_all(HIGHLIGHTED)
         assert first
         assert not any(others)
-
-
-MOVING = """() => document.getAnimations().filter((one) => {
-    const { duration, iterations } = one.effect.getComputedTiming();
-    return duration > 1 && iterations > 0;
-}).length"""
-"""How many parts of the page are moving."""
-
-
-def test_nothing_is_animated_if_the_reader_asked_for_that(open_page, served_url):
-    page = open_page(served_url)
+    page.emulate_media(forced_colors="none")
+    # Nothing is animated if the reader asked for that.
+    page.evaluate(NOTE_MOTION)
     for env_id in ("tic_tac_toe", "connect_5x4"):
         for choice in ("no-preference", "reduce"):
             page.emulate_media(reduced_motion=choice)
             page.game(env_id)
             page.new_game()
-            moving = 0
+            page.evaluate(FORGET_MOTION)
             for move in (1, 2):
-                page.squares().nth(move).click()
-                for _ in range(10):
-                    moving += page.evaluate(MOVING)
-                    page.wait_for_timeout(10)
-                page.wait_for_turn()
-            assert (moving > 0) == (choice == "no-preference"), env_id
+                page.play(move)
+            if choice == "no-preference":
+                page.wait_for_function("window.moving > 0")
+            else:
+                page.evaluate("() => new Promise(requestAnimationFrame)")
+                assert page.evaluate("window.moving") == 0, env_id

@@ -11,16 +11,16 @@ CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 def play_and_see(page, reason):
     """Play on; the game is not counted, for this reason."""
+    before = page.counted()["Games"]
     if not page.is_over():
         page.says(f"Not counted: {reason}.")  # during the game, too
     page.play_to_the_end()
     page.says(f"Not counted: {reason}.")
-    assert page.counted()["Games"] == 0
+    assert page.counted()["Games"] == before
 
 
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
-def test_undo_takes_back_a_move_and_its_reply(page, env_id):
-    page.game(env_id)
+def check_undo(page):
+    """Check that Undo takes back a move and its reply; one game is counted."""
     page.play(1)
     before = page.moves()
     page.play(page.legal()[0])
@@ -51,9 +51,9 @@ def test_undo_takes_back_a_move_and_its_reply(page, env_id):
     assert page.counted()["Games"] == 1
 
 
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_7x6"])
-def test_a_branch_is_not_counted_and_the_first_line_comes_back(page, env_id):
-    page.game(env_id)
+def check_branch(page):
+    """Check that a branch is not counted, and that the first line comes back."""
+    page.new_game()
     for _ in range(2):
         page.play(page.legal()[0])
     line = page.moves()
@@ -67,18 +67,24 @@ def test_a_branch_is_not_counted_and_the_first_line_comes_back(page, env_id):
     page.reload()
     play_and_see(page, "you played on from an earlier position")
     page.button("Return to the first line").click()
+    page.has_line(line)
     page.wait_for_turn()
-    assert page.moves() == line
     expect(page.button("Return to the first line")).to_have_count(0)
     page.says_no("Not counted")
     page.play_to_the_end()
-    assert page.counted()["Games"] == 1
+    assert page.counted()["Games"] == 2
 
 
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_7x6"])
-def test_earlier_positions_are_shown_copied_and_linked(open_page, served_url, env_id):
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_moves_are_taken_back_branched_shown_copied_and_linked(
+    open_page, served_url, env_id
+):
     page = open_page(served_url, permissions=CLIPBOARD)
     page.game(env_id)
+    check_undo(page)
+    check_branch(page)
+    # Earlier positions are shown, by clicks and keys.
+    page.new_game()
     positions = []
     for _ in range(2):
         page.play(page.legal()[0])
@@ -121,16 +127,17 @@ def test_earlier_positions_are_shown_copied_and_linked(open_page, served_url, en
     assert page.moves() == line
     page.reload()
     assert page.moves() == line
-    other = open_page(copied["link"])
-    assert other.moves() == line[:2]
-    assert other.shown() == positions[0]
-    play_and_see(other, "it was begun by a link")
-    other.goto("about:blank")
-    other.set_content(copied["as SVG"])  # it is drawn without the page's style
+    # The link leads to the position; its game is not counted.
+    page.visit(copied["link"])
+    assert page.moves() == line[:2]
+    assert page.shown() == positions[0]
+    play_and_see(page, "it was begun by a link")
+    page.goto("about:blank")
+    page.set_content(copied["as SVG"])  # it is drawn without the page's style
     width = browsing.plain_search(env_id).columns
-    assert other.locator("svg").bounding_box()["width"] == 100 * width
+    assert page.locator("svg").bounding_box()["width"] == 100 * width
     for letter, colour in (("X", "#0072b2"), ("O", "#d55e00")):
-        stones = other.locator(f"svg [fill='{colour}'], svg [stroke='{colour}']")
+        stones = page.locator(f"svg [fill='{colour}'], svg [stroke='{colour}']")
         expect(stones).to_have_count(letters.count(letter))
 
 
@@ -145,52 +152,11 @@ BROKEN = (
 """Links that hold no position of tic-tac-toe."""
 
 
-def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served_url):
-    for fields in BROKEN:
-        page.play(4)
-        page.goto(link(served_url, "tic_tac_toe", [], **fields))
-        page.has_moves(0)
-        page.wait_for_turn()
-        assert page.board() == "-" * 9, fields
-        page.hear("The link's position is not a position of this game.")
-        # An unknown level or agent does not matter.
-    page.tab("Proof")
-    for number, level in enumerate(("nobody", "constructor", "__proto__"), 2):
-        fields = {"level": level, "agent": "run/nobody", "update": "77", "tab": level}
-        line = [4, 0, 8, 2][:number]
-        page.goto(link(served_url, "tic_tac_toe", line, **fields))
-        page.has_moves(number + number % 2)
-        page.says("Unbeatable (learned agent)")
-        expect(page.get_by_role("tab", name="Proof")).to_have_attribute(*SELECTED)
-    assert page.board() == "O-O-X---X"
-    page.goto(link(served_url, "connect_5x4", [2, 2, 2], side="o"))
-    expect(page.squares()).to_have_count(5)
-    page.wait_for_turn()
-    assert page.moves()[:3] == [2, 2, 2]
-    for part in ("game=chess&moves=1&tab=proof", "moves=x", "%00", "game"):
-        page.goto(f"{served_url}/#{part}")
-        page.reload()
-        page.hear("The page does not have the game of this link.")
-        page.new_game()
-        page.play(page.legal()[0])
-    page.play_to_the_end()
-    assert page.counted()["Games"] == 1
-
-
 FOLLOW_AND_CLICK = """(hash) => {
   location.hash = hash;
   document.querySelector("[role='tab'][aria-selected='false']").click();
 }"""
 """Change the address, and open a tab before the page is told of the change."""
-
-
-def test_a_link_is_followed_though_the_page_changes_at_its_moment(page, served_url):
-    page.play(4)
-    line = [0, 6, 0, 6]
-    hash_ = link(served_url, "connect_7x6", line).partition("#")[2]
-    page.evaluate(FOLLOW_AND_CLICK, hash_)
-    page.has_moves(len(line))
-    assert page.moves() == line
 
 
 def is_open(page, env_id, tab, line):
@@ -200,6 +166,54 @@ def is_open(page, env_id, tab, line):
     expect(page.get_by_role("tab", name=tab)).to_have_attribute(*SELECTED)
     page.has_moves(len(line))
     assert page.moves() == line
+
+
+def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served_url):
+    for fields in BROKEN:
+        page.play(4)
+        page.goto(link(served_url, "tic_tac_toe", [], **fields))
+        page.hear("The link's position is not a position of this game.")
+        page.has_moves(0)
+        page.wait_for_turn()
+        assert page.board() == "-" * 9, fields
+    # An unknown level, agent or tab does not matter.
+    page.tab("Proof")
+    for number, level in enumerate(("nobody", "constructor", "__proto__"), 2):
+        fields = {"level": level, "agent": "run/nobody", "update": "77", "tab": level}
+        line = [4, 0, 8, 2][:number]
+        page.goto(link(served_url, "tic_tac_toe", line, **fields))
+        if number == 3:
+            page.has_moves(4)  # with the agent's reply
+        else:
+            page.has_line(line)
+        page.says("Unbeatable (learned agent)")
+        expect(page.get_by_role("tab", name="Proof")).to_have_attribute(*SELECTED)
+    assert page.board() == "O-O-X---X"
+    page.goto(link(served_url, "connect_5x4", [2, 2, 2], side="o"))
+    expect(page.squares()).to_have_count(5)
+    page.wait_for_turn()
+    assert page.moves()[:3] == [2, 2, 2]
+    # A link is followed though the page changes at its moment.
+    line = [0, 6, 0, 6]
+    page.evaluate(FOLLOW_AND_CLICK, link("", "connect_7x6", line).partition("#")[2])
+    page.has_line(line)
+    # The open tab is in the address, which may have nothing else.
+    page.tab("Statistics")
+    page.visit(page.url)
+    is_open(page, "connect_7x6", "Statistics", line)
+    page.goto(f"{served_url}/#tab=proof")
+    is_open(page, "connect_7x6", "Proof", line)
+    page.tab("Game")
+    page.reload()
+    is_open(page, "connect_7x6", "Game", line)
+    # A link to an unknown game is refused, and the page plays.
+    for part in ("game=chess&moves=1&tab=proof", "moves=x", "%00", "game"):
+        page.visit(f"{served_url}/#{part}")
+        page.hear("The page does not have the game of this link.")
+    page.game("tic_tac_toe")
+    page.new_game()
+    page.play_to_the_end()
+    assert page.counted()["Games"] == 1
 
 
 def test_back_and_forward_lead_to_the_games_that_were_chosen(page):
@@ -233,20 +247,6 @@ def test_back_and_forward_lead_to_the_games_that_were_chosen(page):
     assert page.counted()["Games"] == 1
 
 
-def test_the_open_tab_is_in_the_address(open_page, page, served_url):
-    page.play(4)
-    page.tab("Learning")
-    line = page.moves()
-    page.tab("Statistics")
-    other = open_page(page.url)
-    is_open(other, "tic_tac_toe", "Statistics", line)
-    other.goto(f"{served_url}/#tab=proof")
-    is_open(other, "tic_tac_toe", "Proof", line)
-    other.tab("Game")
-    other.reload()
-    is_open(other, "tic_tac_toe", "Game", line)
-
-
 # ---- keys
 
 
@@ -267,14 +267,20 @@ KEYS = (
 """Keys, and what each does."""
 
 
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
-def test_keys_play_undo_hint_and_begin_again(page, env_id):
+def test_keys_play_undo_hint_and_begin_again(page):
     """Also while a radio button or a checkbox has the focus."""
-    page.game(env_id)
     undo = page.tab("Game").get_by_text("undo", exact=True)
     expect(undo).to_be_hidden()
     page.get_by_text("Keys", exact=True).click()
     expect(undo).to_be_visible()
+    for env_id in ("connect_5x4", "tic_tac_toe"):
+        press_keys(page, env_id)
+
+
+def press_keys(page, env_id):
+    """Press all keys, with the focus at different controls."""
+    page.game(env_id)
+    page.tab("Game")
     radio = page.get_by_role("radio", name="Unbeatable")
     box = page.get_by_role("checkbox", name="Exact values")
     for control in (None, radio, box):
@@ -293,6 +299,7 @@ def test_keys_play_undo_hint_and_begin_again(page, env_id):
     assert not box.is_checked()
     page.keyboard.press("Space")
     assert box.is_checked()
+    page.keyboard.press("Space")
     if env_id == "connect_5x4":
         page.keyboard.press("6")
         assert page.moves() == [], "there is no such column"

@@ -7,8 +7,6 @@ import pytest
 import rules
 from browsing import best_actions, expect, link, text_after
 
-from jax_ttt.web import one_file
-
 pytestmark = pytest.mark.slow
 EARLY = ([4, 1], [0, 4, 1, 2], [1, 4, 7, 0], [4, 0, 8, 2])
 """Positions of tic-tac-toe: a win, draws and a loss."""
@@ -41,13 +39,19 @@ def exact_values(page):
     return values
 
 
+THREATS = [0, 6, 0, 6, 0, 6]
+"""A game of 7 x 6 in which both players have three stones one above the other."""
+
+
 def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
+    page.search_for(60)
     words = {1: "win", 0: "draw", -1: "loss"}
     reasons = {1: "wins in", 0: "draws", -1: "holds out longest"}
     results = set()
+    box = page.get_by_role("checkbox", name="Exact values")
     for env_id, line in CASES:
         page.goto(link(served_url, env_id, line))
-        page.has_moves(len(line))
+        page.has_line(line)
         page.wait_for_turn()
         move = hint(page)
         assert move in best_actions(env_id, line)
@@ -60,8 +64,7 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         page.hear(text)
         page.show("Exact values")
         # Values show before the search is over, and may change until then.
-        box = page.get_by_role("checkbox", name="Exact values")
-        expect(box).to_have_accessible_name("Exact values")
+        expect(box).to_have_accessible_name("Exact values", timeout=browsing.LONG)
         expected = browsing.plain_search(env_id).actions(browsing.after(env_id, line))
         assert exact_values(page) == expected
         for value, _ in expected.values():
@@ -69,16 +72,37 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         page.play(move)
         assert page.marked("hint") == [], "for one position"
     assert results == {1, 0, -1}
+    # Moves that win or lose at once are exact where the rest is not known in time.
+    page.search_for(0.01)
+    page.goto(link(served_url, "connect_7x6", THREATS))
+    page.has_line(THREATS)
+    expect(box).to_have_accessible_name("Exact values (partly known)")
+    page.says("Only the moves that win or lose at once are exact here")
+    wins, losses = {0: (1, 1)}, dict.fromkeys(range(1, 6), (-1, 2))
+    assert exact_values(page) == wins | losses
+    page.place_says(6, "exact result not known")
+
+
+SHOWN = """(area) => {
+  window.shown = [];
+  const show = () => window.shown.push(area.textContent);
+  const all = { characterData: true, childList: true, subtree: true };
+  new MutationObserver(show).observe(area, all);
+}"""
+"""Note what an area shows, even if only for a moment."""
 
 
 def test_where_no_exact_value_is_known_a_proof_or_the_agents_search_answers(page):
+    """Looking 4 moves ahead, it also wins or blocks what stands three in a row."""
+    page.search_for(0.1)
     page.game("connect_7x6")
+    page.area().evaluate(SHOWN)
     page.show("Exact values")
     box = page.get_by_role("checkbox", name="Exact values")
-    expect(box).to_have_accessible_name("Exact values (searching)")
     # The agent's first move begins its proof; another one ends it.
     page.says("X wins, proven by the agent's file: each move of X in this game was")
     expect(box).to_have_accessible_name("Exact values (proven)")
+    assert any("searching" in text for text in page.evaluate("window.shown"))
     page.play(0)
     page.says("The exact result is not known yet")
     expect(box).to_have_accessible_name("Exact values (not known)")
@@ -89,74 +113,9 @@ def test_where_no_exact_value_is_known_a_proof_or_the_agents_search_answers(page
     page.play(0)
     panel = page.tab("Review")
     expect(panel).to_contain_text("the agent's own search, which can be wrong")
-
-
-THREATS = [0, 6, 0, 6, 0, 6]
-"""A game of 7 x 6 in which both players have three stones one above the other."""
-
-
-def test_moves_that_win_or_lose_at_once_are_exact_where_the_rest_is_not(
-    page, served_url
-):
-    # A computer that is fast enough solves the position in two seconds.
-    script = (one_file.STATIC / "board_values.js").read_text("utf-8")
-    short = script.replace("EXACT_SECONDS = 2;", "EXACT_SECONDS = 0.01;")
-    assert short != script
-    page.route(
-        "**/board_values.js",
-        lambda route: route.fulfill(body=short, content_type="text/javascript"),
-    )
-    page.goto(link(served_url, "connect_7x6", THREATS))
-    page.reload()
-    page.has_moves(len(THREATS))
-    page.show("Exact values")
-    box = page.get_by_role("checkbox", name="Exact values")
-    expect(box).to_have_accessible_name("Exact values (partly known)")
-    page.says("Only the moves that win or lose at once are exact here")
-    wins, losses = {0: (1, 1)}, dict.fromkeys(range(1, 6), (-1, 2))
-    assert exact_values(page) == wins | losses
-    page.place_says(6, "exact result not known")
-
-
-LOOKS = """(chips) => chips.map((one) => {
-  const { backgroundColor, boxShadow } = getComputedStyle(one);
-  return [backgroundColor, boxShadow !== "none"];
-})"""
-"""The colour of each value on the board, and whether it has a frame."""
-
-
-def test_learned_values_have_a_sign_a_name_and_a_look_of_their_own(page):
-    """Those of one kind have one colour; framed: the agent's own move."""
-    page.show("Network's values", "Table's values", "Exact values")
-    pattern = r"exact .*network (plus|minus|0).*table (plus|minus|0)"
-    page.place_says(0, pattern)
-    assert all(re.search(pattern, name) for name in page.names())
-    page.says("Shipped network, Shipped table")
-    page.says(re.compile("They assume .* makes mistakes"))
-    text = page.area().inner_text()
-    assert re.search(r"[+\u2212]0\.\d\d", text)
-    assert not re.search(r"[+\u2212]0\.00", text)
-    page.reload()
-    page.place_says(0, pattern)
-    page.get_by_role("checkbox", name="Table's values").uncheck(force=True)
-    page.says("framed: the agent's own move")
-    for env_id in ("tic_tac_toe", "connect_5x4"):
-        page.game(env_id)
-        page.place_says(0, "exact .*network")
-        own = page.marked("the agent's move")
-        assert len(own) == 1
-        looks = page.locator(".chip.network").evaluate_all(LOOKS)
-        assert len({colour for colour, _ in looks}) == 1
-        assert [i for i, (_, is_framed) in enumerate(looks) if is_framed] == own
-        exact = page.locator(".chip.exact").evaluate_all(LOOKS)
-        results = {value for value, _ in exact_values(page).values()}
-        assert len({colour for colour, _ in exact}) == len(results)
-        assert not any(is_framed for _, is_framed in exact)
-
-
-def test_the_agents_move_on_the_board_is_the_move_that_it_makes(page):
-    """Looking 4 moves ahead, it also wins or blocks what stands three in a row."""
-    page.game("connect_7x6")
+    # The agent's move on the board is the move that it makes.
+    page.new_game()
+    page.show("Exact values", is_shown=False)
     page.show("Network's values")
     page.play(3)
     reply = page.moves()[1]
@@ -174,9 +133,10 @@ def test_the_agents_move_on_the_board_is_the_move_that_it_makes(page):
 
 
 def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
-    open_page, served_url, page
+    open_page, served_url
 ):
     """Its computing part does not start, for instance since the server has ended."""
+    page = open_page(served_url, expected="ERR_|Failed to load")
     workers = []
 
     def refuse_all_but_the_first(route):
@@ -187,13 +147,92 @@ def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
             route.abort()
 
     page.context.route("**/static/worker.js", refuse_all_but_the_first)
-    other = open_page(served_url, context=page.context, expected="ERR_|Failed to load")
-    other.show("Exact values")
+    page.reload()
+    page.show("Exact values")
     name = "Exact values (not known)"
-    expect(other.get_by_role("checkbox", name="Exact")).to_have_accessible_name(name)
-    other.play(4)
-    other.has_moves(2)
-    page.context.unroute("**/static/worker.js")
+    expect(page.get_by_role("checkbox", name="Exact")).to_have_accessible_name(name)
+    page.play(4)
+    page.has_moves(2)
+
+
+# ---- the legend
+
+LEGEND = {
+    "Exact values": ("win 5", "exact: a win after 5 more moves"),
+    "Network's values": ("net", "the network's value: \u22121 a loss, +1 a win"),
+    "Table's values": ("table", "the table's value, on the same scale"),
+    "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
+    "Mark mistakes": ("??", "turned a win into a loss"),
+}
+"""What is switched on, its sample in the legend, and its meaning."""
+
+
+LOOKS = """(chips) => chips.map((one) => {
+  const { backgroundColor, boxShadow } = getComputedStyle(one);
+  return [backgroundColor, boxShadow !== "none"];
+})"""
+"""The colour of each value on the board, and whether it has a frame."""
+
+
+def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
+    """Those of one kind have one colour; framed: the agent's own move."""
+    page.search_for(60)
+    page.play(4)
+    page.show("Mark mistakes", is_shown=False)
+    # The legend explains what is switched on.
+    legend = page.get_by_role("list", name="What the board shows")
+    samples = legend.get_by_role("listitem")
+    expect(samples).to_have_count(0)
+    for layer, (sample, meaning) in LEGEND.items():
+        page.show(layer)
+        entry = samples.filter(has_text=re.compile(rf"^\s*{re.escape(sample)}\s"))
+        expect(entry).to_be_visible()
+        page.says(meaning)
+        page.show(layer, is_shown=False)
+        expect(samples).to_have_count(0)
+        page.says_no(meaning)
+    page.show(*LEGEND)
+    page.place_says(page.legal()[0], "exact .*network .*table ")
+    page.says("framed: the agent's own move")
+    page.check_with_axe("the legend")
+    # In a square the exact result comes first.
+    values = page.get_by_role("gridcell").nth(page.legal()[0]).locator(".value")
+    assert re.fullmatch(r"(win|loss) \d|draw", values.first.inner_text())
+    grid = page.get_by_role("grid").bounding_box()
+    for sample in (samples.first, samples.last, page.move_list().first):
+        box = sample.bounding_box()
+        assert box["x"] > grid["x"] + grid["width"], "beside the board"
+        assert box["y"] + box["height"] < 800, "without scrolling"
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size(browsing.PHONE["viewport"])
+    page.check_with_axe("the legend on a phone, dark")
+    # Learned values have a sign, and a screen reader says it.
+    page.show("Next moves", "Mark mistakes", is_shown=False)
+    page.new_game()
+    pattern = r"exact .*network (plus|minus|0).*table (plus|minus|0)"
+    page.place_says(0, pattern)
+    assert all(re.search(pattern, name) for name in page.names())
+    page.says("Shipped network, Shipped table")
+    page.says(re.compile("They assume .* makes mistakes"))
+    text = page.area().inner_text()
+    assert re.search(r"[+\u2212]0\.\d\d", text)
+    assert not re.search(r"[+\u2212]0\.00", text)
+    page.reload()
+    page.search_for(60)
+    page.place_says(0, pattern)
+    page.show("Table's values", is_shown=False)
+    for env_id in ("tic_tac_toe", "connect_5x4"):
+        page.game(env_id)
+        page.place_says(0, "exact .*network")
+        own = page.marked("the agent's move")
+        assert len(own) == 1
+        looks = page.locator(".chip.network").evaluate_all(LOOKS)
+        assert len({colour for colour, _ in looks}) == 1
+        assert [i for i, (_, is_framed) in enumerate(looks) if is_framed] == own
+        exact = page.locator(".chip.exact").evaluate_all(LOOKS)
+        results = {value for value, _ in exact_values(page).values()}
+        assert len({colour for colour, _ in exact}) == len(results)
+        assert not any(is_framed for _, is_framed in exact)
 
 
 # ---- mistakes and review
@@ -204,13 +243,21 @@ def review_rows(page):
     return page.tab("Review").get_by_role("listitem").all_inner_texts()
 
 
-def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page):
+def is_mistake(line, count):
+    """Return whether a move of a game of tic-tac-toe gave something away."""
+    now = text_after(line[:count])
+    sign = 1 if rules.mover(now) == "X" else -1
+    return sign * (rules.value(now) - rules.value(rules.after(now, line[count]))) > 0
+
+
+def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_url):
+    page.search_for(60)
     for cell in (1, 7):  # by exact play, the latter is a loss
         page.play(cell)
     mistake = "mistake: from a draw to a loss"
     page.place_says(7, mistake)
     page.hear(mistake)
-    page.get_by_role("checkbox", name="Mark mistakes").uncheck(force=True)
+    page.show("Mark mistakes", is_shown=False)
     assert page.marked("mistake") == []
     page.play_to_the_end()
     line = page.moves()
@@ -241,79 +288,25 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page):
     page.says(f"Move 2 of {len(line)}")
     assert entry.get_attribute("aria-current") == "step"
     assert panel.locator("[aria-current=step]").count() == 1
-
-
-def test_the_review_of_5x4_is_exact_and_waits_for_the_end(page):
+    # The review of 5 x 4 waits for the end, and is exact.
     page.game("connect_5x4")
-    page.get_by_role("checkbox", name="Mark mistakes").uncheck(force=True)
     page.play(0)
     expect(page.tab("Review")).to_contain_text("begins at the end of the game")
     page.play_to_the_end()
     panel = page.tab("Review")
     expect(panel).to_contain_text("Compared with exact play.")
-    expect(panel).not_to_contain_text("\u2026", timeout=60_000)
+    expect(panel).not_to_contain_text("\u2026", timeout=browsing.LONG)
     line, rows = page.moves(), review_rows(page)
     search = browsing.plain_search("connect_5x4")
     for count in range(8, len(line)):
         actions = search.actions(browsing.after("connect_5x4", line[:count]))
         highest = max(value for value, _ in actions.values())
-        is_mistake = actions[line[count]][0] < highest
-        assert ("mistake" in rows[count]) == is_mistake, rows[count]
-
-
-# ---- the legend
-
-LEGEND = {
-    "Exact values": ("win 5", "exact: a win after 5 more moves"),
-    "Network's values": ("net", "the network's value: \u22121 a loss, +1 a win"),
-    "Table's values": ("table", "the table's value, on the same scale"),
-    "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
-    "Mark mistakes": ("??", "turned a win into a loss"),
-}
-"""What is switched on, its sample in the legend, and its meaning."""
-
-
-@pytest.mark.parametrize("screen", browsing.SCREENS)
-def test_the_legend_explains_what_is_switched_on(open_page, served_url, screen):
-    page = open_page(served_url, **browsing.SCREENS[screen])
-    page.play(4)
-    page.get_by_role("checkbox", name="Mark mistakes").uncheck(force=True)
-    legend = page.get_by_role("list", name="What the board shows")
-    samples = legend.get_by_role("listitem")
-    expect(samples).to_have_count(0)
-    for layer, (sample, meaning) in LEGEND.items():
-        page.show(layer)
-        entry = samples.filter(has_text=re.compile(rf"^\s*{re.escape(sample)}\s"))
-        expect(entry).to_be_visible()
-        page.says(meaning)
-        page.show(layer, is_shown=False)
-        expect(samples).to_have_count(0)
-        page.says_no(meaning)
-    page.show(*LEGEND)
-    page.place_says(page.legal()[0], "exact .*network .*table ")
-    page.says("framed: the agent's own move")
-    page.check_with_axe("the legend")
-    # In a square the exact result comes first.
-    values = page.get_by_role("gridcell").nth(page.legal()[0]).locator(".value")
-    assert re.fullmatch(r"(win|loss) \d|draw", values.first.inner_text())
-    if screen == "wide":
-        grid = page.get_by_role("grid").bounding_box()
-        for sample in (samples.first, samples.last, page.move_list().first):
-            box = sample.bounding_box()
-            assert box["x"] > grid["x"] + grid["width"], "beside the board"
-            assert box["y"] + box["height"] < 800, "without scrolling"
-
-
-def is_mistake(line, count):
-    """Return whether a move of a game of tic-tac-toe gave something away."""
-    now = text_after(line[:count])
-    sign = 1 if rules.mover(now) == "X" else -1
-    return sign * (rules.value(now) - rules.value(rules.after(now, line[count]))) > 0
-
-
-def test_only_ones_own_mistakes_are_marked_before_the_end(open_page, served_url):
-    """O begins at an edge, a loss; X's reply gives the win away."""
-    page = open_page(link(served_url, "tic_tac_toe", [4, 1], level="casual"))
+        gives_away = actions[line[count]][0] < highest
+        assert ("mistake" in rows[count]) == gives_away, rows[count]
+    # Only one's own mistakes are marked before the end: O begins at an edge, a loss,
+    # and X's reply gives the win away.
+    page.visit(link(served_url, "tic_tac_toe", [4, 1], level="casual"))
+    page.show("Mark mistakes")
     page.play(7)
     line = page.moves()
     assert not page.is_over()
@@ -322,7 +315,7 @@ def test_only_ones_own_mistakes_are_marked_before_the_end(open_page, served_url)
     assert is_mistake(line, 1)
     page.place_says(7, "mistake")
     assert page.marked("mistake") == [7]
-    rows = review_rows(page)
-    assert "mistake" in rows[1], "the review has the agent's"
+    panel = page.tab("Review")
+    expect(panel.get_by_role("listitem").nth(1)).to_contain_text("mistake")
     page.play_to_the_end()
     page.place_says(1, "mistake")

@@ -1,0 +1,1 @@
+"""A package, so that its fixtures can last until its last test."""
