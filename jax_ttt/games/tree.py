@@ -12,7 +12,6 @@ import functools
 from typing import Generic
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int
@@ -283,7 +282,7 @@ def _play(
         before = jax.tree_util.tree_map(
             lambda x, rows=parent[batch]: x[rows], env_state
         )
-        after = _step(env, before, jnp.asarray(action[batch], jnp.int32))
+        after = _step(env, before, action[batch].astype(np.int32))
         parts.append(jax.device_get(after))
     return jax.tree_util.tree_map(
         lambda *leaves: np.concatenate(leaves)[:num_moves], *parts
