@@ -6,7 +6,6 @@ from typing import Any
 
 import brute_corrections as brute
 import jax
-import jax.numpy as jnp
 import pytest
 import tiny
 from flax import nnx
@@ -110,7 +109,7 @@ def test_corrections_of_other_weights_are_dropped():
 
 def test_a_proven_agent_needs_no_correction(q_star):
     agent = untrained("tic_tac_toe", network="table", canonical=False, double=False)
-    params = jax.tree.map(lambda _: jnp.asarray(q_star), agent.params)
+    params = jax.tree.map(lambda _: q_star, agent.params)
     result = correct(dataclasses.replace(agent, params=params), "auto")
     assert result.agent.corrections is None
     assert result.agent.grade.unbeatable

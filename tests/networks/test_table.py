@@ -28,10 +28,7 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
     host_tree, key, shape, rows, canonical_rows
 ):
     decisions = host_tree.decisions
-    obs, legal = (
-        jnp.asarray(rows[decisions])
-        for rows in (host_tree.obs, host_tree.legal_action_mask)
-    )
+    obs, legal = host_tree.obs[decisions], host_tree.legal_action_mask[decisions]
 
     @jax.jit
     def num_visited(network, params):
@@ -61,9 +58,9 @@ def test_values_are_float32_also_where_the_initial_one_is_an_int():
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
     """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
     after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
-    positions = Positions(StoneIndex(jnp.arange(3)), after=jnp.asarray(after))
+    positions = jax.device_put(Positions(StoneIndex(np.arange(3)), after))
     module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
-    rows = jnp.array([[0, 0], [1, 10], [2, 20], [3, 30]], jnp.float32)
+    rows = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
     nnx.update(module, {"values": rows})
     # One cell: free is board number 1, the opponent's stone is number 0.
     boards = np.array([[False, False], [False, True]]).reshape(2, 1, 1, 2)
