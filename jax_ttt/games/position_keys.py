@@ -15,26 +15,28 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 
 import dataclasses
 import functools
-from typing import Generic, NamedTuple, cast
+from typing import Generic, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int, UInt32, UInt64
+from jaxtyping import Array, Bool, Int, Integer, UInt32, UInt64
 
 from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
 from jax_ttt.games import line_games, pgx_games, stone_boards
-from jax_ttt.games.stone_boards import ArrayT
+from jax_ttt.games.stone_boards import ArrayT, LeafT
 
 _WORD = 32  # bits
 
 
-class Stones(NamedTuple, Generic[ArrayT]):
-    """The stones of both players, row by row; on the host, NumPy arrays."""
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Stones(Generic[LeafT]):
+    """The stones of both players, row by row."""
 
-    first: ArrayT  # (B, F) bool
-    second: ArrayT  # (B, F) bool
+    first: LeafT  # (B, F) bool
+    second: LeafT  # (B, F) bool
 
 
 def _digit_bits(game: GameFacts) -> tuple[int, int]:
@@ -62,9 +64,7 @@ def stones_of(env_state: pgx.State) -> Stones[jax.Array]:
     return Stones(board == 0, board == 1)
 
 
-def stones_in_view(
-    stones: Stones[ArrayT], cells: Int[np.ndarray, " F"]
-) -> Stones[ArrayT]:
+def stones_in_view(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
     """Return the stones in a view; cell `i` of it is cell `cells[i]` of the board."""
     return Stones(stones.first[:, cells], stones.second[:, cells])
 
@@ -106,7 +106,7 @@ def _join_digits(
     num_digits, bits = _digit_bits(game)
     place = np.arange(num_digits)
     per_word = _WORD // bits
-    shifted = digits << np.uint32(place % per_word * bits)[None]
+    shifted = digits << (place % per_word * bits).astype(np.uint32)[None]
     words = [shifted[:, place // per_word == word] for word in (0, 1)]
     stack = stone_boards.array_module(digits).stack
     return stack([word.sum(axis=1, dtype=np.uint32) for word in words], axis=1)
@@ -134,7 +134,7 @@ def _digits(game: GameFacts, stones: Stones[ArrayT]) -> UInt32[ArrayT, "B D"]:
     if game.packing == "cells":
         mine, yours = _mover_and_other(stones)
         return 1 + mine.astype(np.uint32) - yours.astype(np.uint32)
-    weights = np.uint32(1 << np.arange(game.shape[0])[::-1])[None, :, None]
+    weights = 1 << np.arange(game.shape[0], dtype=np.uint32)[None, ::-1, None]
     # With n stones, the 1 above them is `2**n`: 1, and 1, 2, 4, ... for the stones. So
     # a stone adds its weight once, and a first player's once more for its own bit.
     times = 2 * stones.first.astype(np.uint32) + stones.second
@@ -147,7 +147,8 @@ def unpack(env_id: EnvId, keys: UInt32[ArrayT, "B 2"]) -> Stones[ArrayT]:
     num_digits, bits = _digit_bits(game)
     place = np.arange(num_digits)
     per_word = _WORD // bits
-    words = keys[:, place // per_word] >> np.uint32(place % per_word * bits)[None]
+    shifts = (place % per_word * bits).astype(np.uint32)[None]
+    words = keys[:, place // per_word] >> shifts
     digits = words & np.uint32(2**bits - 1)
     if game.packing == "cells":
         # The swap of `_mover_and_other` is its own inverse.
@@ -162,7 +163,7 @@ def unpack(env_id: EnvId, keys: UInt32[ArrayT, "B 2"]) -> Stones[ArrayT]:
     )
 
 
-def _highest_bits(digits: UInt32[ArrayT, "B D"]) -> Int[ArrayT, "B D"]:
+def _highest_bits(digits: UInt32[ArrayT, "B D"]) -> Integer[ArrayT, "B D"]:
     """Return the place of the highest 1 of each digit."""
     if isinstance(digits, np.ndarray):
         return np.frexp(digits)[1] - 1

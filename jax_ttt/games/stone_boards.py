@@ -79,7 +79,8 @@ def least_views(cells: Int[ArrayT, "B F"], views: Views) -> Bool[ArrayT, "B G"]:
     for view, cells_in_view in enumerate(views.cells):
         weights[cells_in_view, view, word] = 4**place
     xp = array_module(cells)
-    keys = (cells + 1).astype(np.uint32) @ weights.reshape(num_cells, -1)
+    digits = (cells + 1).astype(np.uint32)
+    keys = xp.matmul(digits, weights.reshape(num_cells, -1))
     keys = keys.reshape(len(cells), *weights.shape[1:])
     # Compare the highest words first; where they are equal, the next lower ones.
     *lower, highest = (keys[..., number] for number in range(keys.shape[-1]))

@@ -257,7 +257,9 @@ def _new_game(env: pgx.Env) -> pgx.State:
 
 
 def _step_games(
-    env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
+    env: pgx.Env,
+    env_state: pgx.State,
+    action: Int[Array, " B"] | Int[np.ndarray, " B"],
 ) -> pgx.State:
     """Return the games after one move in each."""
     return jax.vmap(env.step)(env_state, action)

@@ -137,7 +137,7 @@ def quantize(
     inputs = planes.reshape(len(planes), -1).T  # (N, B)
     input_scale = 1.0
 
-    def layer(kernel: jax.Array, bias: jax.Array, *, is_last: bool) -> dict:
+    def layer(kernel: pytrees.Leaf, bias: pytrees.Leaf, *, is_last: bool) -> dict:
         nonlocal inputs, input_scale
         weights, offsets = np.asarray(kernel, float), np.asarray(bias, float)
         if is_last:

@@ -46,7 +46,7 @@ def positions_for(architecture: Architecture) -> Positions | None:
         after = np.asarray(index.of_boards(tree.obs))[after]
     elif architecture.network.canonical:
         after = tree.representative[after]
-    return jax.device_put(Positions(index, after))
+    return Positions(*jax.device_put((index, after)))
 
 
 class Table(nnx.Module):

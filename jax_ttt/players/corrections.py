@@ -61,8 +61,8 @@ def check_corrections(env_id: EnvId, corrections: Corrections) -> None:
     stones = position_keys.unpack(env_id, words)
     if (position_keys.pack(env_id, stones) != words).any():
         raise ValueError("a key of its corrections is not a board of the game")
-    num_first, num_second = (side.sum(axis=1) for side in stones)
-    if not np.isin(num_first - num_second, (0, 1)).all():
+    more_of_first = stones.first.sum(axis=1) - stones.second.sum(axis=1)
+    if not np.isin(more_of_first, (0, 1)).all():
         raise ValueError("a board of its corrections can't be reached")
     legal = position_keys.legal_action_mask(env_id, stones)
     is_inside = actions < legal.shape[1]

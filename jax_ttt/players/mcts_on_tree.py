@@ -66,16 +66,16 @@ def game_graph(env_id: EnvId) -> Graph:
     tree = trees.enumerated(env_id)
     representative, node = np.unique(tree.representative, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(representative))
-    graph = Graph(
-        node=node.astype(np.int32),
-        after=after.astype(np.int32),
-        child=after[representative].astype(np.int32),
-        first_moved=~tree.first_to_move[representative],
-        terminal=tree.terminal[representative],
-        outcome=((1 + tree.outcome[representative]) / 2).astype(np.float32),
-        depth=np.arange(len(tree.level_start) - 2, dtype=np.int32),
-    )
-    return jax.device_put(graph)
+    arrays = {
+        "node": node.astype(np.int32),
+        "after": after.astype(np.int32),
+        "child": after[representative].astype(np.int32),
+        "first_moved": ~tree.first_to_move[representative],
+        "terminal": tree.terminal[representative],
+        "outcome": ((1 + tree.outcome[representative]) / 2).astype(np.float32),
+        "depth": np.arange(len(tree.level_start) - 2, dtype=np.int32),
+    }
+    return Graph(**jax.device_put(arrays))
 
 
 def ucb(

@@ -1,6 +1,7 @@
 """Learning whole games backward: each move has its own random numbers."""
 
 import dataclasses
+import functools
 import itertools
 
 import jax
@@ -65,10 +66,9 @@ def test_of_two_tables_a_random_one_learns_from_each_move_and_both_from_the_last
     cells[2, [1, 5]] = 1, -1
     boards = cells.reshape(3, 3, 3)
     obs = np.stack([boards == 1, boards == -1], axis=-1)
-    heads = jax.jit(
-        jax.vmap(lambda params: q_network.head_values(learner.network, params, obs))
-    )
-    values = np.asarray(heads(states.params))[:, :, np.arange(3), np.arange(3)]
+    heads = functools.partial(q_network.head_values, learner.network)
+    heads = jax.jit(jax.vmap(heads, in_axes=(0, None)))
+    values = np.asarray(heads(states.params, obs))[:, :, np.arange(3), np.arange(3)]
     changed = values != 0.25  # (games, tables, moves)
     assert changed[:, :, 2].all()
     assert (changed[:, :, :2].sum(axis=1) == 1).all()

@@ -78,9 +78,9 @@ def test_the_values_of_a_finished_board_have_no_effect(junk):
 
 def test_no_gradient_flows_through_the_targets():
     def total(q_values, replies):
-        one = jnp.ones(1)
-        one_ply = equations.td_target(one, -one, q_values, LEGAL, 0.5)
-        two_ply = equations.two_ply_targets(one, -one, q_values, replies, LEGAL, 0.5)
+        one, legal = jnp.ones(1), jnp.asarray(LEGAL)
+        one_ply = equations.td_target(one, -one, q_values, legal, 0.5)
+        two_ply = equations.two_ply_targets(one, -one, q_values, replies, legal, 0.5)
         return sum(target.sum() for target in (one_ply, *two_ply))
 
     gradients = jax.jit(jax.grad(total, argnums=(0, 1)))(Q, -Q)

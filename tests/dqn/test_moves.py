@@ -43,7 +43,7 @@ def play(learner, env_state, move):
     )
     keys = jax.random.split(jax.random.key(1), 3)
     turn = random_numbers.draw_turn(keys, learner.config.run.num_envs)
-    return learner.play(params, env_state, turn, np.float32(0))
+    return learner.play(params, env_state, turn, jnp.float32(0))
 
 
 def episode(replies, moves):
@@ -143,7 +143,7 @@ def random_moves(learner):
     def play(env_state, key):
         keys = jax.random.split(key, 3)
         turn = random_numbers.draw_turn(keys, learner.config.run.num_envs)
-        env_state, _ = learner.play(params, env_state, turn, epsilon=np.float32(1))
+        env_state, _ = learner.play(params, env_state, turn, epsilon=jnp.float32(1))
         return env_state, env_state
 
     env_state = learner.opponent.start(jax.random.key(1))

@@ -75,7 +75,7 @@ def test_the_opponent_moves_until_it_is_the_players_turn():
     env_state, first = games_after(0)
     key, player = jax.random.key(1), LAST_CELL.player
     after, reward = jax.device_get(await_turn(ENV, key, env_state, first, player))
-    assert pgx_games.is_turn(after, first).all()
+    assert (after.current_player == first).all()
     assert (after._step_count == 2).all()
     assert after.observation[:, 2, 2, 1].all()  # the opponent's stone in cell 8
     assert not reward.any()

@@ -40,7 +40,7 @@ def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
             return fast_dense.affine(kernel, bias, inputs, dtype)
 
         outputs, backward = jax.vjp(affine, kernel, bias, inputs)
-        return outputs, *backward(weights)
+        return outputs, *backward(jnp.asarray(weights))
 
     expected = (
         kernel @ inputs + bias[:, None],
@@ -78,7 +78,7 @@ def test_only_the_learner_rounds_and_by_less_than_a_hundredth():
 
         def play(env_state, key):
             turn = random_numbers.draw_turn(jax.random.split(key, 3), 64)
-            return learner.play(state.params, env_state, turn, epsilon=np.float32(1))
+            return learner.play(state.params, env_state, turn, epsilon=jnp.float32(1))
 
         keys = jax.random.split(jax.random.key(1), 7)
         _, played = jax.lax.scan(play, state.env_state, keys)

@@ -31,7 +31,7 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
     obs, legal = host_tree.obs[decisions], host_tree.legal_action_mask[decisions]
 
     @jax.jit
-    def num_visited(network, params):
+    def num_visited(network, params, obs):
         def legal_sum(params):
             q_values = q_network.action_values(network, params, obs)
             return jnp.where(legal, q_values, 0.0).sum()
@@ -45,7 +45,7 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
         (leaf,) = jax.tree.leaves(params)
         assert leaf.shape == shape
         assert (np.asarray(leaf) == 0.25).all()
-        assert num_visited(network, params) == expected
+        assert num_visited(network, params, obs) == expected
 
 
 def test_values_are_float32_also_where_the_initial_one_is_an_int():
