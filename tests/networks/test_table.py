@@ -61,7 +61,7 @@ def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_seco
     positions = jax.device_put(Positions(StoneIndex(np.arange(3)), after))
     module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
     rows = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
-    nnx.update(module, {"values": rows})
+    nnx.update(module, {"values": jax.device_put(rows)})
     # One cell: free is board number 1, the opponent's stone is number 0.
     boards = np.array([[False, False], [False, True]]).reshape(2, 1, 1, 2)
     values = jax.jit(module)(boards, positions)
