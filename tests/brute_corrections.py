@@ -75,8 +75,10 @@ def mirrored(board):
 def states_of(env_id, boards):
     """Return the states of boards on which nobody has won."""
     cells = np.array([list(board) for board in boards])
-    stones = Stones(jnp.asarray(cells == "X"), jnp.asarray(cells == "O"))
-    return position_keys.to_states(env_id, stones)
+    return _to_states(env_id, Stones(cells == "X", cells == "O"))
+
+
+_to_states = jax.jit(position_keys.to_states, static_argnums=0)
 
 
 @jax.jit

@@ -4,7 +4,7 @@ import functools
 import runpy
 from pathlib import Path
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jax.tree_util import Partial
 
@@ -110,7 +110,7 @@ def perfect():
     for own in "XO":
         for board in reached(best, own):
             moves[key_of(board)] = best(board)
-    return Partial(_looked_up, jnp.asarray(moves))
+    return Partial(_looked_up, jax.device_put(moves))
 
 
 def _looked_up(moves, key, env_state):

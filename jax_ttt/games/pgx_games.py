@@ -115,7 +115,7 @@ def signed_discount(
     return jnp.where(after.terminated, 0.0, discount)
 
 
-def first_to_move(env_state: pgx.State) -> Bool[Array, " B"]:
+def first_to_move(env_state: pgx.State) -> Bool[Array, " B"] | Bool[np.ndarray, " B"]:
     """Return in which games the first player is to move; the players alternate."""
     return env_state._step_count % 2 == 0
 

@@ -15,25 +15,28 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 
 import dataclasses
 import functools
-from typing import NamedTuple, cast
+from typing import Generic, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int, UInt32, UInt64
+from jaxtyping import Array, Bool, Int, Integer, UInt32, UInt64
 
 from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
 from jax_ttt.games import line_games, pgx_games, stone_boards
+from jax_ttt.games.stone_boards import ArrayT, LeafT
 
 _WORD = 32  # bits
 
 
-class Stones(NamedTuple):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Stones(Generic[LeafT]):
     """The stones of both players, row by row."""
 
-    first: jax.Array  # (B, F) bool
-    second: jax.Array  # (B, F) bool
+    first: LeafT  # (B, F) bool
+    second: LeafT  # (B, F) bool
 
 
 def _digit_bits(game: GameFacts) -> tuple[int, int]:
@@ -51,7 +54,7 @@ def check_packed(env_id: EnvId) -> None:
         raise ValueError(f"positions of {env_id} have no keys of 64 bits")
 
 
-def stones_of(env_state: pgx.State) -> Stones:
+def stones_of(env_state: pgx.State) -> Stones[jax.Array]:
     """Return the stones of states of a game of stones."""
     # PGX's states of stones have the same fields as our states; `pgx.State` does not
     # declare them.
@@ -66,7 +69,7 @@ def stones_in_view(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
     return Stones(stones.first[:, cells], stones.second[:, cells])
 
 
-def pack(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+def pack(env_id: EnvId, stones: Stones[ArrayT]) -> UInt32[ArrayT, "B 2"]:
     """Return the keys of boards."""
     game = GAMES[env_id]
     return _join_digits(game, _digits(game, stones))
@@ -78,7 +81,7 @@ def keys_of(env_id: EnvId, env_state: pgx.State) -> UInt32[Array, "B 2"]:
     return pack(env_id, stones_of(env_state))
 
 
-def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
+def pack_least(env_id: EnvId, stones: Stones[jax.Array]) -> UInt32[Array, "B 2"]:
     """Return the least key of each board's symmetric views.
 
     A view has the digits of the board in another order. Packed by cells, the view with
@@ -96,26 +99,32 @@ def pack_least(env_id: EnvId, stones: Stones) -> UInt32[Array, "B 2"]:
     return least
 
 
-def _join_digits(game: GameFacts, digits: UInt32[Array, "B D"]) -> UInt32[Array, "B 2"]:
+def _join_digits(
+    game: GameFacts, digits: UInt32[ArrayT, "B D"]
+) -> UInt32[ArrayT, "B 2"]:
     """Return the keys with these digits, the first in the lowest bits."""
     num_digits, bits = _digit_bits(game)
     place = np.arange(num_digits)
     per_word = _WORD // bits
-    shifted = digits << jnp.uint32(place % per_word * bits)[None]
+    shifted = digits << (place % per_word * bits).astype(np.uint32)[None]
     words = [shifted[:, place // per_word == word] for word in (0, 1)]
-    return jnp.stack([word.sum(axis=1, dtype=jnp.uint32) for word in words], axis=1)
+    stack = stone_boards.array_module(digits).stack
+    return stack([word.sum(axis=1, dtype=np.uint32) for word in words], axis=1)
 
 
-def _mover_and_other(stones: Stones) -> tuple[Bool[Array, "B F"], Bool[Array, "B F"]]:
+def _mover_and_other(
+    stones: Stones[ArrayT],
+) -> tuple[Bool[ArrayT, "B F"], Bool[ArrayT, "B F"]]:
     """Return the stones of the player to move, and the stones of the other player."""
     second_moves = (stones.first | stones.second).sum(axis=1, keepdims=True) % 2 == 1
+    where = stone_boards.array_module(second_moves).where
     return (
-        jnp.where(second_moves, stones.second, stones.first),
-        jnp.where(second_moves, stones.first, stones.second),
+        where(second_moves, stones.second, stones.first),
+        where(second_moves, stones.first, stones.second),
     )
 
 
-def _digits(game: GameFacts, stones: Stones) -> UInt32[Array, "B D"]:
+def _digits(game: GameFacts, stones: Stones[ArrayT]) -> UInt32[ArrayT, "B D"]:
     """Return the digit of each cell, or of each column.
 
     A cell's digit is 2 with a stone of the player to move, 1 if free, 0 with a stone of
@@ -124,27 +133,28 @@ def _digits(game: GameFacts, stones: Stones) -> UInt32[Array, "B D"]:
     """
     if game.packing == "cells":
         mine, yours = _mover_and_other(stones)
-        return 1 + mine.astype(jnp.uint32) - yours.astype(jnp.uint32)
-    weights = jnp.uint32(1 << np.arange(game.shape[0])[::-1])[None, :, None]
+        return 1 + mine.astype(np.uint32) - yours.astype(np.uint32)
+    weights = 1 << np.arange(game.shape[0], dtype=np.uint32)[None, ::-1, None]
     # With n stones, the 1 above them is `2**n`: 1, and 1, 2, 4, ... for the stones. So
     # a stone adds its weight once, and a first player's once more for its own bit.
-    times = 2 * stones.first.astype(jnp.uint32) + stones.second
-    return 1 + (times.reshape(-1, *game.shape) * weights).sum(axis=1, dtype=jnp.uint32)
+    times = 2 * stones.first.astype(np.uint32) + stones.second
+    return 1 + (times.reshape(-1, *game.shape) * weights).sum(axis=1, dtype=np.uint32)
 
 
-def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:
+def unpack(env_id: EnvId, keys: UInt32[ArrayT, "B 2"]) -> Stones[ArrayT]:
     """Return the stones of the boards with these keys."""
     game = GAMES[env_id]
     num_digits, bits = _digit_bits(game)
     place = np.arange(num_digits)
     per_word = _WORD // bits
-    words = keys[:, place // per_word] >> jnp.uint32(place % per_word * bits)[None]
-    digits = words & jnp.uint32(2**bits - 1)
+    shifts = (place % per_word * bits).astype(np.uint32)[None]
+    words = keys[:, place // per_word] >> shifts
+    digits = words & np.uint32(2**bits - 1)
     if game.packing == "cells":
         # The swap of `_mover_and_other` is its own inverse.
         return Stones(*_mover_and_other(Stones(digits == 2, digits == 0)))
-    rows = jnp.arange(game.shape[0], dtype=jnp.uint32)[None, ::-1, None]
-    height = 31 - jax.lax.clz(digits)[:, None]  # the place of the highest 1
+    rows = np.arange(game.shape[0], dtype=np.uint32)[None, ::-1, None]
+    height = _highest_bits(digits)[:, None]
     has_stone, is_first = rows < height, (digits[:, None] >> rows) & 1 == 1
     flat = (len(keys), -1)
     return Stones(
@@ -153,27 +163,45 @@ def unpack(env_id: EnvId, keys: UInt32[Array, "B 2"]) -> Stones:
     )
 
 
-def to_states(env_id: EnvId, stones: Stones) -> pgx.State:
+def _highest_bits(digits: UInt32[ArrayT, "B D"]) -> Integer[ArrayT, "B D"]:
+    """Return the place of the highest 1 of each digit."""
+    if isinstance(digits, np.ndarray):
+        return np.frexp(digits)[1] - 1
+    return 31 - jax.lax.clz(digits)
+
+
+def legal_action_mask(env_id: EnvId, stones: Stones[ArrayT]) -> Bool[ArrayT, "B A"]:
+    """Return the legal moves on boards on which nobody has won."""
+    game = GAMES[env_id]
+    free = ~(stones.first | stones.second)
+    # A column is open if its highest cell is free.
+    return free if game.moves_on == "cells" else free[:, : game.shape[1]]
+
+
+def observation(env_id: EnvId, stones: Stones[ArrayT]) -> Bool[ArrayT, "B H W 2"]:
+    """Return what the player to move observes: its stones, and those of the other."""
+    planes = _mover_and_other(stones)
+    stack = stone_boards.array_module(stones.first).stack
+    return stack(planes, axis=-1).reshape(-1, *GAMES[env_id].shape, 2)
+
+
+def to_states(env_id: EnvId, stones: Stones[jax.Array]) -> pgx.State:
     """Return the states of boards on which nobody has won; the first player has id 0.
 
     They are equal to the states that PGX reaches by playing to these boards, in every
     field.
     """
-    game = GAMES[env_id]
     num_stones = (stones.first | stones.second).sum(axis=1, dtype=jnp.int32)
     second_moves = num_stones % 2
-    mine, yours = _mover_and_other(stones)
-    free = ~(stones.first | stones.second)
     board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
     # PGX's states of stones have the same fields as our states; `pgx.State` does not
     # declare them.
-    start = cast(line_games.State, _new_games(env_id, len(free)))
-    open_columns = free[:, : game.shape[1]]  # their highest cell is free
+    start = cast(line_games.State, _new_games(env_id, len(board)))
     return dataclasses.replace(
         start,
         current_player=second_moves,
-        observation=jnp.stack([mine, yours], axis=-1).reshape(-1, *game.shape, 2),
-        legal_action_mask=free if game.moves_on == "cells" else open_columns,
+        observation=observation(env_id, stones),
+        legal_action_mask=legal_action_mask(env_id, stones),
         _step_count=num_stones,
         _x=start._x._replace(color=second_moves, board=board.astype(jnp.int32)),
     )

@@ -67,7 +67,7 @@ _WORD = 16
 """Cells in a 32-bit word of a key. No cell has bits in two words, so no sum carries."""
 
 
-def least_views(cells: Int[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
+def least_views(cells: Int[ArrayT, "B F"], views: Views) -> Bool[ArrayT, "B G"]:
     """Return a mask of the canonical view of each board with these `cells`.
 
     If a board is its own image, several views are marked. One matrix product of
@@ -78,24 +78,27 @@ def least_views(cells: Int[Array, "B F"], views: Views) -> Bool[Array, "B G"]:
     weights = np.zeros((num_cells, num_views, word[-1] + 1), np.uint32)
     for view, cells_in_view in enumerate(views.cells):
         weights[cells_in_view, view, word] = 4**place
-    keys = (cells + 1).astype(jnp.uint32) @ weights.reshape(num_cells, -1)
+    xp = array_module(cells)
+    digits = (cells + 1).astype(np.uint32)
+    keys = xp.matmul(digits, weights.reshape(num_cells, -1))
     keys = keys.reshape(len(cells), *weights.shape[1:])
     # Compare the highest words first; where they are equal, the next lower ones.
     *lower, highest = (keys[..., number] for number in range(keys.shape[-1]))
     least = highest == highest.min(axis=-1, keepdims=True)
     for words in reversed(lower):
-        words = jnp.where(least, words, jnp.uint32(2**32 - 1))
+        words = xp.where(least, words, np.uint32(2**32 - 1))
         least &= words == words.min(axis=-1, keepdims=True)
     return least
 
 
 def to_canonical(
-    obs: Shaped[Array, "B H W C"], views: Views, least: Bool[Array, "B G"]
-) -> Shaped[Array, "B H W C"]:
+    obs: Shaped[ArrayT, "B H W C"], views: Views, least: Bool[ArrayT, "B G"]
+) -> Shaped[ArrayT, "B H W C"]:
     """Return the canonical view of each board."""
-    order = jnp.asarray(views.cells)[jnp.argmax(least, axis=-1)]  # (B, F)
+    xp = array_module(obs)
+    order = xp.asarray(views.cells)[least.argmax(axis=-1)]  # (B, F)
     flat = obs.reshape(obs.shape[0], -1, obs.shape[-1])
-    return jnp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
+    return xp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
 
 
 def array_module(array: object) -> ModuleType:

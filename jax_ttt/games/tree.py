@@ -12,7 +12,6 @@ import functools
 from typing import Generic
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int
@@ -258,7 +257,9 @@ def _new_game(env: pgx.Env) -> pgx.State:
 
 
 def _step_games(
-    env: pgx.Env, env_state: pgx.State, action: Int[Array, " B"]
+    env: pgx.Env,
+    env_state: pgx.State,
+    action: Int[Array, " B"] | Int[np.ndarray, " B"],
 ) -> pgx.State:
     """Return the games after one move in each."""
     return jax.vmap(env.step)(env_state, action)
@@ -283,7 +284,7 @@ def _play(
         before = jax.tree_util.tree_map(
             lambda x, rows=parent[batch]: x[rows], env_state
         )
-        after = _step(env, before, jnp.asarray(action[batch], jnp.int32))
+        after = _step(env, before, action[batch].astype(np.int32))
         parts.append(jax.device_get(after))
     return jax.tree_util.tree_map(
         lambda *leaves: np.concatenate(leaves)[:num_moves], *parts

@@ -8,8 +8,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
@@ -148,7 +146,7 @@ def _with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
     return dataclasses.replace(agent, params=params, corrections=None)
 
 
-def _sample_boards(agent: Agent) -> jax.Array:
+def _sample_boards(agent: Agent) -> np.ndarray:
     """Return observations of boards that the agent meets, from all levels."""
     env_id = agent.config.env_id
     player = registry.agent_player(
@@ -172,8 +170,7 @@ def _sample_boards(agent: Agent) -> jax.Array:
             sample for level, sample in enumerate(samples) if searched.moves_at(level)
         ]
     words = position_keys.numbers_to_keys(np.unique(np.concatenate(keys)))
-    stones = position_keys.unpack(env_id, jnp.asarray(words))
-    return position_keys.to_states(env_id, stones).observation
+    return position_keys.observation(env_id, position_keys.unpack(env_id, words))
 
 
 def _exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:

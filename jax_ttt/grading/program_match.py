@@ -4,7 +4,6 @@ Axes: `B` games.
 """
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
@@ -58,7 +57,7 @@ def play_pair(
         player = (first, second)[num_moves % 2]  # in all games
         key, move_key = jax.random.split(key)
         actions = player.moves(lines, states, move_key)
-        states = pgx_games.play_moves(env, states, jnp.asarray(actions))
+        states = pgx_games.play_moves(env, states, actions)
         total += np.asarray(pgx_games.reward_to(states, first_id))
         num_moves += 1
         for place in np.flatnonzero(~is_over).tolist():

@@ -124,7 +124,7 @@ def _map_layers(layer_fn: Callable[..., dict], params: nnx.State) -> nnx.State:
 def quantize(
     shape: tuple[int, int, int],
     params: nnx.State,
-    planes: Float[Array, "B H W C"],
+    planes: Float[np.ndarray, "B H W C"],
 ) -> nnx.State:
     """Return the network of integers nearest to a network with relu.
 
@@ -134,10 +134,10 @@ def quantize(
     positive ones on these boards are at most 127. `shape` is `(H, W, C)`; the planes
     hold integers.
     """
-    inputs = np.asarray(planes, np.float32).reshape(len(planes), -1).T  # (N, B)
+    inputs = planes.reshape(len(planes), -1).T  # (N, B)
     input_scale = 1.0
 
-    def layer(kernel: jax.Array, bias: jax.Array, *, is_last: bool) -> dict:
+    def layer(kernel: pytrees.Leaf, bias: pytrees.Leaf, *, is_last: bool) -> dict:
         nonlocal inputs, input_scale
         weights, offsets = np.asarray(kernel, float), np.asarray(bias, float)
         if is_last:
@@ -157,7 +157,7 @@ def quantize(
         scale = unit
         if not is_last:
             if offsets.ndim > 1:
-                inputs = np.asarray(patch_values(shape, jnp.asarray(inputs)))
+                inputs = patch_values(shape, inputs)
             sums = (weights @ inputs).reshape(*offsets.shape, -1) + offsets[..., None]
             outputs = np.maximum(sums, 0).reshape(-1, sums.shape[-1])
             positive = outputs[outputs > 0]
@@ -165,14 +165,14 @@ def quantize(
             inputs, input_scale = outputs.astype(np.float32), top / LARGEST
             scale = unit / input_scale
         return {
-            "kernel": jnp.asarray(integers, _kernel_dtype(is_last)),
-            "bias": jnp.asarray(biases, jnp.int32),
-            "scale": jnp.asarray(scale, jnp.float32),
+            "kernel": integers.astype(_kernel_dtype(is_last)),
+            "bias": biases.astype(np.int32),
+            "scale": scale.astype(np.float32),
         }
 
     integer_params = _map_layers(layer, params)
     check_integers(integer_params)
-    return integer_params
+    return jax.device_put(integer_params)
 
 
 def check_integers(params: nnx.State) -> None:

@@ -6,17 +6,18 @@ Axes: `B` boards, `H W C` planes, `N` entries of the planes, `P` patches of a bo
 entries of a patch.
 """
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Float, Int
+
+from jax_ttt.games.stone_boards import ArrayT, array_module
 
 PATCH_SIDE = 4
 """Rows and columns of a filter's patch, in cells: four in a row fit into it."""
 
 
 def patch_values(
-    shape: tuple[int, int, int], inputs: Float[Array, "N B"]
-) -> Float[Array, "I PB"]:
+    shape: tuple[int, int, int], inputs: Float[ArrayT, "N B"]
+) -> Float[ArrayT, "I PB"]:
     """Return the values in each patch of each board, as in `entries_of_patches`.
 
     They are slices of the planes: on a CPU this is twice as fast as indexing by the
@@ -32,7 +33,7 @@ def patch_values(
         for row in range(rows)
         for column in range(columns)
     ]
-    return jnp.stack(entries).reshape(len(entries), -1)
+    return array_module(inputs).stack(entries).reshape(len(entries), -1)
 
 
 def entries_of_patches(shape: tuple[int, int, int]) -> Int[np.ndarray, "I P"]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Key, Shaped
@@ -112,7 +113,7 @@ def _make_table(architecture: Architecture, positions: Positions) -> Table:
 
 
 def to_integers(
-    network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]
+    network: Network, params: nnx.State, obs: Shaped[np.ndarray, "B *shape"]
 ) -> nnx.State:
     """Return the network of integers nearest to one of float32.
 
@@ -127,7 +128,7 @@ def to_integers(
     if (views := _canonical_views(architecture)) is not None:
         is_canonical = stone_boards.least_views(stone_boards.cells(obs), views)
         obs = stone_boards.to_canonical(obs, views, is_canonical)
-    planes = _planes(architecture, obs)
+    planes = np.asarray(_planes(architecture, jax.device_put(obs)))
     return integer_network.quantize(planes_shape(architecture), params, planes)
 
 

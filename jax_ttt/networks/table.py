@@ -46,7 +46,7 @@ def positions_for(architecture: Architecture) -> Positions | None:
         after = np.asarray(index.of_boards(tree.obs))[after]
     elif architecture.network.canonical:
         after = tree.representative[after]
-    return Positions(jax.tree.map(jnp.asarray, index), jnp.asarray(after))
+    return Positions(*jax.device_put((index, after)))
 
 
 class Table(nnx.Module):

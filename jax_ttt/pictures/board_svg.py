@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pgx
 from jaxtyping import Int, Shaped
@@ -142,7 +141,7 @@ def _draw_states(
 
 def _state_cells(env_state: pgx.State) -> Boards:
     """Return the cells of a state, or of a batch of them, as letters."""
-    env_state = jax.tree.map(jnp.asarray, env_state)
+    env_state = jax.device_get(env_state)
     if env_state.terminated.ndim == 0:
         env_state = jax.tree.map(lambda x: x[None], env_state)
     first = np.asarray(pgx_games.first_to_move(env_state))

@@ -38,8 +38,8 @@ class Corrections:
     def seats(self, env_id: EnvId) -> list[Seat]:
         """Return the seat that is to move on each board."""
         words = position_keys.numbers_to_keys(self.keys)
-        stones = position_keys.unpack(env_id, jnp.asarray(words))
-        num_stones = np.asarray(stones.first | stones.second).sum(axis=1)
+        stones = position_keys.unpack(env_id, words)
+        num_stones = (stones.first | stones.second).sum(axis=1)
         return [SEATS[number % 2] for number in num_stones]
 
 
@@ -58,13 +58,13 @@ def check_corrections(env_id: EnvId, corrections: Corrections) -> None:
     if (keys[1:] <= keys[:-1]).any():
         raise ValueError("the keys of its corrections do not ascend")
     words = position_keys.numbers_to_keys(keys)
-    stones = position_keys.unpack(env_id, jnp.asarray(words))
-    if (np.asarray(position_keys.pack(env_id, stones)) != words).any():
+    stones = position_keys.unpack(env_id, words)
+    if (position_keys.pack(env_id, stones) != words).any():
         raise ValueError("a key of its corrections is not a board of the game")
-    num_first, num_second = (np.asarray(side).sum(axis=1) for side in stones)
-    if not np.isin(num_first - num_second, (0, 1)).all():
+    more_of_first = stones.first.sum(axis=1) - stones.second.sum(axis=1)
+    if not np.isin(more_of_first, (0, 1)).all():
         raise ValueError("a board of its corrections can't be reached")
-    legal = np.asarray(position_keys.to_states(env_id, stones).legal_action_mask)
+    legal = position_keys.legal_action_mask(env_id, stones)
     is_inside = actions < legal.shape[1]
     if not is_inside.all() or not legal[np.arange(len(keys)), actions].all():
         raise ValueError("a move of its corrections is not legal")
@@ -74,13 +74,9 @@ def corrected_player(
     env_id: EnvId, choose: ChooseFn, corrections: Corrections, is_symmetric: bool
 ) -> Partial:
     """Return the player that makes the corrections' moves, else those of `choose`."""
-    return Partial(
-        _corrected_actions,
-        _Game(env_id, is_symmetric),
-        choose,
-        jnp.asarray(position_keys.numbers_to_keys(corrections.keys)),
-        jnp.asarray(corrections.actions, jnp.int32),
-    )
+    words = position_keys.numbers_to_keys(corrections.keys)
+    arrays = jax.device_put((words, corrections.actions.astype(np.int32)))
+    return Partial(_corrected_actions, _Game(env_id, is_symmetric), choose, *arrays)
 
 
 @jax.tree_util.register_static

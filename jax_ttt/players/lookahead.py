@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from flax import nnx
 from jax.tree_util import Partial
@@ -69,7 +70,7 @@ def lookahead_player(
     `gamma` is the discount per move that the network was trained with. Between equal
     moves, `network_player.greedy_actions` decides.
     """
-    return Partial(_searched_actions, Depth(depth), network, params, jnp.float32(gamma))
+    return Partial(_searched_actions, Depth(depth), network, params, np.float32(gamma))
 
 
 @jax.tree_util.register_static

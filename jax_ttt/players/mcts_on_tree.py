@@ -66,15 +66,16 @@ def game_graph(env_id: EnvId) -> Graph:
     tree = trees.enumerated(env_id)
     representative, node = np.unique(tree.representative, return_inverse=True)
     after = np.where(tree.legal_action_mask, node[tree.successor], len(representative))
-    return Graph(
-        node=jnp.asarray(node, jnp.int32),
-        after=jnp.asarray(after, jnp.int32),
-        child=jnp.asarray(after[representative], jnp.int32),
-        first_moved=jnp.asarray(~tree.first_to_move[representative]),
-        terminal=jnp.asarray(tree.terminal[representative]),
-        outcome=jnp.asarray((1 + tree.outcome[representative]) / 2, jnp.float32),
-        depth=jnp.arange(len(tree.level_start) - 2),
-    )
+    arrays = {
+        "node": node.astype(np.int32),
+        "after": after.astype(np.int32),
+        "child": after[representative].astype(np.int32),
+        "first_moved": ~tree.first_to_move[representative],
+        "terminal": tree.terminal[representative],
+        "outcome": ((1 + tree.outcome[representative]) / 2).astype(np.float32),
+        "depth": np.arange(len(tree.level_start) - 2, dtype=np.int32),
+    }
+    return Graph(**jax.device_put(arrays))
 
 
 def ucb(
@@ -204,8 +205,8 @@ def online_player(
 
     `index` is the result of `tree.position_index`.
     """
-    arrays = jax.tree.map(jnp.asarray, index)
-    return Partial(_searched_actions, graph, arrays, jnp.int32(num_playouts))
+    arrays = jax.device_put(index)
+    return Partial(_searched_actions, graph, arrays, np.int32(num_playouts))
 
 
 def _searched_actions(

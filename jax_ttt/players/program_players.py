@@ -262,11 +262,11 @@ def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
     copies.check_silence()
     keys = np.array(sorted(table), np.uint64)
     actions = np.array([table[key] for key in keys.tolist()], np.int32)
-    words = jnp.asarray(position_keys.numbers_to_keys(keys))
+    table_arrays = jax.device_put((position_keys.numbers_to_keys(keys), actions))
     return Player(
         env_id=env_id,
         name=copies.name,
-        choose=Partial(_table_function(env_id), words, jnp.asarray(actions)),
+        choose=Partial(_table_function(env_id), *table_arrays),
         is_deterministic=True,
         asked_twice=num_again / len(table),
     )

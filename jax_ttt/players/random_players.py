@@ -35,7 +35,7 @@ def blended_player(chance: float, player: Partial) -> Partial:
 
     `chance` is from 0 to 1. With a greedy `player`, the result is epsilon-greedy.
     """
-    return Partial(_blended_actions, jnp.float32(chance), player)
+    return Partial(_blended_actions, np.float32(chance), player)
 
 
 def _blended_actions(
@@ -56,8 +56,8 @@ def policy_player(
 
     `index` is the result of `tree.position_index`.
     """
-    arrays = jax.tree.map(jnp.asarray, index)
-    return Partial(_policy_actions, arrays, jnp.asarray(probs, jnp.float32))
+    arrays = jax.device_put((index, probs.astype(np.float32)))
+    return Partial(_policy_actions, *arrays)
 
 
 def _policy_actions(

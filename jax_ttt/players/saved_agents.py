@@ -3,7 +3,7 @@
 import dataclasses
 from pathlib import Path
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from flax import nnx
 from jax.tree_util import Partial
@@ -189,8 +189,7 @@ def _params(path: Path, config: Config, tensors: Tensors) -> nnx.State:
     actual = {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
     if actual != expected:
         raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
-    leaves = {name: jnp.asarray(tensor) for name, tensor in tensors.items()}
-    params = pytrees.with_leaves(shapes, leaves)
+    params = pytrees.with_leaves(shapes, jax.device_put(tensors))
     if is_integer:
         with tensor_file.errors_naming(path):
             integer_network.check_integers(params)

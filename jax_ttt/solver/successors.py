@@ -330,7 +330,7 @@ def _after_moves(
     """Play each action in its position."""
     num_moves = action.shape[1]
     before = position_keys.to_states(
-        env_id, Stones(*(jnp.repeat(x, num_moves, 0) for x in stones))
+        env_id, jax.tree.map(lambda x: jnp.repeat(x, num_moves, 0), stones)
     )
     chosen = action.reshape(-1)
     after, move = pgx_games.step(pgx_games.make_env(env_id), before, chosen, 1.0)

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import UInt32
@@ -49,6 +48,8 @@ LESS_MEMORY = (
 )
 """The advice to a user whose run needs more memory than the device has."""
 TreeT = TypeVar("TreeT")
+_stream_keys = jax.jit(chunks.stream_keys)
+_only_agent = jax.jit(chunks.only_agent)
 
 
 def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
@@ -80,7 +81,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     player_names.check_opponent(config.opponent.opponent, config.env_id)
     spec = player_names.read_name(config.opponent.opponent, config.env_id)
     (key,) = chunks.run_keys([seed])
-    opponent_key = chunks.stream_keys(jnp.asarray(key)).opponent
+    opponent_key = _stream_keys(key).opponent
     return Versus(
         env_id=config.env_id,
         num_envs=config.run.num_envs,
@@ -148,7 +149,9 @@ def _agent_named(name: str, env_id: EnvId) -> Agent:
 def _repeated(tree: TreeT, like: TreeT) -> TreeT:
     """Return one agent's arrays, repeated for each of the agents of `like`."""
     return jax.tree.map(
-        lambda leaf, other: jnp.broadcast_to(leaf, other.shape), tree, like
+        lambda leaf, other: jax.device_put(np.broadcast_to(leaf, other.shape)),
+        tree,
+        like,
     )
 
 
@@ -166,9 +169,7 @@ def restore_state(
     if difference := _difference(shapes, tensors):
         raise AgentError(f"{latest.path}: not a state of such a run: {difference}")
     state = pytrees.with_leaves(shapes, tensors)
-    return dataclasses.replace(
-        state, train_state=jax.tree.map(jnp.asarray, state.train_state)
-    )
+    return dataclasses.replace(state, train_state=jax.device_put(state.train_state))
 
 
 def _difference(state: RunState, tensors: dict[str, np.ndarray]) -> str:
@@ -445,7 +446,7 @@ def _evaluate(
     if config.finds_counterexamples:
         (key,) = state.keys
         rng = np.random.default_rng([*map(int, key), state.update])
-        params = chunks.only_agent(state.train_state.average_params)
+        params = _only_agent(state.train_state.average_params)
         searched, positions = counterexamples.find_counterexamples(
             config, params, rng, mesh, stop
         )

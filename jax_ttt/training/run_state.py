@@ -13,7 +13,6 @@ import dataclasses
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
@@ -156,9 +155,9 @@ def add_to_pool(
     """
     if state.train_state.pool is None:
         raise ValueError("the run has no pool")
-    pool = jax.tree.map(lambda leaf: np.asarray(leaf[0]), state.train_state.pool)
+    pool = jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.train_state.pool)
     pool = start_positions.add_positions(pool, position_keys, rng)
-    pool = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], pool)
+    pool = jax.device_put(jax.tree.map(lambda leaf: np.asarray(leaf)[None], pool))
     train_state = dataclasses.replace(state.train_state, pool=pool)
     return dataclasses.replace(state, train_state=train_state)
 

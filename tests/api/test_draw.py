@@ -4,7 +4,6 @@ import sys
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pgx
 import pytest
@@ -51,8 +50,8 @@ def test_it_draws_results_as_figures(run, monkeypatch):
 def test_it_draws_states_of_pgx():
     env = pgx.make("tic_tac_toe")
     start = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), 4))
-    after = jax.jit(jax.vmap(env.step))(start, jnp.array([4, 0, 8, 4]))
-    one = jax.tree.map(lambda x: x[0], after)
+    after = jax.jit(jax.vmap(env.step))(start, np.array([4, 0, 8, 4]))
+    one = jax.tree.map(lambda x: np.asarray(x)[0], after)
     assert jax_ttt.draw(one).svg == jax_ttt.draw([4]).svg
     assert jax_ttt.draw(after).svg != jax_ttt.draw(start).svg
     assert "@keyframes" in jax_ttt.draw([start, after]).svg

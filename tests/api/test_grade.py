@@ -49,12 +49,6 @@ def test_a_search_that_reaches_its_limit_proves_nothing(beaten):
     assert "not decided" in grade.verdict
 
 
-@pytest.mark.slow
-def test_the_shipped_agent_of_connect_5x4_is_graded_unbeatable():
-    grade = jax_ttt.grade("shipped:connect-5x4")
-    assert (grade.unbeatable, grade.loss_rate) == (True, 0)
-
-
 @pytest.mark.parametrize(
     ("player", "options", "message"),
     [

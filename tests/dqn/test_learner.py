@@ -245,7 +245,7 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
 def test_weight_decay_shrinks_each_weight_in_proportion():
     """If all games are over the gradient is 0, so AdamW's step is only the decay."""
     state = start(5, LOCKSTEP)
-    over = state.env_state.replace(terminated=jnp.ones(16, bool))
+    over = state.env_state.replace(terminated=np.ones(16, bool))
     after, metrics = do_update(LOCKSTEP, dataclasses.replace(state, env_state=over))
     assert float(metrics.grad_norm) == 0
     rate = LOCKSTEP.optimizer.learning_rate * LOCKSTEP.optimizer.weight_decay

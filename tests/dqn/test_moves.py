@@ -51,8 +51,8 @@ def episode(replies, moves):
     learner = Learner.of(CONFIG, learners.scripted(CONFIG, replies))
     env_state, rows = start(learner), []
     for move in moves:
-        env_state, row = play(learner, env_state, jnp.int32(move))
-        rows.append(row)
+        env_state, row = play(learner, env_state, np.int32(move))
+        rows.append(jax.device_get(row))
     return rows
 
 
@@ -101,11 +101,11 @@ def test_in_self_play_results_are_the_first_players():
     learner = learners.learner_of(SELF_PLAY)
     env_state = pgx_games.init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; O then wins with 6
-        env_state, row = play(learner, env_state, jnp.int32(move))
+        env_state, row = play(learner, env_state, np.int32(move))
         assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
-    _, row = play(learner, env_state, jnp.int32(6))
+    _, row = play(learner, env_state, np.int32(6))
     assert (row.games, row.wins, row.losses) == (1, 0, 1)
-    assert row.transition.reward[0] == 1  # the mover's
+    assert row.transition.reward.tolist() == [1]  # the mover's
 
 
 @pytest.mark.parametrize("rewards", [(1, 0, -0.5), (1, 0.5, -1), (0, 0, -1)])
@@ -128,10 +128,10 @@ def test_a_forced_first_move_is_the_first_move_of_a_game_alone(seat, actions, st
     learner = Learner.of(config, learners.scripted(config, [0, 1]))
     env_state = start(learner)
     for action in actions:
-        env_state, row = play(learner, env_state, jnp.int32(8))
+        env_state, row = play(learner, env_state, np.int32(8))
         assert row.transition.action.tolist() == [action]
-    assert not env_state.terminated[0], "no move was illegal"
-    board = np.asarray(env_state.observation[0])
+    assert env_state.terminated.tolist() == [False], "no move was illegal"
+    (board,) = np.asarray(env_state.observation)
     assert [{*np.flatnonzero(board[..., i])} for i in (0, 1)] == stones
 
 
@@ -174,12 +174,13 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
 def test_random_openings_have_all_lengths_by_the_place_of_a_game():
     settings = Config.of(random_opening=8).exploration
     start = pgx_games.init(ENV, jax.random.key(0), 48)
+    opening = jax.jit(exploration.opening_epsilon, static_argnums=0)
     lengths = np.zeros(48, int)
     for num_moves in range(10):
-        state = start.replace(_step_count=jnp.full(48, num_moves))
-        epsilon = exploration.opening_epsilon(settings, state, jnp.float32(0.25))
-        assert set(np.asarray(epsilon).tolist()) <= {0.25, 1.0}
-        lengths += np.asarray(epsilon) == 1
+        state = start.replace(_step_count=np.full(48, num_moves, np.int32))
+        epsilon = np.asarray(opening(settings, state, np.float32(0.25)))
+        assert set(epsilon.tolist()) <= {0.25, 1.0}
+        lengths += epsilon == 1
     assert lengths[:4].tolist() == [0, 0, 1, 2]
     assert not lengths[::4].any()
     others = np.delete(lengths, np.s_[::4])
@@ -193,7 +194,7 @@ def test_openings_are_random_and_the_moves_after_them_are_not():
     place = np.arange(2048)
     length = np.where(place % 4 == 0, 0, (place - place // 4 - 1) % 3)
     for num_moves, greedy in enumerate((8, 0, 1)):
-        states, row = play(learner, states, 8)
+        states, row = play(learner, states, np.int32(8))
         action = np.asarray(row.transition.action)
         assert (action[length == 0] == greedy).all()
         if num_moves < 2:

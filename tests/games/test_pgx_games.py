@@ -19,14 +19,14 @@ STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["player 0 is X", "player 0 is O"])
-def everything(request, tree):
+def everything(request, host_tree):
     """Return every position with every action: before, action, after, move (NumPy)."""
-    before = jax.tree.map(lambda leaf: jnp.repeat(leaf, 9, axis=0), tree.env_state)
+    before = jax.tree.map(lambda leaf: np.repeat(leaf, 9, axis=0), host_tree.env_state)
     if before.current_player[0] != request.param:
         before = pgx_games.swap_player_ids(before)
-    action = jnp.tile(jnp.arange(9, dtype=jnp.int32), tree.num_positions)
+    action = np.tile(np.arange(9, dtype=np.int32), host_tree.num_positions)
     after, move = STEP(ENV, before, action, 1.0)
-    return jax.device_get((before, action, after, move))
+    return before, action, *jax.device_get((after, move))
 
 
 def boards(env_state):
@@ -75,45 +75,47 @@ def test_a_finished_game_does_not_change(everything):
         assert not values[ended].any()
 
 
-@pytest.mark.parametrize(
-    ("mover", "then", "action", "reward", "discount"),
-    [
-        (0, 1, 0, 0.25, -0.9),
-        (1, 0, 0, -0.75, -0.9),
-        (0, 0, 0, 0.25, 0.9),  # the same player moves again
-        (1, 0, 1, -0.75, 0.0),  # terminated
-        (1, 0, 2, -0.75, -0.9),  # truncated: still bootstrapped
-    ],
-)
-def test_reward_and_discount_are_the_movers(mover, then, action, reward, discount):
+def test_reward_and_discount_are_the_movers():
+    """The player who moves then is the action's last digit; the first ends the game."""
+
     def scripted_step(env_state, action):
         return env_state.replace(
-            current_player=jnp.int32(then),
+            current_player=action % 10,
             rewards=jnp.array([0.25, -0.75]),
-            terminated=action == 1,
-            truncated=action == 2,
+            terminated=action // 10 == 1,
+            truncated=action // 10 == 2,
         )
 
-    start = pgx_games.init(ENV, jax.random.key(0), 1)
-    before = start.replace(current_player=jnp.array([mover], jnp.int32))
+    cases = [
+        (0, 1, 0.25, -0.9),
+        (1, 0, -0.75, -0.9),
+        (0, 0, 0.25, 0.9),  # the same player moves again
+        (1, 10, -0.75, 0.0),  # terminated
+        (1, 20, -0.75, -0.9),  # truncated: still bootstrapped
+    ]
+    mover, action, reward, discount = zip(*cases, strict=True)
+    start = pgx_games.init(ENV, jax.random.key(0), len(cases))
+    before = start.replace(current_player=np.array(mover, np.int32))
     env = Mock(spec=pgx.Env, step=scripted_step)
-    after, move = pgx_games.step(env, before, jnp.array([action], jnp.int32), 0.9)
-    assert float(move.reward[0]) == reward
-    assert float(move.discount[0]) == pytest.approx(discount)
-    assert bool(pgx_games.is_finished(after)[0]) == (action > 0)
-    assert bool(move.live[0])
+    after, move = jax.device_get(STEP(env, before, np.array(action, np.int32), 0.9))
+    assert move.reward.tolist() == [*reward]
+    np.testing.assert_allclose(move.discount, discount)
+    assert (after.terminated | after.truncated).tolist() == [False] * 3 + [True] * 2
+    assert pgx_games.is_finished(after).tolist() == [False] * 3 + [True] * 2
+    assert move.live.all()
 
 
 def test_finished_games_restart_at_once_or_in_lockstep_together():
     env_state = pgx_games.init(ENV, jax.random.key(0), 3)
-    new_games = pgx_games.init(ENV, jax.random.key(1), 3)
+    new_games = jax.device_get(pgx_games.init(ENV, jax.random.key(1), 3))
     for action in ([0, 0, 0], [3, 3, 3], [1, 1, 1], [4, 4, 4], [2, 8, 8]):
-        env_state, _ = STEP(ENV, env_state, jnp.array(action, jnp.int32), 1.0)
+        env_state = pgx_games.play_moves(ENV, env_state, np.array(action, np.int32))
+    env_state = jax.device_get(env_state)
     assert env_state.terminated.tolist() == [True, False, False]
     restart = jax.jit(pgx_games.restart, static_argnums=2)
     waiting = restart(new_games, env_state, True)
     jax.tree.map(np.testing.assert_array_equal, waiting, env_state)
-    again = restart(new_games, env_state, False)
+    again = jax.device_get(restart(new_games, env_state, False))
     for leaf, old, new in zip(
         *map(jax.tree.leaves, (again, env_state, new_games)), strict=True
     ):
@@ -126,9 +128,11 @@ def test_finished_games_restart_at_once_or_in_lockstep_together():
 
 
 def test_the_first_player_is_random():
-    starts = pgx_games.init(ENV, jax.random.key(0), 1000).current_player
-    assert 400 < int(starts.sum()) < 600
-    other = pgx_games.init(ENV, jax.random.key(1), 1000).current_player
+    starts, other = (
+        np.asarray(pgx_games.init(ENV, jax.random.key(seed), 1000).current_player)
+        for seed in (0, 1)
+    )
+    assert 400 < starts.sum() < 600
     assert not np.array_equal(starts, other)
 
 
@@ -153,13 +157,13 @@ def test_a_random_game_keeps_the_contract(env_id):
 
     live = np.ones(8, bool)
     for number in range(1000):
-        env_state, move = ply(env, jax.random.key(number), env_state)
+        env_state, move = jax.device_get(ply(env, jax.random.key(number), env_state))
         assert env_state.legal_action_mask.any(axis=1).all()
         assert set(env_state.current_player.tolist()) <= {0, 1}
         assert not env_state.rewards.sum(axis=1).any()
-        live = ~np.asarray(pgx_games.is_finished(env_state))
-        assert not np.asarray(env_state.rewards)[live].any()
-        assert (np.asarray(move.discount)[live] != 0).all()
+        live = ~(env_state.terminated | env_state.truncated)
+        assert not env_state.rewards[live].any()
+        assert (move.discount[live] != 0).all()
         if not live.any():
             break
     assert not live.any()
@@ -175,7 +179,8 @@ def test_swapped_ids_make_the_game_of_the_other_first_player():
     state = pgx_games.init(ENV, jax.random.key(0), 2)
     assert state.current_player.tolist() == [0, 1]
     for cell in (0, 3, 1, 4, 2):  # the first player wins
-        state = pgx_games.play_moves(ENV, state, jnp.full(2, cell))
+        state = pgx_games.play_moves(ENV, state, np.full(2, cell))
+    state = jax.device_get(state)
     swapped = pgx_games.swap_player_ids(state)
     jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[0], b[1]), swapped, state)
     assert (state.rewards[0] != state.rewards[1]).any()

@@ -7,7 +7,6 @@ import rules
 from jax.tree_util import Partial
 
 from jax_ttt.config.errors import MoveError
-from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, game_against_itself, replay
 
 X_WINS, O_WINS = (4, 0, 1, 2, 7), (4, 0, 1, 3, 8, 6)
@@ -100,8 +99,8 @@ def test_a_game_against_itself_follows_a_line_as_far_as_the_player_does(
 
 def test_each_of_many_games_stops_before_its_first_illegal_move():
     games = [X_WINS, DRAW, (), (4,), (4, 4, 0), (4, 0, 9, 1), (*X_WINS, 8), (-1, 4)]
-    states = replay("tic_tac_toe", games)
-    assert pgx_games.num_moves(states).tolist() == [5, 9, 0, 1, 1, 2, 5, 0]
+    states = jax.device_get(replay("tic_tac_toe", games))
+    assert states._step_count.tolist() == [5, 9, 0, 1, 1, 2, 5, 0]
     for row, moves in enumerate(games[:4]):
         expected = Game.start("tic_tac_toe", moves).state
         state = jax.tree.map(lambda x, row=row: x[row], states)

@@ -3,7 +3,6 @@
 import dataclasses
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +22,7 @@ from jax_ttt.players import random_players
     ],
 )
 def test_a_key_is_one_position_and_gives_its_state(env_id):
+    """On the host too, with NumPy."""
     env = pgx_games.make_env(env_id)
 
     @jax.jit
@@ -34,19 +34,27 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
 
     state, board_of_key = pgx_games.init(env, jax.random.key(0), 500), {}
     # The first player has id 0.
-    state = state.replace(current_player=jnp.zeros_like(state.current_player))
+    before = state.replace(current_player=np.zeros(500, np.int32))
     for number in range(60):
-        before = jax.device_get(state)
-        live = ~before.terminated
+        live = ~np.asarray(before.terminated)
         if not live.any():
             break
-        state, keys, again = jax.device_get(ply(jax.random.key(number), state))
+        state, keys, again = ply(jax.random.key(number), before)
+        before, keys, again = jax.device_get((before, keys, again))
         for leaf, other in zip(*map(jax.tree.leaves, (before, again)), strict=True):
             assert leaf.dtype == other.dtype
             np.testing.assert_array_equal(leaf[live], other[live])
+        stones = position_keys.unpack(env_id, keys)
+        np.testing.assert_array_equal(position_keys.pack(env_id, stones), keys)
+        for leaf, on_host in (
+            (before.observation, position_keys.observation(env_id, stones)),
+            (before.legal_action_mask, position_keys.legal_action_mask(env_id, stones)),
+        ):
+            np.testing.assert_array_equal(leaf[live], on_host[live])
         for key, board in zip(keys[live], before._x.board[live], strict=True):
             assert board_of_key.setdefault(bytes(key), bytes(board)) == bytes(board)
-    assert state.terminated.all()
+        before = jax.device_get(state)
+    assert before.terminated.all()
     assert len(set(board_of_key.values())) == len(board_of_key) > 1000
 
 
@@ -54,7 +62,7 @@ def stones(first, second, num_cells):
     """Return one board with stones in these cells."""
     planes = np.zeros((2, 1, num_cells), bool)
     planes[0, 0, first], planes[1, 0, second] = True, True
-    return Stones(*jax.device_put(planes))
+    return Stones(*planes)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +85,9 @@ def stones(first, second, num_cells):
 def test_keys_by_hand(env_id, first, second, key):
     rows, columns = GAMES[env_id].shape
     board = stones(first, second, rows * columns)
-    assert position_keys.pack(env_id, board).tolist() == [key]
+    keys = position_keys.pack(env_id, board)
+    assert keys.dtype == np.uint32
+    assert keys.tolist() == [key]
 
 
 def test_a_view_permutes_the_cells():
@@ -120,8 +130,8 @@ def test_a_key_is_found_among_ordered_ones(data):
     order = np.array(data.draw(st.permutations(range(count))), np.int32)
     keys = position_keys.numbers_to_keys(ordered)
     find = jax.jit(position_keys.places_of_keys)
-    places = find(jnp.asarray(keys), jnp.asarray(keys[order]))
+    places = find(keys, keys[order])
     np.testing.assert_array_equal(places, order)
     others = position_keys.numbers_to_keys(np.array([0, 5, 2**64 - 1], np.uint64))
-    missing = find(jnp.asarray(keys), jnp.asarray(others))
+    missing = np.asarray(find(keys, others))
     assert ((missing >= 0) & (missing < count)).all()

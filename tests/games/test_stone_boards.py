@@ -39,20 +39,21 @@ def test_tic_tac_toe_has_eight_views():
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     env = pgx_games.make_env(env_id)
-    plain = start = pgx_games.init(env, jax.random.key(0), NUM_GAMES)
+    plain = start = jax.device_get(pgx_games.init(env, jax.random.key(0), NUM_GAMES))
     choose = jax.jit(random_players.random_player)
     for cells, actions in zip(*views(env_id), strict=True):
         inverse = np.argsort(actions)
         plain = image = start
         for number in range(12):
-            legal = np.asarray(plain.legal_action_mask)
+            legal = plain.legal_action_mask
             np.testing.assert_array_equal(image.legal_action_mask, legal[:, actions])
             action = choose(jax.random.key(number), plain)
             plain = pgx_games.play_moves(env, plain, action)
             # Action `a` in the view is `actions[a]` on the board.
-            image_action = jnp.asarray(inverse[np.asarray(action)], jnp.int32)
+            image_action = inverse[np.asarray(action)].astype(np.int32)
             image = pgx_games.play_moves(env, image, image_action)
-            planes = np.asarray(plain.observation)
+            plain, image = jax.device_get((plain, image))
+            planes = plain.observation
             flat = planes.reshape(NUM_GAMES, -1, planes.shape[-1])
             np.testing.assert_array_equal(
                 image.observation, flat[:, cells].reshape(planes.shape)
@@ -72,42 +73,46 @@ def test_views_that_are_no_symmetries_of_the_tree_are_an_error(host_tree):
         )
 
 
-def test_all_views_of_a_board_have_the_same_canonical_view(tree):
-    @jax.jit
+def test_all_views_of_a_board_have_the_same_canonical_view(host_tree):
     def canonical(cells):
         """Return the canonical views, and the cells mapped back from them."""
         least = stone_boards.least_views(cells, views())
         boards = cells.reshape(-1, 3, 3, 1)
         seen = stone_boards.to_canonical(boards, views(), least).reshape(-1, 9)
-        values = seen[None].astype(jnp.float32)
+        values = jnp.asarray(seen[None], jnp.float32)
         return seen, stone_boards.from_canonical(values, views(), least)[0]
 
-    cells = np.asarray(stone_boards.cells(tree.obs))
-    expected, _ = canonical(cells)
+    compiled = jax.jit(canonical)
+    cells = stone_boards.cells(host_tree.obs)
+    expected, _ = compiled(cells)
     for view in views().cells:
-        seen, back = canonical(cells[:, view])
+        seen, back = compiled(cells[:, view])
         np.testing.assert_array_equal(seen, expected)
         np.testing.assert_array_equal(back, cells[:, view])  # as actions are cells
+    on_host = stone_boards.least_views(cells, views())
+    boards = cells.reshape(-1, 3, 3, 1)
+    seen = stone_boards.to_canonical(boards, views(), on_host)
+    np.testing.assert_array_equal(seen.reshape(-1, 9), expected)
     # The stones determine the player to move, so these are all classes of the tree.
     assert len(np.unique(expected, axis=0)) == 765
 
 
-@pytest.mark.parametrize("module", [np, jnp])
-def test_cells_are_the_movers_stones_and_the_opponents(module):
+@pytest.mark.parametrize("run", [lambda function: function, jax.jit])
+def test_cells_are_the_movers_stones_and_the_opponents(run):
     planes = np.zeros((1, 3, 3, 2), bool)
     planes[0, 0, 1, 0] = planes[0, 2, 2, 1] = True
-    cells = stone_boards.cells(module.asarray(planes))
+    cells = run(stone_boards.cells)(planes)
     assert cells.dtype == np.int8
     assert cells.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
 
 
-@pytest.mark.parametrize("module", [np, jnp])
-def test_the_number_of_a_board_is_in_base_3(module):
+@pytest.mark.parametrize("run", [lambda function: function, jax.jit])
+def test_the_number_of_a_board_is_in_base_3(run):
     """Codes as in D. Tonderski's report, which begin at 1, not 0."""
 
     def codes(*boards):
-        cells = module.asarray(np.array(boards, np.int8))
-        return stone_boards.board_numbers(cells) + 1
+        numbers = run(stone_boards.board_numbers)(np.array(boards, np.int8))
+        return np.asarray(numbers) + 1
 
     by_hand = codes([-1] * 9, [-1] * 8 + [0], [0] * 9, [1] * 9)
     assert by_hand.tolist() == [1, 2, 9842, 19_683]
@@ -127,7 +132,7 @@ def test_keys_by_hand():
 def test_the_canonical_board_has_the_least_key_of_its_views(host_tree):
     cells = stone_boards.cells(host_tree.obs)
     keys = stone_boards.board_keys(cells[:, views().cells])
-    least = stone_boards.least_views(jnp.asarray(cells), views())
+    least = stone_boards.least_views(cells, views())
     np.testing.assert_array_equal(least, keys == keys.min(axis=1, keepdims=True))
     boards = host_tree.classes.boards
     assert (keys[boards, 0] == keys[boards].min(axis=1)).all()
@@ -147,8 +152,11 @@ def test_keys_of_many_cells_are_compared_exactly():
         return int("".join(str(cell + 1) for cell in board[::-1]), base=4)
 
     keys = [[key(board[view]) for view in board_views] for board in cells]
-    least = stone_boards.least_views(jnp.asarray(cells), views("connect_four"))
-    assert least.tolist() == [[k == min(row) for k in row] for row in keys]
+    expected = [[k == min(row) for k in row] for row in keys]
+    connect_four = views("connect_four")
+    assert stone_boards.least_views(cells, connect_four).tolist() == expected
+    on_device = jax.jit(lambda cells: stone_boards.least_views(cells, connect_four))
+    assert on_device(cells).tolist() == expected
 
 
 def test_a_packed_board_of_cells_is_its_key(host_tree):
@@ -174,7 +182,7 @@ def test_positions_have_765_classes_and_decisions_627(host_tree):
     np.testing.assert_array_equal(seen, cells[host_tree.decisions])
 
 
-def test_symmetric_boards_have_the_same_places_of_actions(tree):
+def test_symmetric_boards_have_the_same_places_of_actions(host_tree):
     """What is on the cells shows which cell comes where; images of a cell are one."""
     places = jax.jit(network_player.action_places, static_argnums=0)
 
@@ -185,8 +193,8 @@ def test_symmetric_boards_have_the_same_places_of_actions(tree):
         np.put_along_axis(shown, np.asarray(where), np.asarray(cells), axis=1)
         return shown
 
-    plain = seen(tree.obs)
+    plain = seen(host_tree.obs)
     assert ((plain == 9).sum(axis=1) > 0).sum() > 100  # boards that are own images
     for view in views().cells:
-        image = np.asarray(tree.obs).reshape(-1, 9, 2)[:, view].reshape(-1, 3, 3, 2)
+        image = host_tree.obs.reshape(-1, 9, 2)[:, view].reshape(-1, 3, 3, 2)
         np.testing.assert_array_equal(seen(image), plain)

@@ -41,9 +41,9 @@ def test_each_move_leads_to_the_successor(host_tree):
     jax.tree.map(np.testing.assert_array_equal, played, after)
 
 
-def test_each_board_is_found_by_its_number(tree):
+def test_each_board_is_found_by_its_number(host_tree):
     index = trees.position_index("tic_tac_toe")
-    found = index.of_boards(tree.obs)
+    found = jax.jit(lambda index, obs: index.of_boards(obs))(index, host_tree.obs)
     np.testing.assert_array_equal(found, np.arange(5478))
 
 
@@ -139,11 +139,9 @@ def test_a_nim_pile_that_is_a_multiple_of_four_is_lost(nim):
 def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     pile = nim.obs[:, 0].astype(int)[nim.decisions]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
-    on_device = jax.device_put(nim)
-    probs = policies.deterministic_policy(on_device, jnp.asarray(best, jnp.int32))
-    report = jax.jit(outcomes.seat_report)(on_device, probs)
+    probs = policies.deterministic_policy(nim, best)
+    report = jax.jit(outcomes.seat_report)(nim, probs.astype(np.float32))
     assert report.worst_loss_rate.tolist() == [0, 1]  # 10 is not a multiple of four
-    probs = jax.device_get(probs)
     assert proof.losing_line(nim, probs, "first") is None
     position = 0
     for action in proof.losing_line(nim, probs, "second") or ():

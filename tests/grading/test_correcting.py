@@ -1,12 +1,12 @@
 """Corrected agents: brute force finds the same corrections, and they are proven."""
 
 import dataclasses
+import functools
 import sys
 from typing import Any
 
 import brute_corrections as brute
 import jax
-import jax.numpy as jnp
 import pytest
 import tiny
 from flax import nnx
@@ -19,9 +19,12 @@ from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
 
 slow = pytest.mark.slow
-CASES = [
+FAST_CASES = [
     ("connect_4x4", {}, "int8"),
     ("tic_tac_toe", {"network": "table"}, "float32"),
+]
+CASES = [
+    *FAST_CASES,
     pytest.param("connect_4x4", {}, "float32", marks=slow),
     pytest.param("connect_4x4", {"canonical": False}, "float32", marks=slow),
     pytest.param("connect_4x4", {"canonical": False}, "int8", marks=slow),
@@ -43,6 +46,12 @@ def correct(agent, precision, seats=SEATS) -> Any:
     return correcting.correct_agent("x", agent, seats, "not-lose", precision)
 
 
+@functools.cache
+def corrected(env_id, fields, precision) -> Any:
+    """Return an untrained agent corrected in both seats; `fields` are pairs."""
+    return correct(untrained(env_id, **dict(fields)), precision)
+
+
 def as_dict(corrections):
     keys, actions = corrections.keys.tolist(), corrections.actions.tolist()
     return dict(zip(keys, actions, strict=True))
@@ -50,7 +59,7 @@ def as_dict(corrections):
 
 @cases
 def test_brute_force_finds_the_same_corrections(env_id, fields, precision):
-    result = correct(untrained(env_id, **fields), precision)
+    result = corrected(env_id, tuple(fields.items()), precision)
     agent = result.agent
     assert integer_network.is_integer(agent.params) == (precision == "int8")
     expected = {}
@@ -68,7 +77,7 @@ def test_brute_force_finds_the_same_corrections(env_id, fields, precision):
 
 @cases
 def test_a_corrected_agent_is_proven_as_any_other(env_id, fields, precision):
-    result = correct(untrained(env_id, **fields), precision)
+    result = corrected(env_id, tuple(fields.items()), precision)
     player = registry.agent_player("x", result.agent)
     grade: Any = grader.follow_lines(player)
     assert grade.unbeatable
@@ -83,11 +92,12 @@ def test_a_corrected_agent_is_proven_as_any_other(env_id, fields, precision):
         assert followed == result.agent.grade.seat(seat)
 
 
-@cases
+@pytest.mark.parametrize(("env_id", "fields", "precision"), FAST_CASES)
 def test_the_same_corrections_are_found_again(env_id, fields, precision):
     """Also seat by seat: the corrections of the other seat stay."""
     agent = untrained(env_id, **fields)
-    both, again = (correct(agent, precision).agent for _ in range(2))
+    both = corrected(env_id, tuple(fields.items()), precision).agent
+    again = correct(agent, precision).agent
     first = correct(agent, precision, ("first",)).agent
     assert set(first.corrections.seats(env_id)) == {"first"}
     each = correct(first, precision, ("second",)).agent
@@ -99,6 +109,8 @@ def test_the_same_corrections_are_found_again(env_id, fields, precision):
     ]
     assert len(set(files)) == 1
     assert saved_agents.agent_bytes(both) == saved_agents.agent_bytes(again)
+    if precision == "int8":
+        assert anew.params is both.params
 
 
 def test_corrections_of_other_weights_are_dropped():
@@ -110,7 +122,7 @@ def test_corrections_of_other_weights_are_dropped():
 
 def test_a_proven_agent_needs_no_correction(q_star):
     agent = untrained("tic_tac_toe", network="table", canonical=False, double=False)
-    params = jax.tree.map(lambda _: jnp.asarray(q_star), agent.params)
+    params = jax.tree.map(lambda _: q_star, agent.params)
     result = correct(dataclasses.replace(agent, params=params), "auto")
     assert result.agent.corrections is None
     assert result.agent.grade.unbeatable
@@ -152,11 +164,9 @@ def test_weights_that_are_not_possible_are_refused(fields, precision, message):
 
 
 def test_integers_do_not_become_float32():
-    agent = correct(untrained("connect_4x4"), "int8", ("first",)).agent
+    agent = corrected("connect_4x4", (), "int8").agent
     with pytest.raises(SettingError, match="its weights are integers"):
         correct(agent, "float32")
-    kept = correct(agent, "int8", ("first",)).agent
-    assert kept.params is agent.params
 
 
 def test_without_numba_one_line_names_the_extra(monkeypatch):

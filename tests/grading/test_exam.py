@@ -29,7 +29,7 @@ def exam():
 @pytest.fixture(scope="module")
 def states(exam):
     """Return the positions of the exam."""
-    return exams.question_states(ENV, exam)
+    return jax.device_get(exams.question_states(ENV, exam))
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ def test_the_exam_has_44_questions_after_each_number_of_moves(exam, states):
     assert exam.keeps.shape == (1012, 7)
     assert exam.keeps.any(axis=1).all()
     tactical = np.array(exam.kinds) == "tactical"
-    legal = np.asarray(states.legal_action_mask)
+    legal = states.legal_action_mask
     assert (exam.keeps <= legal).all()
     # A tactical question has a mistake, a legal move that does not keep the value.
     assert (legal & ~exam.keeps)[tactical].any(axis=1).all()
     for place in (0, 511, 1011):
         one = Game.start(ENV, exam.moves[place]).state
-        np.testing.assert_array_equal(states.observation[place], one.observation[0])
+        np.testing.assert_array_equal(states.observation[[place]], one.observation)
 
 
 def test_a_row_of_a_file(read):
@@ -113,7 +113,7 @@ def test_a_file_may_have_questions_of_another_game(read):
     head = "moves," + ",".join(f"s{n}" for n in range(1, 10)) + ",kind\n"
     questions = read(head + "79,0,0,0,0,0,0,,0,,random\n", "tic_tac_toe")
     states = exams.question_states("tic_tac_toe", questions)
-    first, second = np.asarray(states.observation[0]).reshape(9, 2).T
+    first, second = np.asarray(states.observation).reshape(9, 2).T
     assert np.flatnonzero(first).tolist() == [6]
     assert np.flatnonzero(second).tolist() == [8]
 
@@ -124,8 +124,8 @@ def take(exam, choose):
 
 
 def test_who_knows_the_values_has_the_full_score(exam):
-    best = jnp.asarray(exam.keeps.argmax(axis=1))
-    scores = take(exam, lambda key, state: best)
+    best = exam.keeps.argmax(axis=1).astype(np.int32)
+    scores = take(exam, lambda key, state: jnp.asarray(best))
     assert (scores.all.num_positions, scores.all.share) == (1012, 1)
     assert list(scores.by_kind) == ["random", "tactical"]
     assert list(scores.by_ply) == [str(n) for n in range(8, 31)]
@@ -152,7 +152,7 @@ def test_two_agents_of_one_architecture_are_compiled_once(read):
     questions = read(HEAD + ROW)
     config = Config.of(env_id=ENV, hidden_size=8)
     agent = tiny.untrained(config)
-    others = jax.tree.map(lambda leaf: -leaf, agent.params)
+    others = jax.tree.map(np.negative, jax.device_get(agent.params))
     key = jax.random.key(0)
     for params, is_compiled in ((agent.params, True), (others, False)):
         player = Player(

@@ -9,6 +9,7 @@ import re
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 import tiny
 
@@ -42,10 +43,11 @@ def test_a_product_of_default_precision_is_seen():
     def loop(x):
         return jax.lax.fori_loop(0, 2, lambda _, y: jax.jit(jnp.dot)(y, x), x)
 
-    assert precisions(loop, jnp.eye(2)) == [{"DEFAULT"}]
+    matrix = np.eye(2, dtype=np.float32)
+    assert precisions(loop, matrix) == [{"DEFAULT"}]
     exact = functools.partial(jnp.dot, precision="highest")
-    assert precisions(exact, jnp.eye(2), jnp.eye(2)) == [HIGHEST]
-    assert precisions(jnp.dot, *[jnp.eye(2, dtype=jnp.int32)] * 2) == []
+    assert precisions(exact, matrix, matrix) == [HIGHEST]
+    assert precisions(jnp.dot, *[matrix.astype(np.int32)] * 2) == []
 
 
 @pytest.mark.parametrize("fields", CONFIGS.values(), ids=CONFIGS)
@@ -58,14 +60,14 @@ def test_the_grade_of_an_agent_in_training(fields, tree):
     assert all(precision == HIGHEST for precision in found)
 
 
-def test_the_results_of_two_policies(tree):
-    uniform = policies.uniform_policy(tree)
+def test_the_results_of_two_policies(tree, host_tree):
+    uniform = policies.uniform_policy(host_tree).astype(np.float32)
     found = precisions(outcomes.outcome, tree, uniform, uniform)
     assert found == [HIGHEST] * 2 * (len(tree.level_start) - 2)
 
 
 def test_a_search_of_the_positions_that_an_agent_reaches():
-    env_id, words = "connect_4x4", jnp.zeros((16, 2), jnp.uint32)
+    env_id, words = "connect_4x4", np.zeros((16, 2), np.uint32)
     config = Config.of(env_id=env_id, hidden_size=8)
     network = network_from(config.architecture)
     player = greedy_player(network, tiny.untrained(config).params)

@@ -4,7 +4,6 @@ import dataclasses
 import types
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import rule_player
@@ -16,9 +15,12 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
-from jax_ttt.networks import q_network
 from jax_ttt.players import random_players
-from jax_ttt.players.network_player import greedy_player, network_from
+from jax_ttt.players.network_player import (
+    greedy_player,
+    network_from,
+    param_shapes,
+)
 from jax_ttt.players.player import Player
 
 ENV = "connect_4x4"
@@ -61,8 +63,9 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     """The second game has eight views. Rates and lines are those of all boards."""
     config = Config.of(env_id=env_id, hidden_size=4)
     network = network_from(config.architecture)
-    params = q_network.init_params(network, jax.random.key(0))
-    choose = greedy_player(network, jax.tree.map(jnp.zeros_like, params))
+    shapes = param_shapes(network)
+    params = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+    choose = greedy_player(network, params)
     player = Player(
         env_id=env_id,
         name="flat",

@@ -3,7 +3,6 @@
 import functools
 
 import jax
-import jax.numpy as jnp
 import made
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ def params():
 
 
 def test_a_network_in_training_has_the_grade_of_its_policy(params, tree, host_tree):
-    results = grade_exactly(params, tree)
+    results = jax.device_get(grade_exactly(params, tree))
     grade = training_evaluation.grade_evaluation(
         CONFIG, Evaluation(exact=results, sampled=None)
     )
@@ -44,8 +43,8 @@ def test_a_network_in_training_has_the_grade_of_its_policy(params, tree, host_tr
 
 
 def test_a_network_of_nan_has_no_grade(params, tree):
-    params = jax.tree.map(lambda x: jnp.full_like(x, jnp.nan), params)
-    results = grade_exactly(params, tree)
+    params = jax.tree.map(lambda x: np.full_like(x, np.nan), params)
+    results = jax.device_get(grade_exactly(params, tree))
     with pytest.raises(FloatingPointError, match="not finite"):
         training_evaluation.grade_evaluation(
             CONFIG, Evaluation(exact=results, sampled=None)
@@ -53,7 +52,7 @@ def test_a_network_of_nan_has_no_grade(params, tree):
 
 
 def test_a_match_in_training_has_the_rates_of_its_games():
-    counts = jnp.int32([(2, 1, 1), (0, 1, 3)])
+    counts = np.int32([(2, 1, 1), (0, 1, 3)])
     grade = training_evaluation.grade_evaluation(
         CONFIG, Evaluation(exact=None, sampled=counts)
     )

@@ -56,13 +56,16 @@ def test_an_affine_function_and_its_gradient_equal_numpys(dtype, least, most):
 def test_a_layer_equals_flax_linear_with_the_batch_axis_last():
     ours = fast_dense.Columns(4, 3, jnp.float32, nnx.Rngs(7))
     theirs = nnx.Linear(4, 3, rngs=nnx.Rngs(7))
-    assert np.array_equal(ours.kernel[...], theirs.kernel[...].T)
+    assert np.array_equal(ours.kernel[...], np.asarray(theirs.kernel[...]).T)
     # A new bias is 0, which would hide an error.
-    params = jax.tree.map(lambda leaf: leaf + 0.5, nnx.state(theirs))
+    half = np.float32(0.5)
+    params = jax.tree.map(lambda leaf: np.asarray(leaf) + half, nnx.state(theirs))
     nnx.update(theirs, params)
-    nnx.update(ours, jax.tree.map(jnp.transpose, params))
-    inputs = jax.random.normal(jax.random.key(0), (4, 6))
-    np.testing.assert_allclose(ours(inputs), theirs(inputs.T).T, atol=1e-6)
+    nnx.update(ours, jax.tree.map(np.transpose, params))
+    inputs = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32)
+    call = nnx.jit(lambda layer, inputs: layer(inputs))
+    expected = np.asarray(call(theirs, inputs.T)).T
+    np.testing.assert_allclose(call(ours, inputs), expected, atol=1e-6)
 
 
 def test_only_the_learner_rounds_and_by_less_than_a_hundredth():

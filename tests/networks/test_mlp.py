@@ -52,10 +52,10 @@ def test_values_are_those_of_a_loop_and_of_a_linear_layer():
     layer = Convolution(SHAPE, 3, nnx.relu, jnp.float32, nnx.Rngs(0))
     rng = np.random.default_rng(1)
     bias = rng.normal(size=(3, 12)).astype(np.float32)
-    nnx.update(layer, {"bias": jnp.asarray(bias)})
+    nnx.update(layer, {"bias": bias})
     planes = rng.normal(size=(5, *SHAPE)).astype(np.float32)
     inputs = planes.reshape(5, -1).T
-    values = layer(jnp.asarray(inputs))
+    values = nnx.jit(lambda layer, inputs: layer(inputs))(layer, inputs)
     assert values.shape == (layer.num_outputs, 5) == (36, 5)
 
     kernel = np.asarray(layer.filters.kernel[...])

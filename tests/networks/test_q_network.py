@@ -164,8 +164,8 @@ def test_two_planes_are_the_stones_of_each_player(params, obs):
     def with_opposite_weights(leaf):
         if leaf.shape != (128, 9):
             return leaf
-        return jnp.stack([leaf, -leaf], axis=-1).reshape(128, 18)
+        return np.stack([leaf, -leaf], axis=-1).reshape(128, 18)
 
-    two = jax.tree.map(with_opposite_weights, params)
+    two = jax.tree.map(with_opposite_weights, jax.device_get(params))
     expected = q_values(CONFIG, params, obs)
     np.testing.assert_allclose(q_values(config, two, obs), expected, atol=1e-5)

@@ -28,13 +28,10 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
     host_tree, key, shape, rows, canonical_rows
 ):
     decisions = host_tree.decisions
-    obs, legal = (
-        jnp.asarray(rows[decisions])
-        for rows in (host_tree.obs, host_tree.legal_action_mask)
-    )
+    obs, legal = host_tree.obs[decisions], host_tree.legal_action_mask[decisions]
 
     @jax.jit
-    def num_visited(network, params):
+    def num_visited(network, params, obs):
         def legal_sum(params):
             q_values = q_network.action_values(network, params, obs)
             return jnp.where(legal, q_values, 0.0).sum()
@@ -48,7 +45,7 @@ def test_a_table_has_a_row_for_each_board_and_decisions_use_some(
         (leaf,) = jax.tree.leaves(params)
         assert leaf.shape == shape
         assert (np.asarray(leaf) == 0.25).all()
-        assert num_visited(network, params) == expected
+        assert num_visited(network, params, obs) == expected
 
 
 def test_values_are_float32_also_where_the_initial_one_is_an_int():
@@ -61,10 +58,10 @@ def test_values_are_float32_also_where_the_initial_one_is_an_int():
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
     """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
     after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
-    positions = Positions(StoneIndex(jnp.arange(3)), after=jnp.asarray(after))
+    positions = jax.device_put(Positions(StoneIndex(np.arange(3)), after))
     module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
-    rows = jnp.array([[0, 0], [1, 10], [2, 20], [3, 30]], jnp.float32)
-    nnx.update(module, {"values": rows})
+    rows = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
+    nnx.update(module, {"values": jax.device_put(rows)})
     # One cell: free is board number 1, the opponent's stone is number 0.
     boards = np.array([[False, False], [False, True]]).reshape(2, 1, 1, 2)
     values = jax.jit(module)(boards, positions)

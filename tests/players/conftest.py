@@ -26,6 +26,6 @@ def player_of():
 
 
 @pytest.fixture(scope="module")
-def undecided(tree):
+def undecided(host_tree):
     """Return the PGX states of all positions in which a move must be chosen."""
-    return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
+    return jax.tree.map(lambda x: x[host_tree.decisions], host_tree.env_state)

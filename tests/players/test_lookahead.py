@@ -15,15 +15,15 @@ from jax_ttt.players.network_player import network_from
 ENV = pgx_games.make_env("tic_tac_toe")
 
 
-def test_exact_values_are_the_fixed_point_of_every_depth(q_star, tree):
+def test_exact_values_are_the_fixed_point_of_every_depth(q_star, host_tree):
     index = trees.position_index("tic_tac_toe")
-    exact_values = jnp.asarray(np.nan_to_num(q_star))
+    exact_values = np.nan_to_num(q_star)
 
     def q_fn(env_state):
-        return exact_values[index.of_states(env_state)]
+        return jnp.asarray(exact_values)[index.of_states(env_state)]
 
-    rows = np.asarray(tree.decisions)[::8]
-    states = jax.tree.map(lambda x: np.asarray(x)[rows], tree.env_state)
+    rows = host_tree.decisions[::8]
+    states = jax.tree.map(lambda x: x[rows], host_tree.env_state)
     legal = states.legal_action_mask
     values = jax.jit(lambda state: lookahead.negamax(ENV, q_fn, state, 2))(states)
     np.testing.assert_array_equal(np.asarray(values)[legal], q_star[rows][legal])
@@ -68,7 +68,7 @@ def test_each_move_looked_ahead_is_discounted():
         ]
     )(FORK)
     empty = np.array([1, 4, 6, 7, 8])
-    assert [row[0, empty].tolist() for row in values] == [
+    assert [np.asarray(row)[0, empty].tolist() for row in values] == [
         [0.75] * 5,
         [-0.375, -0.375, -0.375, -0.375, 1],  # minus 0.5 x 0.75, or the win
         [-0.5, -0.5, 0.1875, -0.5, 1],  # O wins at once, or 0.5 x 0.5 x 0.75
@@ -80,7 +80,7 @@ def test_the_player_discounts_by_its_gamma():
     """Undiscounted, both cells are certain wins, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False)
     network = network_from(config.architecture)
-    params = q_network.init_params(network, jax.random.key(0))
+    params = jax.jit(q_network.init_params)(network, jax.random.key(0))
     play = jax.jit(lambda player: player(jax.random.key(0), FORK))
     for gamma, cell in ((1.0, 6), (0.5, 8)):
         player = lookahead.lookahead_player(network, params, gamma, depth=3)

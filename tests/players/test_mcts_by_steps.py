@@ -29,9 +29,8 @@ def test_it_counts_as_a_published_program():
     The second game, `XOX / XO- / OX-`, ends in a draw whatever O plays.
     """
     root = replay("tic_tac_toe", [(0, 4, 1, 6, 3, 8, 7), (0, 1, 3, 6, 2, 4, 7)])
-    nodes = search("tic_tac_toe", 102)(jax.random.key(0), root)
-    visits, score = np.asarray(nodes.visits[0]), np.asarray(nodes.score[0])
-    child = np.asarray(nodes.child[0])
+    nodes = jax.device_get(search("tic_tac_toe", 102)(jax.random.key(0), root))
+    visits, score, child = nodes.visits[0], nodes.score[0], nodes.child[0]
     assert (visits[0], score[0]) == (102, 6)  # X moved to the root, and won 6
     won, lost = child[0, [2, 5]]
     assert visits[[won, lost]].tolist() == [96, 6]
@@ -39,9 +38,9 @@ def test_it_counts_as_a_published_program():
     after = child[lost, 2]
     assert (visits[after], score[after]) == (5, 5)
     assert (child < 103).sum() == 3  # nothing is tried after the end of a game
-    values = mcts_by_steps.root_values(nodes)[0]
+    values = np.asarray(jax.jit(mcts_by_steps.root_values)(nodes))[0]
     assert values.tolist() == [-1, -1, 1, -1, -1, 0, -1, -1, -1]
-    assert float(nodes.score[1, 0] / nodes.visits[1, 0]) == 0.5
+    assert nodes.score[1, 0] / nodes.visits[1, 0] == 0.5
 
 
 def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch, player_of):
@@ -59,12 +58,14 @@ def test_a_seed_decides_the_trees_and_finished_games_have_no_values():
     over = (0, 1, 0, 1, 0, 1, 0)
     root = replay(ENV_ID, [(0, 1), (3, 3), over])
     one, same, other = (
-        search(ENV_ID, 60)(jax.random.key(seed), root) for seed in (1, 1, 2)
+        jax.device_get(search(ENV_ID, 60)(jax.random.key(seed), root))
+        for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(one.child, same.child)
     np.testing.assert_array_equal(one.score, same.score)
     assert (one.child[0] != other.child[0]).any()
-    assert mcts_by_steps.root_values(one)[2].tolist() == [-1] * 4
+    values = np.asarray(jax.jit(mcts_by_steps.root_values)(one))
+    assert values[2].tolist() == [-1] * 4
     assert one.visits[:, 0].tolist() == [60] * 3
 
 
@@ -74,8 +75,8 @@ def test_many_playouts_find_the_values_near_the_end_of_games():
     env = pgx_games.make_env(ENV_ID)
     full = np.tile(np.repeat(np.arange(4), 4), (200, 1))
     games = np.random.default_rng(0).permuted(full, axis=1)[:, :12]
-    states = replay(ENV_ID, games.tolist())
-    rows = np.flatnonzero(~pgx_games.is_finished(states))[:20]
+    states = jax.device_get(replay(ENV_ID, games.tolist()))
+    rows = np.flatnonzero(~(states.terminated | states.truncated))[:20]
     states = jax.tree.map(lambda x: x[rows], states)
     nodes = search(ENV_ID, 300)(jax.random.key(0), states)
     legal = np.asarray(states.legal_action_mask)

@@ -3,7 +3,6 @@
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -31,10 +30,10 @@ def bounds(graph, records, position):
 
 def test_the_bounds_of_a_won_and_a_lost_move_are_the_published_ones(graph, position):
     """`XX- / XO- / OXO`, O to move: cell 2 wins, cell 5 loses."""
-    assert (len(graph.terminal), int(graph.terminal.sum())) == (765, 138)
+    assert (len(graph.terminal), np.asarray(graph.terminal).sum()) == (765, 138)
     board = position["XX-XO-OXO"]
-    root = graph.node[board][None]
-    unvisited = mcts_on_tree.Records(*(jnp.zeros((1, 765)) for _ in range(2)))
+    root = np.asarray(graph.node)[[board]]
+    unvisited = mcts_on_tree.Records(*np.zeros((2, 1, 765), np.float32))
     assert bounds(graph, unvisited, board)[[2, 5]].tolist() == [np.inf, np.inf]
     first_moves = set()
     for seed in range(6):
@@ -50,19 +49,21 @@ def test_the_bounds_of_a_won_and_a_lost_move_are_the_published_ones(graph, posit
         )
     assert first_moves == {2, 5}  # of equal moves, a random one
     records = SEARCH(graph, jax.random.key(0), root, 102)
-    after = graph.after[board]
-    assert records.visits[0, after[jnp.array([2, 5])]].tolist() == [96, 6]
+    records = jax.device_get(records)
+    after = np.asarray(graph.after)[board]
+    assert records.visits[0, after[[2, 5]]].tolist() == [96, 6]
     # The position itself, for X, who moved there: 6 wins of 102.
-    assert [float(x[0, root[0]]) for x in records] == [102, 6]
+    assert [x[0, root[0]] for x in records] == [102, 6]
     assert bounds(graph, records, board)[[2, 5]] == pytest.approx(
         [1.3104087632087014, 1.2416350528348057], abs=1e-6
     )
 
 
 def test_a_draw_counts_half(graph, position):
-    node = graph.node[position["XOXXO-OX-"]]  # O to move; both cells end in a draw
-    records = SEARCH(graph, jax.random.key(0), node[None], 10)
-    assert float(records.score[0, node] / records.visits[0, node]) == 0.5
+    # O to move; both cells end in a draw.
+    root = np.asarray(graph.node)[[position["XOXXO-OX-"]]]
+    records = jax.device_get(SEARCH(graph, jax.random.key(0), root, 10))
+    assert records.score[0, root] / records.visits[0, root] == [0.5]
 
 
 @pytest.fixture(scope="module")
@@ -101,17 +102,16 @@ def test_rotated_and_mirrored_boards_get_rotated_and_mirrored_moves(host_tree, o
         np.testing.assert_array_equal(probs[image], probs[:, view])
 
 
-def test_online_it_wins_and_blocks(tree, player_of, position):
+def test_online_it_wins_and_blocks(host_tree, player_of, position):
     replies = {"XX-OO----": 2, "X--OO---X": 5, "XX--O----": 2}
-    rows = jnp.array([position[board] for board in replies])
-    states = jax.tree.map(lambda x: x[rows], tree.env_state)
+    rows = np.array([position[board] for board in replies])
+    states = jax.tree.map(lambda x: x[rows], host_tree.env_state)
     actions = jax.jit(player_of("mcts-online:200").choose)(jax.random.key(0), states)
     assert actions.tolist() == list(replies.values())
 
 
 def test_an_untried_move_is_worse_than_a_lost_one():
-    records = mcts_on_tree.Records(
-        jnp.array([[2.0, 4.0, 0.0]]), jnp.array([[1.5, 0.0, 0.0]])
-    )
-    means = mcts_on_tree.mean_scores(records, jnp.array([[0, 1, 2]]))
+    visits, score = np.array([[[2, 4, 0]], [[1.5, 0, 0]]], np.float32)
+    records = mcts_on_tree.Records(visits, score)
+    means = jax.jit(mcts_on_tree.mean_scores)(records, np.array([[0, 1, 2]]))
     assert means.tolist() == [[0.75, 0.0, -1.0]]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -14,18 +13,20 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead, network_player, random_players
 from jax_ttt.players.network_player import network_from
 
+init_params = jax.jit(q_network.init_params)
+
 
 def make_network(seed=0, **fields):
     """Return a network and its weights."""
     size = {} if fields.get("network") == "table" else {"hidden_size": 4}
     network = network_from(Config.of(**size | fields).architecture)
-    return network, q_network.init_params(network, jax.random.key(seed))
+    return network, init_params(network, jax.random.key(seed))
 
 
 def flat_network(env_id, canonical=True):
     """Return a network that gives all moves the same value, with its weights."""
     network, params = make_network(env_id=env_id, canonical=canonical)
-    return network, jax.tree.map(jnp.zeros_like, params)
+    return network, jax.tree.map(np.zeros_like, params)
 
 
 def test_of_equal_moves_a_mirrored_board_gets_the_mirrored_one():
@@ -56,7 +57,8 @@ def test_of_equal_moves_the_lowest_is_played_in_an_enumerable_game(tree, undecid
     player = jax.jit(network_player.greedy_player(network, params))
     np.testing.assert_array_equal(player(jax.random.key(0), undecided), lowest)
     policy = np.asarray(network_player.greedy_policy(network, params, tree))
-    np.testing.assert_array_equal(policy[tree.decisions].argmax(axis=1), lowest)
+    decisions = np.asarray(tree.decisions)
+    np.testing.assert_array_equal(policy[decisions].argmax(axis=1), lowest)
 
 
 @pytest.mark.parametrize("value", [0.0, float("nan")])
@@ -65,8 +67,9 @@ def test_of_equal_moves_a_legal_one_is_played(full, other, reply, value):
     """Also if no value is a number. The canonical board's column 0 is full."""
     network, _ = flat_network("connect_4x4")
     state = Game.start("connect_4x4", [full, full, full, full, other]).state
-    values = jnp.full((1, 4), value)
-    assert network_player.greedy_actions(network, state, values).tolist() == [reply]
+    values = np.full((1, 4), value, np.float32)
+    greedy = jax.jit(network_player.greedy_actions)
+    assert greedy(network, state, values).tolist() == [reply]
 
 
 def test_the_greedy_player_is_its_policy_and_legal(tree, undecided):
@@ -92,10 +95,10 @@ def test_values_of_a_tree_are_those_of_its_boards(tree, undecided):
 def coarse_network(env_id, canonical=True):
     """Return a network of integers of which many moves have equal scores."""
     network, params = make_network(env_id=env_id, canonical=canonical)
-    obs = jnp.asarray(Game.start(env_id).state.observation)
+    obs = np.asarray(Game.start(env_id).state.observation)
     integers = q_network.to_integers(network, params, obs)
     last: Any = integers["layer2"]
-    last["kernel"] = jnp.sign(last["kernel"])
+    last["kernel"] = np.sign(last["kernel"])
     return network, integers
 
 
@@ -130,7 +133,7 @@ def test_moves_in_order_are_those_of_the_greedy_player(make, fields, undecided):
     rows = np.arange(len(order))
     for place in range(3):
         has_move = legal.any(axis=1)
-        masked = states.replace(legal_action_mask=jnp.asarray(legal))
+        masked = states.replace(legal_action_mask=legal)
         moves = np.asarray(play(jax.random.key(0), masked))
         np.testing.assert_array_equal(order[has_move, place], moves[has_move])
         legal[rows, order[:, place]] = False

@@ -29,7 +29,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
 
 
 def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
-    tmp_path, player_of, undecided, tree
+    tmp_path, player_of, undecided, host_tree
 ):
     fields = {"opponent": "random", "seat": "first", "gamma": 0.75}
     path = tiny.save_untrained(tmp_path / "agent.safetensors", **fields)
@@ -39,8 +39,9 @@ def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
     *_, gamma = player.choose.args
     assert gamma == 0.75
     few = jax.tree.map(lambda x: x[::100], undecided)
-    moves = jax.jit(player.choose)(jax.random.key(1), few)
-    assert player.policy[tree.decisions[::100], moves].all(), "also its policy"
+    moves = np.asarray(jax.jit(player.choose)(jax.random.key(1), few))
+    decisions = host_tree.decisions[::100]
+    assert player.policy[decisions, moves].all(), "also its policy"
     assert player_of("minimax").seats == ("first", "second")
     # A move of 9 to the 6th boards would take too long in a match.
     with pytest.raises(PlayerError, match="the depth is at most 5 in tic_tac_toe"):

@@ -10,7 +10,7 @@ import pytest
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.games.played_game import replay
+from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.grading import search_grade
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.shipped import CERTIFICATES, CONNECT_FOUR, SHIPPED
@@ -63,8 +63,8 @@ def test_the_agent_of_7x6_plays_the_losing_line_in_its_file(player_of):
     player = player_of("shipped:connect-7x6", "connect_7x6")
     line = player.agent.grade.second.losing_line
     starts = [line[:count] for count in range(len(line))]
-    states = replay(player.env_id, [*starts, line])
-    moves = player.choose(jax.random.key(0), states).tolist()
+    states = jax.device_get(replay(player.env_id, [*starts, line]))
+    moves = choose_moves(player.choose, jax.random.key(0), states).tolist()
     for count in range(1, len(line), 2):
         assert moves[count] == line[count]
     assert len(line) % 2 == 1, "the opponent has the last move"

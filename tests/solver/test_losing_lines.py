@@ -26,7 +26,7 @@ def search():
 def test_the_losing_line_is_a_game_of_the_player_that_it_loses(search):
     """All its positions are marked, too."""
     env = pgx_games.make_env(ENV)
-    state = pgx_games.init(env, jax.random.key(0), 1)
+    state = jax.device_get(pgx_games.init(env, jax.random.key(0), 1))
     choose = jax.jit(RULE)
     marks = losing_lines.mark_losing_lines(search.player, search.keys)
     for level, action in enumerate(search.losing_line):
@@ -34,11 +34,12 @@ def test_the_losing_line_is_a_game_of_the_player_that_it_loses(search):
         assert state.legal_action_mask[0, action]
         if search.player.moves_at(level):
             assert choose(jax.random.key(0), state).tolist() == [action]
-        key = position_keys.keys_to_numbers(
+        (key,) = position_keys.keys_to_numbers(
             np.asarray(position_keys.keys_of(ENV, state))
-        )[0]
+        )
         assert marks[level][np.searchsorted(search.keys[level], key)]
-        state = pgx_games.play_moves(env, state, np.array([action], np.int32))
+        action = np.array([action], np.int32)
+        state = jax.device_get(pgx_games.play_moves(env, state, action))
     assert state.terminated[0]
     # The loser would be next.
     assert state.rewards[0, state.current_player[0]] == -1
@@ -71,11 +72,8 @@ def test_choices_are_marked_positions_of_the_player_with_two_moves(search):
     choices = losing_lines.losing_choices(search.player, search.keys)
     own_levels = [level for level in levels if search.player.moves_at(level)]
     marked = np.concatenate([search.keys[level][marks[level]] for level in own_levels])
-    words = jnp.asarray(position_keys.numbers_to_keys(marked))
-    states = jax.jit(
-        lambda x: position_keys.to_states(ENV, position_keys.unpack(ENV, x))
-    )(words)
-    several = np.asarray(states.legal_action_mask).sum(axis=1) > 1
+    stones = position_keys.unpack(ENV, position_keys.numbers_to_keys(marked))
+    several = position_keys.legal_action_mask(ENV, stones).sum(axis=1) > 1
     np.testing.assert_array_equal(np.concatenate(choices), marked[several])
     assert 10 < several.sum() < len(marked)
     assert not any(len(choices[level]) for level in {*levels} - {*own_levels})

@@ -9,7 +9,6 @@ import itertools
 from fractions import Fraction
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import rules
@@ -56,7 +55,7 @@ seat_report = functools.partial(
 
 def training_grade(tree, probs, seats=SEATS):
     """Return the grade of a policy as an evaluation in training computes it."""
-    report = seat_report(tree, jnp.asarray(probs, jnp.float32))
+    report = jax.device_get(seat_report(tree, probs.astype(np.float32)))
     return training_evaluation.grade_evaluation(
         CONFIGS[seats], Evaluation(exact=report, sampled=None)
     )
@@ -64,7 +63,7 @@ def training_grade(tree, probs, seats=SEATS):
 
 def compiled_beaten(tree, probs):
     """Return by stone whether the compiled proof finds a policy beatable."""
-    report = seat_report(tree, jnp.asarray(probs, jnp.float32))
+    report = seat_report(tree, probs.astype(np.float32))
     return dict(zip("XO", report.can_be_beaten.tolist(), strict=True))
 
 

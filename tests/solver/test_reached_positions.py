@@ -218,7 +218,7 @@ def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
 def test_a_canonical_network_is_symmetric_by_construction():
     config = Config.of(env_id=ENV, hidden_size=16)
     network = network_player.network_from(config.architecture)
-    params = q_network.init_params(network, jax.random.key(1))
+    params = jax.jit(q_network.init_params)(network, jax.random.key(1))
     player = network_player.greedy_player(network, params)
     assert network_player.is_symmetric(network)
     search, checked = (

@@ -64,7 +64,7 @@ def player_moves(player, words, **options):
     ("column", "result"), [(0, WON), (2, OPEN), (4, ILLEGAL), (-1, ILLEGAL)]
 )
 def test_the_move_of_a_player(column, result):
-    player = Partial(play_column, jnp.int32(column))
+    player = Partial(play_column, np.int32(column))
     after = player_moves(
         player, words_of(*COLUMNS), merge_symmetric=False, is_checked=False
     )
@@ -80,12 +80,12 @@ def play_above_the_lowest_stone(key, env_state):
 
 def test_a_player_who_moves_elsewhere_on_the_mirror_image_is_noticed():
     """The empty board is its own image."""
-    column_0 = Partial(play_column, jnp.int32(0))
-    boards = jnp.concatenate([words_of(), words_of(0), words_of(1, 2)])
+    column_0 = Partial(play_column, np.int32(0))
+    boards = np.concatenate([words_of(), words_of(0), words_of(1, 2)])
     options = {"merge_symmetric": True, "is_checked": True}
     after = player_moves(column_0, boards, **options)
     assert after.breaks_symmetry.tolist() == [False, True, True]
-    boards = jnp.concatenate([words_of(0), words_of(1, 1), words_of(3, 3, 3)])
+    boards = np.concatenate([words_of(0), words_of(1, 1), words_of(3, 3, 3)])
     after = player_moves(Partial(play_above_the_lowest_stone), boards, **options)
     assert after.breaks_symmetry.tolist() == [False] * 3
 
@@ -94,7 +94,7 @@ def test_two_batches_are_computed_while_one_is_used():
     """The last batch has fewer positions."""
     player = SearchedPlayer(
         env_id=ENV,
-        choose=Partial(play_column, jnp.int32(0)),
+        choose=Partial(play_column, np.int32(0)),
         seat="first",
         merge_symmetric=False,
         batch=16,
