@@ -19,7 +19,8 @@ import jax_ttt
 pytestmark = pytest.mark.fault
 
 TRAIN = f"train {' '.join(tiny.flags())} --run-dir"
-ENDLESS = f"{TRAIN} run --num-updates 1000000000 --eval-every 1000000000"
+SMALL = " ".join(tiny.flags("num_envs", "hidden_size", "eval_games"))
+ENDLESS = f"train {SMALL} --num-updates 1000000000 --run-dir run"
 
 
 class TerminatedWhenWriting(io.StringIO):

@@ -2,9 +2,11 @@
 
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import as_users
@@ -23,17 +25,20 @@ def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
     path = tmp_path / "run"
     our_end, its_end = pty.openpty()
     # The kernel sends the signal to the session's leader, which must own the terminal.
-    command = f"exec 0<>{os.ttyname(its_end)} 1>&0 2>&0 "
+    command = f"exec 0<>{os.ttyname(its_end)} 1>&0 2>&0; "
     command += f'exec "$0" -m jax_ttt.train --run-dir "$1" {ENDLESS}'
     process = subprocess.Popen(
         ["sh", "-c", command, sys.executable, str(path)],
         start_new_session=True,
         env=as_users.environment(JAX_DISABLE_MOST_OPTIMIZATIONS=1),
     )
+    metrics, end = path / "metrics.jsonl", time.monotonic() + 120
     try:
-        printed = b""
-        while b"vs. " not in printed:  # until the first evaluation
-            printed += os.read(our_end, 4096)
+        while not metrics.exists() or '"chunk"' not in metrics.read_text():
+            assert process.poll() is None
+            assert time.monotonic() < end
+            if select.select([our_end], [], [], 0.1)[0]:
+                os.read(our_end, 4096)
         os.close(our_end)
         assert process.wait(timeout=60) == 129
     finally:
