@@ -86,7 +86,7 @@ class Values(Mapping[int, float]):
         game = GAMES[self.env_id]
         if game.moves_on != "cells" or not game.stones:
             return None
-        obs = np.asarray(self.game.state.observation[0])
+        obs = np.asarray(self.game.state.observation)[0]
         return board_cells(obs, self.game.to_move)
 
     def __repr__(self) -> str:

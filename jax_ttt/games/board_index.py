@@ -10,6 +10,7 @@ numbers of an observation, `L` levels (moves played).
 """
 
 import dataclasses
+from types import ModuleType
 from typing import Generic, TypeAlias
 
 import jax
@@ -22,7 +23,7 @@ from jax_ttt.config.errors import GameError
 from jax_ttt.games import stone_boards
 from jax_ttt.games.stone_boards import ArrayT, LeafT
 
-Observations: TypeAlias = Shaped[Array, "B *shape"] | Shaped[np.ndarray, "B *shape"]
+Places: TypeAlias = Int[Array, " B"] | Int[np.ndarray, " B"]
 _MAX_TRIES = 100
 """Maximum number of draws of weights. For 100,000 different observations, one draw in
 three has different keys."""
@@ -35,14 +36,14 @@ class StoneIndex(Generic[LeafT]):
 
     by_number: LeafT  # (N,) int32; 0 for a board that no game reaches
 
-    def of_states(self, env_state: pgx.State) -> Int[Array, " B"]:
+    def of_states(self, env_state: pgx.State) -> Places:
         """Return the position of each state."""
         return self.of_boards(env_state.observation)
 
-    def of_boards(self, obs: Observations) -> Int[Array, " B"]:
+    def of_boards(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
         """Return the position of each board."""
-        numbers = stone_boards.board_numbers(stone_boards.cells(jnp.asarray(obs)))
-        return jnp.asarray(self.by_number)[numbers]
+        numbers = stone_boards.board_numbers(stone_boards.cells(obs))
+        return _module(numbers, self.by_number).asarray(self.by_number)[numbers]
 
 
 @jax.tree_util.register_dataclass
@@ -60,17 +61,24 @@ class ObservationIndex(Generic[LeafT]):
         places = self._places(env_state.observation)
         return jnp.asarray(self.by_level)[places, env_state._step_count]
 
-    def of_boards(self, obs: Observations) -> Int[Array, " B"]:
+    def of_boards(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
         """Return the first position with each observation, after the fewest moves."""
-        return jnp.asarray(self.first)[self._places(obs)]
+        places = self._places(obs)
+        return _module(places, self.first).asarray(self.first)[places]
 
-    def _places(self, obs: Observations) -> Int[Array, " B"]:
-        keys = _words(jnp.asarray(obs)) @ jnp.asarray(self.weights)
-        return jnp.searchsorted(jnp.asarray(self.keys), keys)
+    def _places(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
+        xp = _module(obs, self.keys)
+        return xp.searchsorted(self.keys, xp.matmul(_words(obs), self.weights))
 
 
 PositionIndex: TypeAlias = StoneIndex[LeafT] | ObservationIndex[LeafT]
 """The index of a game; its arrays are NumPy's until a program takes them."""
+
+
+def _module(*arrays: object) -> ModuleType:
+    """Return the module of the arrays' functions: `numpy` if all are NumPy's."""
+    is_host = all(isinstance(array, np.ndarray) for array in arrays)
+    return np if is_host else jnp
 
 
 def index_stones(obs: Shaped[np.ndarray, "P H W 2"]) -> StoneIndex[np.ndarray]:

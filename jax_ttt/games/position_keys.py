@@ -15,7 +15,7 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 
 import dataclasses
 import functools
-from typing import Generic, cast
+from typing import Any, Generic, cast
 
 import jax
 import jax.numpy as jnp
@@ -116,8 +116,9 @@ def _mover_and_other(
     stones: Stones[ArrayT],
 ) -> tuple[Bool[ArrayT, "B F"], Bool[ArrayT, "B F"]]:
     """Return the stones of the player to move, and the stones of the other player."""
-    second_moves = (stones.first | stones.second).sum(axis=1, keepdims=True) % 2 == 1
-    where = stone_boards.array_module(second_moves).where
+    has_stone: Any = stones.first | stones.second
+    second_moves = has_stone.sum(axis=1, keepdims=True) % 2 == 1
+    where = stone_boards.array_module(has_stone).where
     return (
         where(second_moves, stones.second, stones.first),
         where(second_moves, stones.first, stones.second),
@@ -133,11 +134,12 @@ def _digits(game: GameFacts, stones: Stones[ArrayT]) -> UInt32[ArrayT, "B D"]:
     """
     if game.packing == "cells":
         mine, yours = _mover_and_other(stones)
-        return 1 + mine.astype(np.uint32) - yours.astype(np.uint32)
+        digits: Any = 1 + mine.astype(np.uint32) - yours.astype(np.uint32)
+        return digits
     weights = 1 << np.arange(game.shape[0], dtype=np.uint32)[None, ::-1, None]
     # With n stones, the 1 above them is `2**n`: 1, and 1, 2, 4, ... for the stones. So
     # a stone adds its weight once, and a first player's once more for its own bit.
-    times = 2 * stones.first.astype(np.uint32) + stones.second
+    times: Any = 2 * stones.first.astype(np.uint32) + stones.second
     return 1 + (times.reshape(-1, *game.shape) * weights).sum(axis=1, dtype=np.uint32)
 
 
@@ -148,7 +150,7 @@ def unpack(env_id: EnvId, keys: UInt32[ArrayT, "B 2"]) -> Stones[ArrayT]:
     place = np.arange(num_digits)
     per_word = _WORD // bits
     shifts = (place % per_word * bits).astype(np.uint32)[None]
-    words = keys[:, place // per_word] >> shifts
+    words: Any = keys[:, place // per_word] >> shifts
     digits = words & np.uint32(2**bits - 1)
     if game.packing == "cells":
         # The swap of `_mover_and_other` is its own inverse.

@@ -113,7 +113,9 @@ def _make_table(architecture: Architecture, positions: Positions) -> Table:
 
 
 def to_integers(
-    network: Network, params: nnx.State, obs: Shaped[np.ndarray, "B *shape"]
+    network: Network,
+    params: nnx.State,
+    obs: Shaped[np.ndarray, "B *shape"] | Shaped[Array, "B *shape"],
 ) -> nnx.State:
     """Return the network of integers nearest to one of float32.
 
@@ -125,10 +127,11 @@ def to_integers(
     architecture = network.architecture
     if reason := integer_network.reason_not_possible(architecture):
         raise ValueError(reason)
+    boards = np.asarray(obs)
     if (views := _canonical_views(architecture)) is not None:
-        is_canonical = stone_boards.least_views(stone_boards.cells(obs), views)
-        obs = stone_boards.to_canonical(obs, views, is_canonical)
-    planes = np.asarray(_planes(architecture, jax.device_put(obs)))
+        is_canonical = stone_boards.least_views(stone_boards.cells(boards), views)
+        boards = stone_boards.to_canonical(boards, views, is_canonical)
+    planes = np.asarray(_planes(architecture, jax.device_put(boards)))
     return integer_network.quantize(planes_shape(architecture), params, planes)
 
 

@@ -43,7 +43,7 @@ def positions_for(architecture: Architecture) -> Positions | None:
     after = tree.successor
     if isinstance(index, ObservationIndex):
         # A table sees boards only, so equal ones after more moves share a row too.
-        after = np.asarray(index.of_boards(tree.obs))[after]
+        after = np.asarray(index.of_boards(tree.obs), np.int32)[after]
     elif architecture.network.canonical:
         after = tree.representative[after]
     return Positions(*jax.device_put((index, after)))

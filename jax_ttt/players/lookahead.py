@@ -70,7 +70,13 @@ def lookahead_player(
     `gamma` is the discount per move that the network was trained with. Between equal
     moves, `network_player.greedy_actions` decides.
     """
-    return Partial(_searched_actions, Depth(depth), network, params, np.float32(gamma))
+    return Partial(
+        _searched_actions,
+        Depth(depth),
+        network,
+        params,
+        jax.device_put(np.float32(gamma)),
+    )
 
 
 @jax.tree_util.register_static

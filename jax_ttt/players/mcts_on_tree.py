@@ -205,8 +205,8 @@ def online_player(
 
     `index` is the result of `tree.position_index`.
     """
-    arrays = jax.device_put(index)
-    return Partial(_searched_actions, graph, arrays, np.int32(num_playouts))
+    arrays = jax.device_put((index, np.int32(num_playouts)))
+    return Partial(_searched_actions, graph, *arrays)
 
 
 def _searched_actions(

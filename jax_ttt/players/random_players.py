@@ -35,7 +35,7 @@ def blended_player(chance: float, player: Partial) -> Partial:
 
     `chance` is from 0 to 1. With a greedy `player`, the result is epsilon-greedy.
     """
-    return Partial(_blended_actions, np.float32(chance), player)
+    return Partial(_blended_actions, jax.device_put(np.float32(chance)), player)
 
 
 def _blended_actions(

@@ -112,13 +112,13 @@ def _test_boards(env_id: EnvId) -> pgx.State:
 
     They are all such positions of an enumerable game, else boards of random games.
     """
-    tree = trees.game_tree(env_id)
+    tree = trees.host_tree(env_id)
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
     boards = random_players.boards_of_random_games(env, key, num_games=64, num_moves=32)
     is_unfinished = ~np.asarray(pgx_games.is_finished(boards))
-    return jax.tree.map(lambda x: x[is_unfinished], boards)
+    return jax.tree.map(lambda x: x[is_unfinished], jax.device_get(boards))
 
 
 def _check_shape(
@@ -144,7 +144,7 @@ def _check_shape(
 
 
 def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) -> None:
-    mask = np.asarray(boards.legal_action_mask)
+    mask = boards.legal_action_mask
     num_actions = mask.shape[1]
     is_action = (action >= 0) & (action < num_actions)
     rows = np.arange(len(action))

@@ -92,7 +92,7 @@ def numbered_cells(game: Game) -> Cells | None:
     moves_on = GAMES[game.env_id].moves_on
     if moves_on is None or GAMES[game.env_id].board_text is not None:
         return None
-    obs = np.asarray(game.state.observation[0])
+    obs = np.asarray(game.state.observation)[0]
     cells = board_cells(obs, game.to_move, free=_NO_MOVE)
     if moves_on == "columns":
         names = [move_name(game.env_id, column) for column in range(cells.shape[1])]
@@ -215,7 +215,7 @@ def game_boards(game: Game) -> str:
         name = move_with_letter(game.env_id, before.to_move, move)
         lines = _user_lines(after)
         if not lines and GAMES[game.env_id].moves_on is not None:
-            obs = np.asarray(after.state.observation[0])
+            obs = np.asarray(after.state.observation)[0]
             lines = board_lines(board_cells(obs, after.to_move))
         blocks.append([f"  {number}. {name}", *lines])
     height = max(map(len, blocks), default=0)

@@ -23,7 +23,7 @@ TABLE = Config.of(
     tau=1.0,
     tremble=0.0,
     gamma=0.9,
-    num_envs=4,
+    num_envs=64,
     num_updates=10,
     learning_rate=0.5,
     learning_rate_end=0.5,
@@ -76,12 +76,16 @@ def test_a_game_lowers_the_losers_last_move_and_raises_the_winners():
     assert value(TABLE, state, O_WINS[:5]) == pytest.approx(-0.225)
 
 
+def start_at(config, initial):
+    """Return the state before the first update, with this value of each move."""
+    state = start(config)
+    params = jax.tree.map(lambda x: np.full_like(x, initial), state.params)
+    return dataclasses.replace(state, params=params, target_params=params)
+
+
 def test_a_drawn_last_move_goes_towards_zero_from_both_sides():
-    first = start(TABLE)
     for initial in (0.5, 0.0, -0.5):
-        params = jax.tree.map(lambda x, v=initial: np.full_like(x, v), first.params)
-        state = dataclasses.replace(first, params=params, target_params=params)
-        state = learned(TABLE, state, DRAW)
+        state = learned(TABLE, start_at(TABLE, initial), DRAW)
         assert value(TABLE, state, DRAW) == pytest.approx(initial / 2)
         assert np.asarray(state.visited).sum() == 9, "each move was learned from"
 
@@ -142,15 +146,13 @@ def test_the_average_takes_the_same_steps_and_the_run_stays_where_it_is(config):
     np.testing.assert_array_equal(*boards)
 
 
-FALLING = TABLE.replace(
-    learning_rate_end=0.0, initial_value=0.25, num_envs=64, epsilon_start=1.0
-)
+FALLING = TABLE.replace(learning_rate_end=0.0, epsilon_start=1.0)
 
 
 def test_the_learning_rate_is_that_of_the_update_however_many_games_came_before():
     """At update 4 of 0 to 9, the rate has fallen from 0.5 to 5 / 9 of it."""
     rate = 0.5 * 5 / 9
-    state = dataclasses.replace(start(FALLING), update=np.int32(4))
+    state = dataclasses.replace(start_at(FALLING, 0.25), update=np.int32(4))
     expected = 0.25
     for _ in range(3):
         state = learned(FALLING, state, X_WINS)

@@ -43,8 +43,10 @@ def test_each_move_leads_to_the_successor(host_tree):
 
 def test_each_board_is_found_by_its_number(host_tree):
     index = trees.position_index("tic_tac_toe")
-    found = jax.jit(lambda index, obs: index.of_boards(obs))(index, host_tree.obs)
-    np.testing.assert_array_equal(found, np.arange(5478))
+    compiled = jax.jit(lambda index, obs: index.of_boards(obs))
+    for of_boards in (type(index).of_boards, compiled):
+        found = of_boards(index, host_tree.obs)
+        np.testing.assert_array_equal(found, np.arange(5478))
 
 
 def test_the_device_has_the_same_tree(tree, host_tree):

@@ -74,7 +74,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
         seats=("second",),
     )
     merged = grade_by_seat(player)["second"]
-    apart = rule_player.reached(env_id, choose, "second")
+    apart = rule_player.reached(env_id, choose, "second", batch=2**13)
     assert merged.merged
     assert merged.num_positions is not None
     assert merged.lines is not None

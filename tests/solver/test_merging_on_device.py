@@ -1,7 +1,6 @@
 """Searches whose device merges equal positions find what other searches find."""
 
 import dataclasses
-import functools
 
 import jax
 import numpy as np
@@ -150,28 +149,23 @@ def test_both_searches_find_the_same_corrections(seat):
     assert all(map(np.array_equal, found[0].corrections(), found[1].corrections()))
 
 
-def test_wrong_moves_are_refused():
-    reached = functools.partial(
-        rule_player.reached, "connect_4x4", batch=BATCH, merges_on_device=True
-    )
-    with pytest.raises(reached_positions.SymmetryError):
-        reached(rule_player.RULE, "second", merged=True)
+def test_an_illegal_move_is_refused():
     column_0 = Partial(lambda key, state: state.current_player * 0)
     with pytest.raises(reached_positions.IllegalMoveError, match="plays 0, which"):
-        reached(column_0, "first")
+        rule_player.reached(
+            "connect_4x4", column_0, "first", batch=BATCH, merges_on_device=True
+        )
 
 
 def test_the_device_sends_each_position_once():
     """Some of the parts of its keys stay there: the host does without them."""
-    on_host, _ = both_ways("connect_4x4", "first", False)
+    on_host, _ = both_ways("connect_4x4", "first", True)
     keys = search(on_host).keys[9]
-    ((_, moves),) = successors.expand_all_moves(
-        dataclasses.replace(on_host, batch=16 * len(keys)), keys
-    )
+    ((_, moves),) = successors.expand_all_moves(on_host, keys)
     has_position = (moves.result == OPEN) | (moves.result == DRAWN)
     all_keys = moves.keys[moves.place]
-    words = position_keys.numbers_to_keys(keys)
-    after = successors.after_all_moves("connect_4x4", words, merge_symmetric=False)
+    words = position_keys.numbers_to_keys(np.resize(keys, BATCH))
+    after = successors.after_all_moves("connect_4x4", words, merge_symmetric=True)
     merged = successors.merge_keys(after)
     different = np.unique(all_keys[has_position])
     assert len(different) < 0.8 * has_position.sum()
