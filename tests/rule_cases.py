@@ -46,8 +46,12 @@ from jax_ttt.text import dialogue_advice
 from jax_ttt.web import agent_files, tree_data
 
 BOARDS = (
-    *("tic_tac_toe", "connect_4x4", "connect_5x4"),
-    *("connect_7x6", "connect_four", "mnk_4x4_4"),
+    "tic_tac_toe",
+    "connect_4x4",
+    "connect_5x4",
+    "connect_7x6",
+    "connect_four",
+    "mnk_4x4_4",
 )
 MORE_BOARDS = ("connect_4x5", "connect_5x5", "connect_6x5", "connect_6x6")
 """Boards that are compared with the agents, since each has compiled programs."""
@@ -111,10 +115,15 @@ IMPOSSIBLE = (
 )
 """Boards that the page refuses, and a part of the reason that the page shows."""
 BROKEN_GRADES = (
-    *({"first.lines": {}}, {"second.lines.lost": -1}, {"first.lines": "all"}),
-    *({"second.num_positions": 0.5}, {"first.num_corrections": -1}),
-    *({"first.losing_line": "012"}, {"first.losing_line": [0, 0]}),  # illegal
-    *({"first.losing_line": []}, {"first.losing_line": [0, 3, 1, 4, 2]}),  # won
+    {"first.lines": {}},
+    {"second.lines.lost": -1},
+    {"first.lines": "all"},
+    {"second.num_positions": 0.5},
+    {"first.num_corrections": -1},
+    {"first.losing_line": "012"},
+    {"first.losing_line": [0, 0]},  # illegal
+    {"first.losing_line": []},
+    {"first.losing_line": [0, 3, 1, 4, 2]},  # won
 )
 """Fields that no grade has and that the page would show."""
 
@@ -126,8 +135,13 @@ NOTHING = made.grade()
 SAMPLED = made.grade(sampled=made.sampled((1, 0, 0), (0.5, 0.25, 0.25)))
 OPEN = {"complete": False, "open_rate": 0.25, "win_rate": 0.5}
 HISTORIES = (
-    *((), (NOTHING,), (BEATEN, NOTHING, PROVEN, NOTHING, PROVEN)),
-    *((PROVEN, BEATEN), (PROVEN, SAMPLED), (PROVEN, SAMPLED, PROVEN), (SAMPLED,)),
+    (),
+    (NOTHING,),
+    (BEATEN, NOTHING, PROVEN, NOTHING, PROVEN),
+    (PROVEN, BEATEN),
+    (PROVEN, SAMPLED),
+    (PROVEN, SAMPLED, PROVEN),
+    (SAMPLED,),
     # One seat is proven; that is all that the agent learned, or not.
     (
         made.grade({"first": made.reached()}),

@@ -182,8 +182,13 @@ def command(*flags, folder, program=("-m", "jax_ttt.web")):
     """Run the command in a process of its own; yield it and its port."""
     process = subprocess.Popen(
         [
-            *(sys.executable, *program, *flags),
-            *("--data-dir", str(folder / "data"), "--runs", str(folder / "runs")),
+            sys.executable,
+            *program,
+            *flags,
+            "--data-dir",
+            str(folder / "data"),
+            "--runs",
+            str(folder / "runs"),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -204,7 +204,9 @@ FALSE_CLAIMS = [
     *({"player": value} for value in (None, ["AGENT"])),
     *({"sha256": value} for value in (None, {})),
     *({"moves": value} for value in (None, [], {}, 1, {"third": {}}, {"first": []})),
-    *({"moves": {"first": {}}}, {"moves": {"first": None}}, {"seats": {}}),
+    {"moves": {"first": {}}},
+    {"moves": {"first": None}},
+    {"seats": {}},
     {"moves": {}, "num_positions": 0},
     *({name: None} for name in ("unbeatable", "", "Result")),
 ]

@@ -30,9 +30,7 @@ socket.socket().connect_ex(("127.0.0.1", 1))
 def test_training_and_evaluating_connect_to_nothing(tmp_path):
     """The last line shows that a connection would be reported."""
     lines = [
-        shlex.join(
-            [*("jax_ttt.train", *tiny.flags()), *("--quiet", "--run-dir", "run")]
-        ),
+        shlex.join(["jax_ttt.train", *tiny.flags(), "--quiet", "--run-dir", "run"]),
         "jax_ttt.evaluate run --json",
     ]
     done = subprocess.run(

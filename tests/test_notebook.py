@@ -73,7 +73,9 @@ def test_its_outputs_are_committed_small_and_clean(committed):
         assert private not in text
     outputs = [out for cell in cells for out in cell.outputs]
     assert {out.output_type for out in outputs} <= {
-        *("stream", "execute_result", "display_data")
+        "stream",
+        "execute_result",
+        "display_data",
     }
     assert not any("\r" in out.get("text", "") for out in outputs)
     *_, seconds = re.findall(r"\[[\d.]+ s, (\d+) s in all\]", printed(cells[-1]))

@@ -188,8 +188,11 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
     with sweep.SweepProgress(12, file, jobs) as progress:
         progress.show(Block(jobs[:4]))
         for clock.now, num_agents, update in (
-            *((1.9, 4, 10), (2.0, 4, 50), (11.9, 4, 90)),
-            *((12.0, 4, 100), (13.0, 4, 100)),
+            (1.9, 4, 10),
+            (2.0, 4, 50),
+            (11.9, 4, 90),
+            (12.0, 4, 100),
+            (13.0, 4, 100),
         ):
             progress.show(block_at(num_agents, update))
         trained = [made.agent(seed, EXACT, update=100) for seed in range(9, 13)]

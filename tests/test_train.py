@@ -37,8 +37,12 @@ train = commands.module_of("train")
 
 TINY = tiny.flags()
 FILES = {
-    *("agent.safetensors", "checkpoint-4.safetensors", "config.json"),
-    *("metrics.jsonl", "snapshots", "times.json"),
+    "agent.safetensors",
+    "checkpoint-4.safetensors",
+    "config.json",
+    "metrics.jsonl",
+    "snapshots",
+    "times.json",
 }
 AT_END = {"agent.safetensors", "checkpoint-4.safetensors", "times.json"}
 RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
@@ -47,8 +51,18 @@ ROW = re.compile(
     rf"  {RATES} +{RATES} +(beatable|unbeatable)"
 )
 CONNECT_4X4 = [
-    *("--preset", "connect-4x4", "--num-envs", "16", "--hidden-size", "8"),
-    *("--num-updates", "8", "--eval-every", "2", "--eval-games", "4"),
+    "--preset",
+    "connect-4x4",
+    "--num-envs",
+    "16",
+    "--hidden-size",
+    "8",
+    "--num-updates",
+    "8",
+    "--eval-every",
+    "2",
+    "--eval-games",
+    "4",
 ]
 
 

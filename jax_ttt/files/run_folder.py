@@ -318,7 +318,9 @@ class RunFolder:
         is still known as a run.
         """
         return [
-            *(self.metrics, self.best, self.times),
+            self.metrics,
+            self.best,
+            self.times,
             *_numbered_files(self.snapshots, _SNAPSHOT).values(),
             *self.tensorboard.glob("events.out.tfevents.*"),
             self.config,

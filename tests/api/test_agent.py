@@ -15,7 +15,9 @@ def test_a_saved_agent_comes_back_as_it_was(agent, tmp_path):
     jax_ttt.save(agent, path)
     back = jax_ttt.load(str(path))
     assert (back.config, back.seed, back.num_updates, back.grade) == (
-        *(agent.config, agent.seed, agent.num_updates),
+        agent.config,
+        agent.seed,
+        agent.num_updates,
         agent.grade,
     )
     same = jax.tree.map(np.array_equal, back.params, agent.params)

@@ -34,7 +34,11 @@ def test_it_is_the_agent_of_the_loop(tiny):
     assert same(tiny.agent.params, last.params())
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [
-        *("evaluation", "chunk", "evaluation", "chunk", "evaluation")
+        "evaluation",
+        "chunk",
+        "evaluation",
+        "chunk",
+        "evaluation",
     ]
     assert tiny.rows[-1].grade == tiny.agent.grade
     assert tiny.agents == (tiny.agent,)

@@ -54,8 +54,10 @@ def test_all_keys_of_an_update_differ():
     config = CONFIG.replace(env_id="connect_4x4", start_share=0.5)
     drawn = learners.draw(config, jax.random.key(3), 7)
     keys = (
-        *(drawn.first.reply_key, drawn.first.learn_key),
-        *(drawn.restart_key, drawn.sample_key),
+        drawn.first.reply_key,
+        drawn.first.learn_key,
+        drawn.restart_key,
+        drawn.sample_key,
     )
     assert len({bytes(jax.random.key_data(key)) for key in keys}) == 4
     for key in keys:

@@ -31,11 +31,17 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
     ("schedule", "start", "end", "decay", "epsilon_at"),
     [
         (
-            *("linear", 1.0, 0.5, None),
+            "linear",
+            1.0,
+            0.5,
+            None,
             {(0, 0): 1, (50, 0): 0.75, (100, 0): 0.5, (999, 0): 0.5},
         ),
         (
-            *("steps", 0.7, 0.0, None),
+            "steps",
+            0.7,
+            0.0,
+            None,
             # A tenth of the run are 10.1 updates.
             {
                 **{(9, 0): 0.7, (10, 0): 0.7, (11, 0): 0.6, (20, 0): 0.6, (35, 0): 0.4},
@@ -43,7 +49,10 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
             },
         ),
         (
-            *("exponential", 0.3, 0.01, 0.995),
+            "exponential",
+            0.3,
+            0.01,
+            0.995,
             {
                 (0, 1): 0.2985,
                 (0, 678): 0.3 * 0.995**678,

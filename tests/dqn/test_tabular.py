@@ -165,8 +165,10 @@ def test_a_tables_step_is_the_mean_over_the_visits_of_each_entry():
     state = learners.init(learner_of(config), jax.random.key(0))
     empty, opened = [0] * 9, [1, -1] + [0] * 7
     moves = [
-        *(transition(empty, 4, 1.0), transition(empty, 4, -0.5)),
-        *(transition(opened, 2, 1.0), transition(opened, 2, 1.0)),
+        transition(empty, 4, 1.0),
+        transition(empty, 4, -0.5),
+        transition(opened, 2, 1.0),
+        transition(opened, 2, 1.0),
     ]
     batch = jax.tree.map(lambda *leaves: np.concatenate(leaves), *moves)
     batch = batch._replace(live=np.array([True, True, True, False]))

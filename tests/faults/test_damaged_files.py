@@ -125,9 +125,16 @@ SAFETENSORS = {
 CHECKPOINT = {
     name: SAFETENSORS[name]
     for name in (
-        *("cut in half", "without its last byte", "a changed byte", "a huge shape"),
-        *("no tensor", "no description", "a description that is a list"),
-        *("nothing", "a pickle", "an empty object"),
+        "cut in half",
+        "without its last byte",
+        "a changed byte",
+        "a huge shape",
+        "no tensor",
+        "no description",
+        "a description that is a list",
+        "nothing",
+        "a pickle",
+        "an empty object",
     )
 }
 

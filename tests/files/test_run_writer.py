@@ -156,8 +156,13 @@ def test_rows_and_snapshots_after_the_checkpoint_are_removed(
 ):
     """Its last evaluation was the one at update 2, and its last chunk ended at 3."""
     rows = [
-        *(made.evaluated(0), made.chunk(2), made.evaluated(2), made.chunk(3)),
-        *(made.evaluated(3), made.chunk(4), made.evaluated(4)),
+        made.evaluated(0),
+        made.chunk(2),
+        made.evaluated(2),
+        made.chunk(3),
+        made.evaluated(3),
+        made.chunk(4),
+        made.evaluated(4),
     ]
     for row in rows:
         writer.write_row(row)

@@ -17,7 +17,8 @@ from jax_ttt.players import random_players
 @pytest.mark.parametrize(
     "env_id",
     [
-        *("tic_tac_toe", "connect_four"),
+        "tic_tac_toe",
+        "connect_four",
         pytest.param("mnk_4x4_4", marks=pytest.mark.slow),
     ],
 )
@@ -77,7 +78,9 @@ def stones(first, second, num_cells):
         ("connect_4x4", [12, 4], [8, 15], [0b00010_00001_00001_01101, 0]),
         # Seven columns of seven bits: four in the first word, three in the second.
         (
-            *("connect_7x6", [39], []),
+            "connect_7x6",
+            [39],
+            [],
             [0b0000001_0000001_0000001_0000001, 0b0000001_0000001_0000011],
         ),
     ],

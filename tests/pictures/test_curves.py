@@ -85,7 +85,9 @@ def test_a_runs_results_stand_at_their_updates_by_seat(figure):
     )
     results = lines(first)
     assert [results[name] for name in ("wins", "draws", "losses")] == [
-        *(wins, draws, losses)
+        wins,
+        draws,
+        losses,
     ]
     assert lines(second)["losses"][0] == [0, 50]
     assert titles(figure)[:2] == ["as X, exact", "as O, exact"]

@@ -171,7 +171,8 @@ def test_an_answer_is_late(statement, end, write, start):
         ("os.kill(os.getpid(), 9)", "was ended by SIGKILL"),
         ("os.kill(os.getpid(), 36)", "was ended by signal 36"),
         pytest.param(
-            *("os.dup2(0, 1); time.sleep(600)", "closed its output"),
+            "os.dup2(0, 1); time.sleep(600)",
+            "closed its output",
             marks=pytest.mark.slow,
         ),
     ],

@@ -123,9 +123,32 @@ def test_a_wrong_description_is_refused_in_little_memory(changes, reason, path):
 
 
 NASTY = (
-    *(None, True, False, 0, 1, -1, 2**31, 2**63, 10**30, 0.5, 1e308, -0.0, "", "x"),
-    *([], {}, [[]], ["x"] * 99, {"a": {}}, "\n\x1b[2J", "../../etc", "tic_tac_toe"),
-    *("jax_ttt.players", "__import__('os').system('touch sentinel')", "\ud800", "3"),
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    2**31,
+    2**63,
+    10**30,
+    0.5,
+    1e308,
+    -0.0,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    ["x"] * 99,
+    {"a": {}},
+    "\n\x1b[2J",
+    "../../etc",
+    "tic_tac_toe",
+    "jax_ttt.players",
+    "__import__('os').system('touch sentinel')",
+    "\ud800",
+    "3",
 )
 
 

@@ -89,8 +89,11 @@ def test_a_large_board_is_plain_and_its_last_stone_is_marked():
     """In connect_four the last move's column says not which stone it is."""
     rows = board_rows([3, 3, 3, 0], PLAIN, "connect_four")
     assert rows[2:] == [
-        *("  . . . . . . .", "  . . . X . . .", "  . . . O . . ."),
-        *("  O . . X . . .", "  1 2 3 4 5 6 7"),
+        "  . . . . . . .",
+        "  . . . X . . .",
+        "  . . . O . . .",
+        "  O . . X . . .",
+        "  1 2 3 4 5 6 7",
     ]
     rows = board_rows([3, 3, 3, 0], COLOURED, "connect_four")
     assert rows[3].count(f"{MAGENTA}X{END}") == 1

@@ -11,8 +11,22 @@ COMMANDS = {
     "new r": ("new", "random"),
 }
 OTHERS = (
-    *("", "  ", "0", "-4", "04", "4.0", "٤", "4 4", "undone", "x", "new p"),
-    *("new x o", "quit x", "? ?", "\x1b[A", "\N{REPLACEMENT CHARACTER}"),
+    "",
+    "  ",
+    "0",
+    "-4",
+    "04",
+    "4.0",
+    "٤",
+    "4 4",
+    "undone",
+    "x",
+    "new p",
+    "new x o",
+    "quit x",
+    "? ?",
+    "\x1b[A",
+    "\N{REPLACEMENT CHARACTER}",
 )
 
 

@@ -64,7 +64,9 @@ def test_the_table_of_rounds(snapshot):
     beaten = made.reached(num_positions=35_767, losing_ends=2_943)
     cut = made.reached(num_positions=2_000_000, complete=False)
     pairs = [
-        *((beaten, made.reached()), (cut, beaten), (cut, made.reached())),
+        (beaten, made.reached()),
+        (cut, beaten),
+        (cut, made.reached()),
         (made.reached(), made.reached()),
     ]
     grades = [made.grade({"first": a, "second": b}) for a, b in pairs]

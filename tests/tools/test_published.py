@@ -29,8 +29,10 @@ def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["preset"], row["seed"]) for row in rows] == [
-        *(("matlab", "7"), ("matlab", "8")),
-        *(("go-second", "7"), ("go-second", "8")),
+        ("matlab", "7"),
+        ("matlab", "8"),
+        ("go-second", "7"),
+        ("go-second", "8"),
     ]
     for row in rows:
         assert sum(

@@ -191,8 +191,11 @@ def test_the_steps_are_rows_and_the_last_agent_is_saved(begin):
     recorder, run = begin(plan=dataclasses.replace(PLAN, snapshots=True))
     follow(recorder, steps())
     assert [(row.event, row.update) for row in run.rows()] == [
-        *(("evaluation", 0), ("chunk", 2), ("evaluation", 2)),
-        *(("chunk", 4), ("evaluation", 4)),
+        ("evaluation", 0),
+        ("chunk", 2),
+        ("evaluation", 2),
+        ("chunk", 4),
+        ("evaluation", 4),
     ]
     agent = saved_agents.load_agent(run.path)
     assert (agent.num_updates, agent.seed) == (4, 3)

@@ -19,8 +19,12 @@ def check_headers(headers):
     """Check the headers that every reply has."""
     policy = headers["content-security-policy"]
     for rule in (
-        *("default-src 'none'", "script-src 'self'", "worker-src 'self'"),
-        *("style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"),
+        "default-src 'none'",
+        "script-src 'self'",
+        "worker-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
     ):
         assert rule in policy.split("; "), rule
     assert "unsafe" not in policy
@@ -55,10 +59,22 @@ def test_the_page_and_all_its_files_are_sent(client):
 @pytest.mark.fault
 def test_no_file_but_the_pages_own_is_sent(port):
     for path in (
-        *("/../x", "/%2e%2e%2fapp.py", "//etc/passwd", "/static/", "/static/../app.py"),
-        *("/static/%2e%2e/app.py", "/static/..\\app.py", "/static/main.js%00.html"),
-        *("/static/none.html", "/static/%2fetc%2fpasswd", "/%", "/index.html"),
-        *("/static/%C0%AE%C0%AE/x", "/static/__init__.py", "/api", "/.git/config"),
+        "/../x",
+        "/%2e%2e%2fapp.py",
+        "//etc/passwd",
+        "/static/",
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..\\app.py",
+        "/static/main.js%00.html",
+        "/static/none.html",
+        "/static/%2fetc%2fpasswd",
+        "/%",
+        "/index.html",
+        "/static/%C0%AE%C0%AE/x",
+        "/static/__init__.py",
+        "/api",
+        "/.git/config",
     ):
         reply = served.exchange(port, served.request(port, path=path))
         assert served.status_of(reply) in (404, 400), path
@@ -119,18 +135,36 @@ def test_other_sites_can_neither_change_nor_read(client, training):
 
 WRONG = {
     "POST /api/training": [
-        *("", "[", "[]", b"\xff", "{}", '{"a":' * 9000, '{"command": "jump"}'),
-        *('{"command": ["start"]}', '{"command": "start", "learner": "tree"}'),
-        *('{"command": "start", "learner": []}', '{"command": "start", "now": 1}'),
+        "",
+        "[",
+        "[]",
+        b"\xff",
+        "{}",
+        '{"a":' * 9000,
+        '{"command": "jump"}',
+        '{"command": ["start"]}',
+        '{"command": "start", "learner": "tree"}',
+        '{"command": "start", "learner": []}',
+        '{"command": "start", "now": 1}',
     ],
     "PATCH /api/training/settings": [
-        *('{"gamma": NaN}', '{"gamma": 1e999}', '{"gamma": "1"}', '{"gamma": true}'),
-        *('{"gamma": 2}', '{"gamma": 0.9, "tau": 0.1}', '{"learn_from_people": 1}'),
+        '{"gamma": NaN}',
+        '{"gamma": 1e999}',
+        '{"gamma": "1"}',
+        '{"gamma": true}',
+        '{"gamma": 2}',
+        '{"gamma": 0.9, "tau": 0.1}',
+        '{"learn_from_people": 1}',
         '{"learn_from_people": true, "gamma": 2}',
     ],
     "POST /api/training/games": [
-        *("{}", '{"moves": "0"}', '{"moves": [0.5]}', '{"moves": [true]}'),
-        *('{"moves": [-1]}', '{"moves": [100]}', '{"moves": [1%s]}' % ("0" * 400)),
+        "{}",
+        '{"moves": "0"}',
+        '{"moves": [0.5]}',
+        '{"moves": [true]}',
+        '{"moves": [-1]}',
+        '{"moves": [100]}',
+        '{"moves": [1%s]}' % ("0" * 400),
         '{"moves": [%s0]}' % ("0," * 100),
     ],
     "GET /api/agents/file": [""],

@@ -248,8 +248,14 @@ FOCUS = """() => {
 }"""
 """The name of what has the focus, and whether that is seen."""
 REACHED = (
-    *("Skip to the board", "Tic-tac-toe", "New game", "Hint", "Copy link"),
-    *("Mark mistakes", "Game", "Learned agent"),
+    "Skip to the board",
+    "Tic-tac-toe",
+    "New game",
+    "Hint",
+    "Copy link",
+    "Mark mistakes",
+    "Game",
+    "Learned agent",
 )
 
 

@@ -259,10 +259,17 @@ def has_moves(number):
 
 
 KEYS = (
-    *(("3", has_moves(2)), ("h", is_hinted), ("u", has_moves(0))),
-    *(("1", has_moves(2)), ("n", has_moves(0)), ("H", is_hinted)),
-    *(("2", has_moves(2)), ("U", has_moves(0)), ("Control+1", has_moves(0))),
-    *(("4", has_moves(2)), ("N", has_moves(0))),
+    ("3", has_moves(2)),
+    ("h", is_hinted),
+    ("u", has_moves(0)),
+    ("1", has_moves(2)),
+    ("n", has_moves(0)),
+    ("H", is_hinted),
+    ("2", has_moves(2)),
+    ("U", has_moves(0)),
+    ("Control+1", has_moves(0)),
+    ("4", has_moves(2)),
+    ("N", has_moves(0)),
 )
 """Keys, and what each does."""
 
