@@ -762,7 +762,11 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
 
 
 def test_a_command_must_name_one_of_several_games(unregistered, capsys):
-    for command, *words in ([TRAIN], [EVALUATE, "minimax"], [PLAY, "minimax"], [ARENA]):
+    minimax = ["minimax"]
+    for command, words in (
+        *((TRAIN, []), (EVALUATE, minimax)),
+        *((PLAY, minimax), (ARENA, [])),
+    ):
         assert commands.run(command, [*words, "--rules", str(FILE)]) == 2
         error = capsys.readouterr().err
         assert "--env-id must be one of " in error
