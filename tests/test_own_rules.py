@@ -595,8 +595,9 @@ def test_observations_may_have_one_axis(nim):
         return state.heaps.astype(jnp.float16) / 8
 
     jax_ttt.register_game("axis", nim_with(nim, _observe=observe), enumerable=True)
-    few = {name: tiny.FIELDS[name] for name in ("num_envs", "num_updates")}
-    run = jax_ttt.train(env_id="axis", preset="default", eval_every=4, **few)
+    run = jax_ttt.train(
+        env_id="axis", preset="default", num_envs=8, num_updates=4, eval_every=4
+    )
     assert run.is_proven is False
     check_positions_are_found("axis")
 
