@@ -595,8 +595,9 @@ def test_observations_may_have_one_axis(nim):
         return state.heaps.astype(jnp.float16) / 8
 
     jax_ttt.register_game("axis", nim_with(nim, _observe=observe), enumerable=True)
-    few = {name: tiny.FIELDS[name] for name in ("num_envs", "num_updates")}
-    run = jax_ttt.train(env_id="axis", preset="default", eval_every=4, **few)
+    run = jax_ttt.train(
+        env_id="axis", preset="default", num_envs=8, num_updates=4, eval_every=4
+    )
     assert run.is_proven is False
     check_positions_are_found("axis")
 
@@ -762,7 +763,11 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
 
 
 def test_a_command_must_name_one_of_several_games(unregistered, capsys):
-    for command, *words in ([TRAIN], [EVALUATE, "minimax"], [PLAY, "minimax"], [ARENA]):
+    minimax = ["minimax"]
+    for command, words in (
+        *((TRAIN, []), (EVALUATE, minimax)),
+        *((PLAY, minimax), (ARENA, [])),
+    ):
         assert commands.run(command, [*words, "--rules", str(FILE)]) == 2
         error = capsys.readouterr().err
         assert "--env-id must be one of " in error
