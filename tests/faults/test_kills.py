@@ -26,7 +26,6 @@ SHORT = f"{SMALL} --num-updates 4 --eval-every 2 --checkpoint-every 0.000001"
 SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json"
 FEW = "--num-seeds 3 --num-updates 8"
 BLOCKS = "--num-seeds 20 --num-updates 20 --at-once 4"
-NUM_KILLS = 6
 ONE_THREAD = {"NPROC": "1"}
 
 # Python runs a module of this name at its start. Before each event that changes the
@@ -167,10 +166,10 @@ def kill_later(process, moment, file):
 
 
 def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
-    """At random moments."""
+    """At six random moments."""
     expected = whole(f"{LONG} --run-dir run", **ONE_THREAD) / "run"
     draw, num_kills, run = random.Random(0), 0, tmp_path / "run"
-    while num_kills < NUM_KILLS:
+    while num_kills < 6:
         process = as_users.start(next_run(LONG, run), cwd=tmp_path, **ONE_THREAD)
         code = kill_later(process, draw.uniform(0, 0.25), lambda: run / "metrics.jsonl")
         num_kills += code != 0
@@ -183,10 +182,10 @@ def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
 
 
 def test_a_sweep_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
-    """At random moments; a block that is not finished is trained again."""
+    """At twenty random moments; a block that is not finished is trained again."""
     expected = sweep_in(whole(f"{SWEEP} {BLOCKS}"))
     draw, num_kills = random.Random(0), 0
-    while num_kills < NUM_KILLS:
+    while num_kills < 20:
         process = as_users.start(next_sweep(BLOCKS, tmp_path), cwd=tmp_path)
         code = kill_later(process, draw.uniform(0, 0.1), lambda: sweep_in(tmp_path))
         num_kills += code != 0
