@@ -65,7 +65,7 @@ class CpuSeconds:
     """
 
     def __init__(self):
-        self.before = None
+        self.before = 0.0
         self.of_file = collections.Counter()
 
     @pytest.hookimpl(wrapper=True)

@@ -134,14 +134,15 @@ def test_both_enumerate_the_same_tree(own_tree, host_tree, rows):
 def as_batch(learner, transitions):
     """Return the transitions as a batch of the package."""
     games, actions, after = transitions
+    discount = np.where(after.terminated, 0, -learner.hyper.gamma).astype(np.float32)
     return Transition(
         obs=games.observation,
         action=actions,
         reward=after.rewards[np.arange(len(actions)), games.current_player],
-        discount=np.where(after.terminated, 0, -learner.hyper.gamma).astype(np.float32),
+        discount=jax.device_put(discount),
         next_obs=after.observation,
         next_legal_action_mask=after.legal_action_mask,
-        live=np.ones(len(actions), bool),
+        live=jax.device_put(np.ones(len(actions), bool)),
     )
 
 

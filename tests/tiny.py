@@ -5,6 +5,7 @@ takes nearly all of the tests' time.
 """
 
 import functools
+from typing import Any
 
 import jax
 
@@ -17,7 +18,7 @@ from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
 from jax_ttt.players.saved_agents import Agent
 
-FIELDS = {
+FIELDS: dict[str, Any] = {
     "num_envs": 8,
     "hidden_size": 8,
     "num_updates": 4,

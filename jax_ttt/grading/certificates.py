@@ -7,7 +7,6 @@ import bisect
 import dataclasses
 from collections.abc import Callable
 
-import jax
 import numpy as np
 from jaxtyping import UInt64
 
@@ -186,13 +185,7 @@ def _moves_of_search(reach: Reach) -> dict[str, int]:
 
 def board_texts(env_id: EnvId, keys: UInt64[np.ndarray, " P"]) -> list[str]:
     """Return the boards with these keys: their cells row by row, from the top."""
-    # Padded to a power of two, so that few programs are compiled.
-    padded = np.resize(keys, 1 << max(len(keys) - 1, 0).bit_length())
-    first, second = jax.device_get(
-        _unpack(env_id, position_keys.numbers_to_keys(padded))
-    )
-    cells = np.where(first, LETTERS[0], np.where(second, LETTERS[1], "-"))
-    return ["".join(row) for row in cells[: len(keys)]]
-
-
-_unpack = jax.jit(position_keys.unpack, static_argnums=0)
+    stones = position_keys.unpack(env_id, position_keys.numbers_to_keys(keys))
+    of_second = np.where(stones.second, LETTERS[1], "-")
+    cells = np.where(stones.first, LETTERS[0], of_second)
+    return ["".join(row) for row in cells]

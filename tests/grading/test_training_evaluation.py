@@ -52,7 +52,7 @@ def test_a_network_of_nan_has_no_grade(params, tree):
 
 
 def test_a_match_in_training_has_the_rates_of_its_games():
-    counts = np.int32([(2, 1, 1), (0, 1, 3)])
+    counts = jax.device_put(np.array([(2, 1, 1), (0, 1, 3)], np.int32))
     grade = training_evaluation.grade_evaluation(
         CONFIG, Evaluation(exact=None, sampled=counts)
     )

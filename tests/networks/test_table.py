@@ -58,7 +58,7 @@ def test_values_are_float32_also_where_the_initial_one_is_an_int():
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
     """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
     after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
-    positions = jax.device_put(Positions(StoneIndex(np.arange(3)), after))
+    positions = Positions(*jax.device_put((StoneIndex(np.arange(3)), after)))
     module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
     rows = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
     nnx.update(module, {"values": jax.device_put(rows)})

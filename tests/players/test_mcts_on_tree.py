@@ -33,7 +33,8 @@ def test_the_bounds_of_a_won_and_a_lost_move_are_the_published_ones(graph, posit
     assert (len(graph.terminal), np.asarray(graph.terminal).sum()) == (765, 138)
     board = position["XX-XO-OXO"]
     root = np.asarray(graph.node)[[board]]
-    unvisited = mcts_on_tree.Records(*np.zeros((2, 1, 765), np.float32))
+    zeros = jax.device_put(np.zeros((1, 765), np.float32))
+    unvisited = mcts_on_tree.Records(visits=zeros, score=zeros)
     assert bounds(graph, unvisited, board)[[2, 5]].tolist() == [np.inf, np.inf]
     first_moves = set()
     for seed in range(6):

@@ -186,4 +186,4 @@ def test_a_signal_ends_it_and_keeps_the_agent_in_training(
     assert len(kept) == (1 if phase == "running" else 0)
     for agent in kept:
         assert agent["id"] == f"kept/table-1-{agent['updates']}"
-        assert agent["updates"] > 0
+        assert agent["updates"] not in (0, None)
