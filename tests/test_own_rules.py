@@ -300,6 +300,7 @@ class FourFalling(LineGame):
         return dataclasses.replace(after, rewards=-after.rewards)
 
 
+@pytest.mark.slow
 def test_a_searched_game_like_another_is_exact():
     """Four in a row loses: the player of the first open column can be beaten."""
     jax_ttt.register_game("misere_d", FourFalling, like="connect_4x4")
@@ -413,6 +414,7 @@ def test_a_name_of_the_package_is_taken(nim):
         jax_ttt.register_game("tic_tac_toe", nim["Nim"])
 
 
+@pytest.mark.slow
 def test_a_game_that_is_registered_again_has_the_new_rules():
     """As when a cell of a notebook runs again after a change of the rules."""
     rates = []

@@ -135,6 +135,7 @@ def test_ctrl_c_keeps_the_finished_agents(capsys, monkeypatch, tmp_path):
     assert len(path.read_text().splitlines()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, monkeypatch):
     real, chunks = run_state.after_chunk, []
@@ -229,6 +230,7 @@ def test_the_evaluations_of_a_sweep_are_those_of_its_settings(
     assert sum(sampled[seat]["num_games"] for seat in ("first", "second")) == 8
 
 
+@pytest.mark.slow
 def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys, monkeypatch):
     real, sizes = SweepFile.add, []
 

@@ -42,6 +42,7 @@ def host_leaves(state):
     return jax.device_get(pytrees.leaves_by_name(state))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [

@@ -142,6 +142,7 @@ def test_each_round_but_the_first_adds_counterexamples_of_its_own_sample(monkeyp
     assert pools() == of_run
 
 
+@pytest.mark.slow
 def test_the_seconds_are_of_training_and_not_of_a_slow_reader():
     config = tiny.CONFIG.replace(num_updates=200, eval_every=200)
     *_, last = run_of(config, 3)  # loads the programs

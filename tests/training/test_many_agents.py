@@ -275,6 +275,7 @@ def test_agents_that_train_alone_do_so_on_several_devices_too(
     assert [row.seed for row in rows] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_agents_that_look_for_counterexamples_train_in_rounds():
     rows = results_of([Job(SEARCHED, seed) for seed in (0, 1)], at_once=2)
     *_, last = alone(SEARCHED, 1)
@@ -309,6 +310,7 @@ def memory_for(monkeypatch):
     return limit
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.parametrize(
     "error",
@@ -333,6 +335,7 @@ def test_a_block_that_the_memory_does_not_hold_is_halved(error, memory_for, caps
     assert capsys.readouterr().err == message
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_an_agent_that_does_not_fit_alone_is_an_error(memory_for, four_devices):
     begun = memory_for(0, MemoryError("too large"))

@@ -35,7 +35,13 @@ def same(a, b):
     return all((a.tensors[name] == b.tensors[name]).all() for name in a.tensors)
 
 
-@pytest.mark.parametrize("config", [TABLE, ROUNDS], ids=["table", "rounds"])
+@pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(TABLE, id="table"),
+        pytest.param(ROUNDS, id="rounds", marks=pytest.mark.slow),
+    ],
+)
 def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)

@@ -137,7 +137,9 @@ def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
         training.content(agent_id)
 
 
-@pytest.mark.parametrize("learner", ["table", "connect-4x4"])
+@pytest.mark.parametrize(
+    "learner", ["table", pytest.param("connect-4x4", marks=pytest.mark.slow)]
+)
 def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, learner):
     training.command("reset", learner)
     training.change({"learning_rate": 0.015, "gamma": 0.6, "epsilon": 0.25})
