@@ -192,20 +192,29 @@ export class Training {
   // evaluated.
   followAgent(before) {
     const { app } = this;
-    const { agent, run, update, snapshots, evaluations } = this.status;
-    if ((app.agents.live?.id ?? null) !== agent) app.agents.refresh().catch(() => {});
-    else if (agent !== null) app.agents.grow(agent, { updates: update, snapshots });
+    const { agent, update, snapshots, evaluations } = this.status;
+    if ((app.agents.live?.id ?? null) !== agent) {
+      app.agents.refresh().then(
+        () => this.showNext(),
+        () => {},
+      );
+    } else if (agent !== null) app.agents.grow(agent, { updates: update, snapshots });
     const isEvaluated = evaluations !== before?.evaluations;
     if (agent === null) return;
-    const isNext = this.runBefore !== null && run !== this.runBefore;
-    if (isNext && app.agents.live?.id === agent) {
-      this.runBefore = null;
-      this.showAtStart();
-    }
+    this.showNext();
     if (isEvaluated) {
       app.selection.reload(agent);
       app.play.renewOpponent(agent);
     }
+  }
+
+  // Show the agent of a training that was started here, once the list has it.
+  showNext() {
+    const { agent, run } = this.status;
+    const isNext = this.runBefore !== null && run !== this.runBefore;
+    if (agent === null || !isNext || this.app.agents.live?.id !== agent) return;
+    this.runBefore = null;
+    this.showAtStart();
   }
 
   // Send a command: "start", "pause", "continue" or "reset".

@@ -131,24 +131,8 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(page, tmp_path)
     assert final != early or paused_at == 400
     show_values(page, final)
     page.says("Values of: From training: table.")
-    # It is shown as a training of its game, also after a reload.
-    page.reload()
-    curves = page.get_by_role("region", name="Curves")
-    expect(curves).to_contain_text("From training: table: exact results")
-    expect(curves).not_to_contain_text("snapshots")
-    expect(training(page)).not_to_contain_text("not of the open game")
-    page.game("connect_7x6")
-    expect(training(page)).to_contain_text(
-        "This training is of Tic-tac-toe, not of the open game."
-    )
-    expect(training(page)).to_contain_text("Tic-tac-toe: Unbeatable, proven")
-    expect(curves).to_contain_text("From training: table, Tic-tac-toe: exact results")
-    page.radio("The selected agent")
-    expect(curves).to_contain_text("Shipped network: no history")
-    page.game("tic_tac_toe")
     # The next Start keeps the agent, and the board shows the next one's values.
     start_paused(page, "Table")
-    page.hear("The agent of the training before is kept in this browser")
     kept = panel.get_by_role("listitem").filter(has_text="Kept: ")
     expect(kept).to_have_count(1)
     page.says("Values of: From training: table.")
@@ -168,6 +152,27 @@ def test_a_table_learns_until_it_is_proven_and_no_start_loses_it(page, tmp_path)
     page.show("Table's values", "Next moves", is_shown=False)
     reset(page)
     expect(kept).to_have_count(2)
+
+
+def test_a_training_is_shown_as_one_of_its_game_also_after_a_reload(page):
+    start_paused(page, "Table")
+    page.button("Continue").click()
+    expect(training(page)).to_contain_text("Finished", timeout=LONG)
+    page.reload()
+    curves = page.get_by_role("region", name="Curves")
+    expect(curves).to_contain_text("From training: table: exact results")
+    expect(curves).not_to_contain_text("snapshots")
+    expect(training(page)).not_to_contain_text("not of the open game")
+    page.game("connect_7x6")
+    expect(training(page)).to_contain_text(
+        "This training is of Tic-tac-toe, not of the open game."
+    )
+    expect(training(page)).to_contain_text("Tic-tac-toe: Unbeatable, proven")
+    expect(curves).to_contain_text("From training: table, Tic-tac-toe: exact results")
+    page.radio("The selected agent")
+    expect(curves).to_contain_text("Shipped network: no history")
+    page.game("tic_tac_toe")
+    reset(page)
 
 
 def test_tabs_share_one_training_and_keep_their_games(open_page, page, training_url):

@@ -211,7 +211,7 @@ def test_a_training_pauses_goes_on_is_deleted_and_is_repeated_by_its_seed(
     # A network learns, too; a training that runs is deleted.
     start(page, "Network", seed=1)
     expect(training(page)).to_contain_text(
-        re.compile(r"(Training|Finished): update [\d,]+ of [\d,]+, seed 1\b")
+        re.compile(r"(Training|Finished): update [\d,]+ of [\d,]+, seed 1(?!\d)")
     )
     page.button("Reset").click()
     page.agree("Delete the training")
