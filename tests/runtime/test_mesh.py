@@ -47,8 +47,8 @@ def host_leaves(state):
     "config",
     [
         pytest.param(CONFIG, id="network"),
-        pytest.param(REPLAY, id="replay", marks=pytest.mark.slow),
-        pytest.param(TABLE, id="table", marks=pytest.mark.slow),
+        pytest.param(REPLAY, id="replay"),
+        pytest.param(TABLE, id="table"),
     ],
 )
 def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(config, spread):
