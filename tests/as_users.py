@@ -36,9 +36,13 @@ def environment(**changes):
 
 
 def argv(line, *words):
-    """Return the words that start a command, such as `train --seed`, and more of it."""
+    """Return the words that start a command, such as `train --seed`, and more of it.
+
+    The command `.` is that of the package itself.
+    """
     command, *first = line.split()
-    return [sys.executable, "-m", f"jax_ttt.{command}", *first, *map(str, words)]
+    module = "jax_ttt" if command == "." else f"jax_ttt.{command}"
+    return [sys.executable, "-m", module, *first, *map(str, words)]
 
 
 def start(line, *words, cwd, **changes):

@@ -284,6 +284,7 @@ def refusal(module_name, *words):
     return None
 
 
+@pytest.mark.slow
 def test_commands_accept_the_flags_of_their_lines():
     """All pages are read; test_commands_of_docs.py also runs the lines of blocks."""
     refused = []

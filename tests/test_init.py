@@ -32,6 +32,10 @@ for command in COMMANDS:
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert commands.run(commands.module_of(command), ["--help"]) == 0
     assert f"python -m jax_ttt.{command}" in out.getvalue()
+WRONG = ["--sede 2", "--tau nan", "--json --quiet", "--devices 0", "--epsilon-end 2"]
+for line in WRONG:
+    with contextlib.redirect_stderr(io.StringIO()):
+        assert commands.run(commands.module_of("train"), line.split()) == 2
 assert not HEAVY & sys.modules.keys()
 
 from pathlib import Path
@@ -48,7 +52,7 @@ assert not HEAVY & sys.modules.keys()
 """
 
 
-def test_the_package_its_settings_helps_and_page_load_no_jax(tmp_path):
+def test_the_package_its_settings_helps_refusals_and_page_load_no_jax(tmp_path):
     """In a process of its own, as this one has imported JAX."""
     tests = Path(__file__).parent
     done = subprocess.run(

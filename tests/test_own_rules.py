@@ -590,6 +590,7 @@ def test_an_observation_that_hides_a_heap_is_refused(nim):
             jax_ttt.grade(player, env_id="hidden")
 
 
+@pytest.mark.slow
 def test_observations_may_have_one_axis(nim):
     """Those of the example have two."""
 
@@ -624,6 +625,7 @@ def test_a_command_runs_the_file_first(unregistered, agent_path, capsys):
     assert "beatable: a shortest line that beats it, playing as X" in out
 
 
+@pytest.mark.slow
 def test_the_commands_that_a_run_prints_name_the_file(unregistered, tmp_path, capsys):
     words = ["--rules", str(FILE), "--env-id", "nim", "--preset", "table"]
     words += ["--num-updates", "1", "--run-dir", str(tmp_path / "my run")]
@@ -743,6 +745,7 @@ jax_ttt.register_game("misere_e", Misere, like="tic_tac_toe")
 """
 
 
+@pytest.mark.slow
 def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch):
     file = tmp_path / "rules.py"
     file.write_text(ONE_GAME, "utf-8")
@@ -788,6 +791,7 @@ def test_what_only_boards_of_stones_have_is_refused(agent_path, tmp_path, capsys
         assert "got 'nim'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_example_pass(nim):
     tests = {name: test for name, test in nim.items() if name.startswith("test_")}
     assert len(tests) == 3

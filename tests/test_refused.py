@@ -5,15 +5,11 @@ Its other words are left to the libraries. A new refusal needs a new row only if
 other row breaks the same rule.
 """
 
-import itertools
-import json
 import shlex
-import subprocess
-import sys
+import shutil
 
 import as_users
 import pytest
-from as_users import Done
 
 pytestmark = pytest.mark.fault
 
@@ -123,88 +119,32 @@ WITHOUT_COMMAND = [
     (". train --nonsense", "--nonsense"),
 ]
 TABLES = {
+    "files": FILES,
     "flags": FLAGS,
     "values": VALUES,
     "together": TOGETHER,
-    "files": FILES,
     "without_command": WITHOUT_COMMAND,
 }
-BEFORE_JAX = ("flags", "values", "together")
-"""The tables whose lines are refused before JAX is loaded."""
-
-# Each command line gets a process that is forked from one that has imported tyro, since
-# a new process takes a second. It runs there as `python -m` runs it, and its output is
-# written to the files of its number.
-PROGRAM = """
-import importlib, json, os, runpy, shutil, signal, sys
-import tyro, jax_ttt.cli
-
-lines, folder = json.load(open(sys.argv[1])), sys.argv[2]
-for command in {command for command, *_ in lines} - {"."}:
-    importlib.import_module(f"jax_ttt.{command}")
-    del sys.modules[f"jax_ttt.{command}"]  # it is run, and was never imported
-for number, (command, *words) in enumerate(lines):
-    if child := os.fork():
-        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        open(f"{folder}/{number}.code", "w").write(str(status))
-        continue
-    signal.alarm(120)
-    shutil.copytree(f"{folder}/work", f"{folder}/{number}")
-    os.chdir(f"{folder}/{number}")
-    for fd, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(f"{folder}/{number}.{name}", os.O_CREAT | os.O_WRONLY), fd)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    module = "jax_ttt" if command == "." else f"jax_ttt.{command}"
-    sys.argv = [module, *words]
-    try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-    finally:
-        if {"jax", "pgx"} & sys.modules.keys():
-            open(f"{folder}/{number}.loaded", "w").close()
-    break
-"""
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory):
-    """Return a folder with the `work` of a user, and how each command line ended there.
-
-    The work is a run, a file and an empty folder.
-    """
-    folder = tmp_path_factory.mktemp("refused")
-    path = folder / "work"
+def work(tmp_path_factory, tiny_run):
+    """Return the folder of a user's work: a run, a file and an empty folder."""
+    path = tmp_path_factory.mktemp("refused") / "work"
     (path / "empty").mkdir(parents=True)
     (path / "a_file").write_text("{}")
-    words = ["--preset", "table", "--num-envs", 8, "--num-updates", 2]
-    words += ["--checkpoint-every", 0, "--run-dir", path / "runs/one", "--quiet"]
-    done = as_users.run_here("train", *words)
-    assert done.code == 0, done.err
+    shutil.copytree(tiny_run[0], path / "runs/one")
     for checkpoint in (path / "runs/one").glob("checkpoint-*"):
         checkpoint.unlink()
-    lines = [shlex.split(line) for rows in TABLES.values() for line, _ in rows]
-    (folder / "lines.json").write_text(json.dumps(lines))
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, folder / "lines.json", folder],
-        capture_output=True,
-        text=True,
-        env=as_users.environment(XDG_DATA_HOME=folder / "data", COLUMNS="80"),
-        timeout=600,
-    )
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    return folder
+    return path
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_wrong_command_lines_are_refused(table, work):
-    names = [name for name, rows in TABLES.items() for _ in rows]
-    before = as_users.contents(work / "work")
-    for number, (line, word) in enumerate(itertools.chain(*TABLES.values())):
-        if names[number] != table:
-            continue
-        out, err = ((work / f"{number}.{end}").read_text() for end in ("out", "err"))
-        done = Done(int((work / f"{number}.code").read_text()), out, err)
-        as_users.assert_refused(done, word)
-        assert as_users.contents(work / f"{number}") == before, line
-        is_loaded = (work / f"{number}.loaded").exists()
-        assert not (table in BEFORE_JAX and is_loaded), line
+def test_wrong_command_lines_are_refused(table, work, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    path = shutil.copytree(work, tmp_path / "work")
+    monkeypatch.chdir(path)
+    before = as_users.contents(path)
+    for line, word in TABLES[table]:
+        as_users.assert_refused(as_users.run_here(*shlex.split(line)), word)
+        assert as_users.contents(path) == before, line

@@ -22,8 +22,7 @@ from jax_ttt.runtime import distributed
 from jax_ttt.training import loop, many_agents, run_state
 from jax_ttt.training.many_agents import Block, Job
 
-SHARED = ("num_envs", "hidden_size", "num_updates")  # its evaluations are its own
-TINY = [*tiny.flags(*SHARED), "--first-seed", "7"]
+TINY = [*tiny.flags(), "--first-seed", "7"]
 EXACT = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
 
 
@@ -210,7 +209,7 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
     ]
 
 
-@pytest.mark.parametrize(("flags", "expected"), [("", 2), ("--eval-every 2", 3)])
+@pytest.mark.parametrize(("flags", "expected"), [("", 3), ("--eval-every 4", 2)])
 def test_the_evaluations_of_a_sweep_are_those_of_its_settings(
     flags, expected, capsys, monkeypatch
 ):
@@ -254,11 +253,10 @@ def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys, monkey
     assert groups[0] == groups[1]
 
 
-@pytest.mark.parametrize("at_once", [1, 2])
+@pytest.mark.parametrize("at_once", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_its_agents_are_those_of_train_many(at_once, capsys):
     _, out, _ = run(capsys, "--num-seeds", "2", "--at-once", str(at_once), "--json")
-    fields: Any = {name: tiny.FIELDS[name] for name in SHARED}
-    runs = jax_ttt.train_many([7, 8], "default", **fields)
+    runs = jax_ttt.train_many([7, 8], "default", **tiny.FIELDS)
     for agent, one in zip(agents_in(out), runs, strict=True):
         last: Any = json_records.to_dict(one.rows[-1])
         assert agent["seed"] == one.seed

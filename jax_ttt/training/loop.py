@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import jax
 import numpy as np
+from flax import nnx
 from jax.sharding import Mesh
-from jaxtyping import UInt32
+from jaxtyping import UInt32, UInt64
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.game_facts import EnvId
@@ -102,8 +103,17 @@ def check_first_move(config: Config) -> None:
         raise SettingError("first_move", rule, config.opponent.first_move)
 
 
-def start_as_set(learner: Learner, first: TrainState) -> TrainState:
-    """Return the first state with the weights and the pool that the settings name.
+class _Start(NamedTuple):
+    """What the settings `start_agent` and `start_positions` name; None for neither."""
+
+    params: nnx.State | None
+    """Weights of the first state."""
+    positions: UInt64[np.ndarray, " C"] | None
+    """Numbers of the positions in the pool."""
+
+
+def _read_start(learner: Learner) -> _Start:
+    """Read the files that the settings name for the first state.
 
     Raises:
         AgentError: a file does not hold a usable agent of this game.
@@ -112,28 +122,38 @@ def start_as_set(learner: Learner, first: TrainState) -> TrainState:
     """
     settings = learner.config.run
     player_names.check_start_agents(settings)
+    params = positions = None
     if settings.start_agent != NO_AGENT:
         agent = _agent_named(settings.start_agent, settings.env_id)
         is_same = agent.config.architecture == learner.config.architecture
         if not is_same or agent.precision != "float32":
             rule = "an agent of float32 with the same network"
             raise SettingError("start_agent", rule, settings.start_agent)
-        first = dataclasses.replace(
-            first,
-            params=_repeated(agent.params, like=first.params),
-            target_params=_repeated(agent.params, like=first.params),
-            average_params=_repeated(agent.params, like=first.params),
-        )
-    if settings.start_positions != COUNTEREXAMPLES and first.pool is not None:
+        params = agent.params
+    if settings.start_share and settings.start_positions != COUNTEREXAMPLES:
         corrections = _agent_named(
             settings.start_positions, settings.env_id
         ).corrections
         if corrections is None:
             rule = "an agent with corrections"
             raise SettingError("start_positions", rule, settings.start_positions)
+        positions = corrections.keys
+    return _Start(params, positions)
+
+
+def _with_start(first: TrainState, start: _Start) -> TrainState:
+    """Return the first state with the weights and the pool that the settings name."""
+    if start.params is not None:
+        first = dataclasses.replace(
+            first,
+            params=_repeated(start.params, like=first.params),
+            target_params=_repeated(start.params, like=first.params),
+            average_params=_repeated(start.params, like=first.params),
+        )
+    if start.positions is not None:
         pool = start_positions.add_positions(
             pool=start_positions.empty_pool(),
-            numbers=corrections.keys,
+            numbers=start.positions,
             rng=np.random.default_rng(0),
         )
         first = dataclasses.replace(first, pool=_repeated(pool, like=first.pool))
@@ -228,6 +248,8 @@ def training_steps(
     config, num_agents = learner.config, len(keys)
     agents_mesh = mesh if num_agents > 1 else None
     learner, device_keys = _put_on_devices(learner, keys, agents_mesh)
+    # Read before a program is compiled, since a file may not fit.
+    named = _read_start(learner) if state is None else _Start(None, None)
     start, advance = chunks.start_program.jitted(), chunks.chunk_program.jitted()
     # Programs are traced in this thread, one after another, since concurrent traces
     # don't always give the same program, and a different program is not found in JAX's
@@ -262,9 +284,9 @@ def training_steps(
     devices.check_fits(num_bytes, LESS_MEMORY)
     if state is None:
         with times.recording("train"):
-            first = start(learner, device_keys, mesh=agents_mesh)
-            state = run_state.initial_state(start_as_set(learner, first), keys)
-            del first  # else its memory would be held during the run
+            first = _with_start(start(learner, device_keys, mesh=agents_mesh), named)
+            state = run_state.initial_state(first, keys)
+            del first, named  # else their memory would be held during the run
 
     num_updates, eval_every = config.run.num_updates, config.evaluation.eval_every
     in_flight: deque[_Chunk] = deque()

@@ -58,6 +58,7 @@ def test_it_draws_states_of_pgx():
     assert "@keyframes" not in jax_ttt.draw(after).svg
 
 
+@pytest.mark.slow
 def test_it_writes_png_and_pdf(run, tmp_path):
     png, pdf = tmp_path / "a.png", tmp_path / "a.pdf"
     jax_ttt.draw(run, png)

@@ -65,6 +65,7 @@ def test_every_result_is_text_and_html(agent, run):
     assert "<td>agent of seed 1 as X</td>" in table._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_result_is_shown_in_a_process_that_asks_for_nothing_else():
     """All functions with results are in `jax_ttt.api`, which knows how to show them."""
     code = """

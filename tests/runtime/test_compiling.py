@@ -82,7 +82,13 @@ def agent():
     return jax_ttt.load(SHIPPED["table"])
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "register_game"))
+        for name in CALLS
+    ],
+)
 def test_public_functions_keep_their_programs_as_the_commands_do(
     name, agent, user_cache
 ):

@@ -133,6 +133,7 @@ def test_a_state_continues_on_another_number_of_devices(spread):
         np.testing.assert_allclose(leaves[name], leaf, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.slow
 def test_one_agent_trains_on_one_device_with_any_number_of_games(tmp_path):
     """The tests' process has eight devices."""
     flags = ["--preset", "plain", "--quiet"]

@@ -107,7 +107,8 @@ def test_both_searches_end_at_a_limit():
     assert_equal(reach, other)
 
 
-@pytest.mark.parametrize("num_devices", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("num_devices", [2, 5])
 def test_both_searches_are_equal_over_several_devices(num_devices):
     """A sixteenth of a batch has a multiple of five positions, not one of 16."""
     mesh = Mesh(np.array(jax.devices()[:num_devices]), ("devices",))

@@ -42,7 +42,9 @@ def test_the_keys_of_runs_are_the_data_of_their_seeds_keys(algorithm):
             assert jax.random.bits(typed) == jax.random.bits(jax.random.key(seed))
 
 
-@pytest.mark.parametrize("preset", ["default", "table"])
+@pytest.mark.parametrize(
+    "preset", ["default", pytest.param("table", marks=pytest.mark.slow)]
+)
 def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
     preset, tree
 ):

@@ -210,6 +210,7 @@ def test_a_run_that_has_ended_names_the_way_to_go_on(whole):
     assert contents(path) == before
 
 
+@pytest.mark.slow
 def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path):
     path = shutil.copytree(whole("default"), tmp_path / "run")
     with before_step(1, kill), pytest.raises(Killed):

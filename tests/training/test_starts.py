@@ -42,10 +42,12 @@ def run_of(config, num_agents=1):
 
 
 @pytest.mark.parametrize("num_agents", [1, 2])
-def test_each_training_begins_with_the_weights_of_an_agent(num_agents, agent_path):
-    config = Config.of(**SMALL, start_agent=str(agent_path))
+def test_each_training_begins_with_the_weights_of_an_agent(num_agents, tmp_path):
+    agent = tiny.untrained(tiny.CONFIG)
+    path = tmp_path / "agent.safetensors"
+    saved_agents.save_agent(agent, path)
+    config = tiny.CONFIG.replace(start_agent=str(path))
     state = next(run_of(config, num_agents)).state.train_state
-    agent = saved_agents.load_agent(agent_path)
     for params in (state.params, state.target_params, state.average_params):
         for leaf, expected in zip(
             jax.tree.leaves(params), jax.tree.leaves(agent.params), strict=True

@@ -18,7 +18,13 @@ NETWORK = tiny.CONFIG.replace(eval_games=0, num_updates=16, eval_every=4)
 TABLE = NETWORK.replace(network="table", hidden_size=128, learning_rate=0.5)
 ROUNDS = PRESETS["connect-4x4"].replace(**tiny.FIELDS)
 X_WINS = [0, 3, 1, 4, 2]
-BOTH = pytest.mark.parametrize("config", [NETWORK, TABLE], ids=["network", "table"])
+BOTH = pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(NETWORK, id="network"),
+        pytest.param(TABLE, id="table", marks=pytest.mark.slow),
+    ],
+)
 
 
 def rows_of(run, config):
@@ -35,13 +41,8 @@ def same(a, b):
     return all((a.tensors[name] == b.tensors[name]).all() for name in a.tensors)
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        pytest.param(TABLE, id="table"),
-        pytest.param(ROUNDS, id="rounds", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("config", [TABLE, ROUNDS], ids=["table", "rounds"])
 def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
@@ -125,6 +126,7 @@ def test_a_network_without_a_gradient_has_diverged():
         rows_of(LiveRun(loud, 3), loud)
 
 
+@pytest.mark.slow
 def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch):
     stops = []
     find = counterexamples.find_counterexamples

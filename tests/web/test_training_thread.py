@@ -17,7 +17,14 @@ from jax_ttt.web.training_thread import INITIAL_FIGURES, Training
 WAIT = 120.0
 """Seconds that a test waits at most."""
 X_WINS = [0, 3, 1, 4, 2]
-ALL = pytest.mark.parametrize("learner", ["table", "network", "connect-4x4"])
+ALL = pytest.mark.parametrize(
+    "learner",
+    [
+        "table",
+        pytest.param("network", marks=pytest.mark.slow),
+        pytest.param("connect-4x4", marks=pytest.mark.slow),
+    ],
+)
 
 
 def until(training, *states) -> dict[str, Any]:
