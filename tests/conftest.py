@@ -10,7 +10,6 @@ import as_users
 import filelock
 import hypothesis
 import jax
-import jax.numpy as jnp
 import layout
 import numpy as np
 import pytest
@@ -24,8 +23,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, random_players, saved_agents
+from jax_ttt.players import random_players, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import policies
@@ -263,9 +261,7 @@ def one_seat(host_tree, q_star, tmp_path_factory):
         network="table", canonical=False, opponent="random", seat="first", eval_games=0
     )
     first = host_tree.first_to_move[:, None]
-    network = network_player.network_from(config.architecture)
-    params = q_network.init_params(network, jax.random.key(0))
-    worst_as_second = jnp.asarray(np.where(first, q_star, -q_star))
-    params = jax.tree.map(lambda _: worst_as_second, params)
+    worst_as_second = np.where(first, q_star, -q_star)
+    params = jax.tree.map(lambda _: worst_as_second, tiny.untrained(config).params)
     saved_agents.save_agent(tiny.ungraded(config, params, seed=5), path)
     return path

@@ -7,23 +7,19 @@ import csv
 import json
 
 import jax
-import jax.numpy as jnp
 import rules
 import tiny
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
 from jax_ttt.players import registry
-from jax_ttt.players.network_player import network_from
 from jax_ttt.text import policy_files
 
 
 def test_every_decision_is_the_first_of_the_best_moves(host_tree, q_star, tmp_path):
     """Both files hold the same decisions."""
     config = Config.of(network="table", canonical=False)
-    empty = q_network.init_params(network_from(config.architecture), jax.random.key(0))
-    params = jax.tree.map(lambda _: jnp.asarray(q_star), empty)
+    params = jax.tree.map(lambda _: q_star, tiny.untrained(config).params)
     player = registry.agent_player("perfect", tiny.ungraded(config, params))
     policy_files.write_policy(
         player=player,

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import math
 import re
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import pytest
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.networks import q_network
+from jax_ttt.players import network_player
 from jax_ttt.players.network_player import network_from
 from jax_ttt.runtime import devices
 from jax_ttt.training import chunks, loop
@@ -80,9 +81,13 @@ def parameters_and_constants(text):
 
 def lengths_of(config):
     """Return the lengths of the chunks of a run with these settings."""
-    init = functools.partial(q_network.init_params, network_from(config.architecture))
-    params = jax.eval_shape(init, jax.random.key(0))
-    return ChunkLengths(config, sum(leaf.size for leaf in jax.tree.leaves(params)))
+    return ChunkLengths(config, num_weights(config.architecture))
+
+
+@functools.cache
+def num_weights(architecture):
+    shapes = network_player.param_shapes(network_from(architecture))
+    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
 
 
 def actual_chunks(config, lengths, seconds=None):
