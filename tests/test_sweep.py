@@ -122,7 +122,7 @@ def test_a_grid_of_learning_rates_needs_no_end_and_keeps_a_given_one(flags, ends
 
 def test_ctrl_c_keeps_the_finished_agents(capsys, tmp_path):
     def interrupt(block):
-        if block.jobs[0].seed == 9:
+        if block.jobs[0].seed == 9 and not block.steps:
             signal.raise_signal(signal.SIGINT)
 
     path = tmp_path / "agents.csv"
@@ -144,7 +144,8 @@ def test_ctrl_c_keeps_the_finished_agents(capsys, tmp_path):
 @pytest.mark.fault
 def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys):
     def interrupt(block):
-        if block.jobs[0].seed == 15 and block.update == 2:
+        first_chunk = [step.update for step in block.steps] == [0, 2]
+        if block.jobs[0].seed == 15 and first_chunk:
             signal.raise_signal(signal.SIGINT)
 
     flags = "--num-seeds 12 --at-once 4 --num-updates 8 --eval-every 2"

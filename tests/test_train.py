@@ -484,7 +484,7 @@ def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(
     path = tmp_path / "run"
 
     def before_the_search(step):
-        if step.update == 4:
+        if step.update == 4 and step.evaluation is None:
             signal.raise_signal(signal.SIGINT)
 
     code, _, err = call(*CONNECT_4X4, "--run-dir", path, on_step=before_the_search)
