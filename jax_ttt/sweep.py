@@ -9,7 +9,7 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,8 +118,11 @@ class SweepResult:
     """One for each combination of settings."""
 
 
-def main(args: Args) -> int:
-    """Run the command and return its exit code."""
+def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) -> int:
+    """Run the command and return its exit code.
+
+    `on_step` is called when a block begins, and after each of its steps.
+    """
     if args.resume is not None:
         sweep = sweep_to_continue(args.resume, args.given_fields)
         args = with_settings(args, sweep)
@@ -135,7 +138,14 @@ def main(args: Args) -> int:
         with contextlib.closing(open_file(args)) as file:
             old = len(file.agents)
             try:
-                train_agents(points, file, args.at_once or None, request, hardware.mesh)
+                train_agents(
+                    points,
+                    file,
+                    args.at_once or None,
+                    request,
+                    hardware.mesh,
+                    on_step,
+                )
             finally:  # also after an error or Ctrl-C, report the finished agents
                 groups = [
                     Group(point=point, config=config, rows=file.rows(number))
@@ -265,6 +275,7 @@ def train_agents(
     at_once: int | None,
     request: StopRequest,
     mesh: "Mesh | None",
+    on_step: "Callable[[Block], None]",
 ) -> None:
     """Train the agents that the file lacks, in blocks, until a stop is requested."""
     from jax_ttt.runtime import distributed
@@ -290,6 +301,7 @@ def train_agents(
             nonlocal latest
             latest = block
             progress.show(block)
+            on_step(block)
 
         groups = iter(group for group, _ in missing)
         for block in many_agents.train_blocks(jobs, at_once, stop, mesh, show):

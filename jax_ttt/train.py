@@ -6,6 +6,7 @@ python -m jax_ttt.train --seed 1
 import contextlib
 import dataclasses
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -150,8 +151,11 @@ class Args(cli.TrainingFlags):
         )
 
 
-def main(args: Args) -> int:
-    """Run the command and return its exit code."""
+def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -> int:
+    """Run the command and return its exit code.
+
+    `on_step` is called with each step of the training before it is written.
+    """
     times = TimeSpans()
     if args.version:
         print(f"jax_ttt {__version__}")
@@ -198,6 +202,7 @@ def main(args: Args) -> int:
                 times=times,
                 mesh=hardware.mesh,
             ):
+                on_step(step)
                 recorder.add(step, request)
         try:
             writer.write_times()

@@ -1,5 +1,7 @@
 """The modules of the commands, and how tests run them in their own process."""
 
+import dataclasses
+import functools
 import importlib
 from collections.abc import Sequence
 from types import ModuleType
@@ -22,6 +24,10 @@ def parse(module: ModuleType, words: Sequence[str]) -> Any:
     return cli.parse(module.COMMAND, words)
 
 
-def run(module: ModuleType, words: Sequence[str]) -> int:
-    """Run a command with these words, and return its exit code."""
-    return run_command(module.COMMAND, words)
+def run(module: ModuleType, words: Sequence[str], **options: Any) -> int:
+    """Run a command with these words, and return its exit code.
+
+    The options are arguments of its `main`, such as `on_step` of a training.
+    """
+    main = functools.partial(module.COMMAND.main, **options)
+    return run_command(dataclasses.replace(module.COMMAND, main=main), words)

@@ -17,9 +17,8 @@ import jax_ttt
 from jax_ttt import sweep
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import json_records, sweep_file
-from jax_ttt.files.sweep_file import Sweep, SweepFile
+from jax_ttt.files.sweep_file import Sweep
 from jax_ttt.runtime import distributed
-from jax_ttt.training import loop, many_agents, run_state
 from jax_ttt.training.many_agents import Block, Job
 
 TINY = [*tiny.flags(), "--first-seed", "7"]
@@ -33,9 +32,19 @@ def own_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def run(capsys, *flags):
-    code = commands.run(sweep, tiny.joined(TINY, flags))
+def run(capsys, *flags, **options):
+    code = commands.run(sweep, tiny.joined(TINY, flags), **options)
     return code, *capsys.readouterr()
+
+
+def note_blocks(blocks):
+    """Return what adds the seeds of each block that begins to a list."""
+
+    def on_step(block):
+        if not block.steps:
+            blocks.append([job.seed for job in block.jobs])
+
+    return on_step
 
 
 def without_progress(err):
@@ -110,18 +119,14 @@ def test_a_grid_of_learning_rates_needs_no_end_and_keeps_a_given_one(flags, ends
     assert actual == pytest.approx(ends)
 
 
-def test_ctrl_c_keeps_the_finished_agents(capsys, monkeypatch, tmp_path):
-    real, calls = loop.training_steps, []
-
-    def training_steps(*args, **options):
-        calls.append(args)
-        if len(calls) == 3:
+def test_ctrl_c_keeps_the_finished_agents(capsys, tmp_path):
+    def interrupt(block):
+        if block.jobs[0].seed == 9 and not block.steps:
             signal.raise_signal(signal.SIGINT)
-        return real(*args, **options)
 
-    monkeypatch.setattr(loop, "training_steps", training_steps)
     path = tmp_path / "agents.csv"
-    code, out, err = run(capsys, "--num-seeds", "64", "--csv", str(path))
+    flags = ["--num-seeds", "64", "--csv", str(path)]
+    code, out, err = run(capsys, *flags, on_step=interrupt)
     assert code == 130
     assert "0 of 2 (" in out
     (sweep_path,) = Path("runs").iterdir()
@@ -136,18 +141,14 @@ def test_ctrl_c_keeps_the_finished_agents(capsys, monkeypatch, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.fault
-def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, monkeypatch):
-    real, chunks = run_state.after_chunk, []
-
-    def after_chunk(*args):
-        chunks.append(1)
-        if len(chunks) == 4 + 4 + 1:  # the first one of the third block
+def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys):
+    def interrupt(block):
+        first_chunk = [step.update for step in block.steps] == [0, 2]
+        if block.jobs[0].seed == 15 and first_chunk:
             signal.raise_signal(signal.SIGINT)
-        return real(*args)
 
-    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
     flags = "--num-seeds 12 --at-once 4 --num-updates 8 --eval-every 2"
-    code, _, err = run(capsys, *flags.split())
+    code, _, err = run(capsys, *flags.split(), on_step=interrupt)
     assert code == 130
     lost = "stopped at update 2: the unfinished training of 4 agents is lost"
     assert without_progress(err)[0] == lost
@@ -210,38 +211,27 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
 
 
 @pytest.mark.parametrize(("flags", "expected"), [("", 3), ("--eval-every 4", 2)])
-def test_the_evaluations_of_a_sweep_are_those_of_its_settings(
-    flags, expected, capsys, monkeypatch
-):
+def test_the_evaluations_of_a_sweep_are_those_of_its_settings(flags, expected, capsys):
     """At the start, by the schedule, and at the end, each with its games."""
-    real, evaluations = loop.grade_on_devices, []
-    monkeypatch.setattr(
-        loop,
-        "grade_on_devices",
-        lambda *args: evaluations.append(1) or real(*args),
-    )
+    blocks = []
     words = f"--num-seeds 1 --eval-games 8 --json {flags}".split()
-    code, out, _ = run(capsys, *words)
+    code, out, _ = run(capsys, *words, on_step=blocks.append)
     assert code == 0
-    assert len(evaluations) == expected
+    steps = blocks[-1].steps
+    assert sum(step.evaluation is not None for step in steps) == expected
     (agent,) = agents_in(out)
     sampled = agent["grade"]["sampled"]
     assert sum(sampled[seat]["num_games"] for seat in ("first", "second")) == 8
 
 
 @pytest.mark.slow
-def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys, monkeypatch):
-    real, sizes = SweepFile.add, []
-
-    def add(file, agents):
-        sizes.append(len(agents))
-        real(file, agents)
-
-    monkeypatch.setattr(SweepFile, "add", add)
+def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys):
+    blocks = []
     grid = ["--grid", "tau=0.05,0.1", "num_envs=8,16", "--num-seeds", "1", "--json"]
     groups = []
     for at_once in (1, 2):
-        code, out, _ = run(capsys, *grid, "--at-once", str(at_once))
+        flags = [*grid, "--at-once", str(at_once)]
+        code, out, _ = run(capsys, *flags, on_step=note_blocks(blocks))
         assert code == 0
         groups.append(
             [
@@ -249,7 +239,7 @@ def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys, monkey
                 for group in json.loads(out)["groups"]
             ]
         )
-    assert sizes == [1, 1, 1, 1, 2, 2]
+    assert [len(block) for block in blocks] == [1, 1, 1, 1, 2, 2]
     assert groups[0] == groups[1]
 
 
@@ -278,19 +268,12 @@ def test_another_process_trains_what_is_missing_and_writes_nothing(
     path = Path(json.loads(out)["file"])
     before = path.read_bytes()
     monkeypatch.setattr(distributed, "is_writer", lambda: False)
-    trained = []
-
-    def train_blocks(jobs, *_):
-        for job in jobs:
-            trained.append(job.seed)
-            results = [made.agent(job.seed, EXACT)]
-            yield SimpleNamespace(results=lambda results=results: results)
-
-    monkeypatch.setattr(many_agents, "train_blocks", train_blocks)
-    assert commands.run(sweep, ["--resume", str(path)]) == 0
-    assert trained == []
-    assert run(capsys, "--num-seeds", "2") == (0, "", "")
-    assert trained == [7, 8]
+    blocks = []
+    noted = {"on_step": note_blocks(blocks)}
+    assert commands.run(sweep, ["--resume", str(path)], **noted) == 0
+    assert blocks == []
+    assert run(capsys, "--num-seeds", "2", **noted) == (0, "", "")
+    assert blocks == [[7], [8]]
     assert [*tmp_path.rglob("*.*")] == [tmp_path / path]
     assert path.read_bytes() == before
 
@@ -311,29 +294,20 @@ def agents_in(out):
     return [agent | {"seconds": 0} for agent in group["agents"]]
 
 
-def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(
-    capsys, monkeypatch
-):
+def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(capsys):
     _, out, _ = run(capsys, "--num-seeds", "3", "--json")
     whole = json.loads(out)
     path = Path(whole["file"])
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:3]) + lines[3][:50])
-    real, calls = loop.training_steps, []
-    monkeypatch.setattr(
-        loop,
-        "training_steps",
-        lambda *args, **options: calls.append(1) or real(*args, **options),
-    )
-    again = ["--resume", str(path), "--json"]
-    assert commands.run(sweep, again) == 0
+    blocks = []
+    again, on_step = ["--resume", str(path), "--json"], note_blocks(blocks)
+    assert commands.run(sweep, again, on_step=on_step) == 0
     continued = capsys.readouterr().out
     assert agents_in(continued) == agents_in(out)
-    assert len(calls) == 1
-    calls.clear()
-    assert commands.run(sweep, again[:2]) == 0
+    assert commands.run(sweep, again[:2], on_step=on_step) == 0
     assert "3 agents, 0 of them trained now;" in capsys.readouterr().out
-    assert calls == []
+    assert blocks == [[9]]
 
 
 def test_a_continued_sweep_keeps_its_settings(capsys):

@@ -1,8 +1,6 @@
 """The command `train`: its output, its files, and how a run can end."""
 
 import contextlib
-import dataclasses
-import errno
 import inspect
 import io
 import json
@@ -22,16 +20,14 @@ import tiny
 from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.files import checkpoint, json_records, run_folder
-from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed, interrupts
-from jax_ttt.runtime.atomic_files import WriteError
-from jax_ttt.training import chunks, loop, run_state
+from jax_ttt.training import chunks, loop
 
 train = commands.module_of("train")
 
@@ -66,17 +62,17 @@ CONNECT_4X4 = [
 ]
 
 
-def call(*words):
+def call(*words, **options):
     """Run the command; return the exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = commands.run(train, list(map(str, words)))
+        code = commands.run(train, list(map(str, words)), **options)
     return code, out.getvalue(), err.getvalue()
 
 
-def run(path, *flags):
+def run(path, *flags, **options):
     """Train a tiny run in `path`; return the exit code, stdout and stderr."""
-    return call(*tiny.joined([*TINY, "--run-dir", str(path)], flags))
+    return call(*tiny.joined([*TINY, "--run-dir", str(path)], flags), **options)
 
 
 def rows(path):
@@ -230,49 +226,29 @@ def test_divergence_ends_the_run_and_saves_no_agent(tmp_path):
     assert [row["update"] for row in rows(path)] == [0]
 
 
-@pytest.fixture
-def prove(monkeypatch):
-    """Return a function: evaluations of these numbers are proofs, from 1 on."""
-    real, results = training_evaluation.grade_evaluation, []
-
-    def proven_at(*numbers):
-        def grade_of(config, result):
-            results.append(result)
-            grade = real(config, result)
-            beaten = len(results) not in numbers
-            seats = {
-                seat: dataclasses.replace(searched, beaten=beaten)
-                for seat, searched in grade.followed.items()
-            }
-            return dataclasses.replace(grade, **seats)
-
-        results.clear()
-        monkeypatch.setattr(training_evaluation, "grade_evaluation", grade_of)
-
-    return proven_at
+UNTIL_PROVEN = ("--preset", "table", "--until-proven", "--run-dir")
 
 
-def test_until_proven_stops_at_the_first_proof(prove, tmp_path):
-    prove(2)
+@pytest.mark.usefixtures("optimized")
+def test_until_proven_stops_at_the_first_proof(tmp_path):
     path = tmp_path / "run"
-    code, out, _ = run(path, "--until-proven")
+    code, out, _ = call(*UNTIL_PROVEN, path)
     assert code == 0
-    assert updates_in_table(out) == ["0", "2"]
-    assert "stopped at update 2, at the first proof, as --until-proven asks" in out
-    assert saved_agents.load_agent(path).num_updates == 2
-    prove(2)
-    code, out, _ = run(tmp_path / "other")
-    assert code == 0
-    assert updates_in_table(out) == ["0", "2", "4"]
+    update = saved_agents.load_agent(path).num_updates
+    assert update < PRESETS["table"].run.num_updates
+    assert f"stopped at update {update}, at the first proof, as --until-proven" in out
+    grades = [row["grade"] for row in rows(path) if row["event"] == "evaluation"]
+    beaten = [any(grade[seat]["beaten"] for seat in SEATS) for grade in grades]
+    assert beaten == [True] * (len(grades) - 1) + [False]
 
 
+@pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize(
-    ("flags", "stopped"), [((), "end"), (("--until-proven",), "proven")]
+    ("flags", "stopped"), [((*TINY, "--run-dir"), "end"), (UNTIL_PROVEN, "proven")]
 )
-def test_an_ended_run_prints_its_result_again(flags, stopped, prove, tmp_path):
-    prove(1, 2, 3)
+def test_an_ended_run_prints_its_result_again(flags, stopped, tmp_path):
     path = tmp_path / "run"
-    code, out, err = run(path, "--json", *flags)
+    code, out, err = call("--json", *flags, path)
     assert (code, err) == (0, "")
     result = json.loads(out)
     assert result["stopped"] == stopped
@@ -287,17 +263,14 @@ def test_an_ended_run_prints_its_result_again(flags, stopped, prove, tmp_path):
     assert "agent.safetensors" in err
 
 
-def send_after_each_chunk(monkeypatch, *numbers):
-    """Send these signals to the process after each chunk of training."""
-    real = run_state.after_chunk
+def send(*numbers):
+    """Return what sends these signals to the process after each chunk of training."""
 
-    def after_chunk(*args):
-        result = real(*args)
-        for number in numbers:
+    def on_step(step):
+        for number in numbers if step.evaluation is None else ():
             signal.raise_signal(number)
-        return result
 
-    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
+    return on_step
 
 
 @pytest.mark.fault
@@ -305,11 +278,10 @@ def send_after_each_chunk(monkeypatch, *numbers):
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
 )
-def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path, monkeypatch):
-    send_after_each_chunk(monkeypatch, number)
+def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path):
     before = signal.getsignal(number)
     path = tmp_path / "run"
-    exit_code, out, err = run(path)
+    exit_code, out, err = run(path, on_step=send(number))
     assert exit_code == code
     command = f"python -m jax_ttt.train --resume {path}"
     assert err == (
@@ -350,10 +322,9 @@ def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch)
 @pytest.mark.fault
 def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(interrupts, "SAME_REQUEST", -1)  # they are two requests
-    send_after_each_chunk(monkeypatch, signal.SIGINT, signal.SIGINT)
     before = signal.getsignal(signal.SIGINT)
     path = tmp_path / "run"
-    code, _, err = run(path)
+    code, _, err = run(path, on_step=send(signal.SIGINT, signal.SIGINT))
     assert (code, err) == (130, "error: interrupted twice: ended at once\n")
     assert file_names(path) == FILES - AT_END
     assert signal.getsignal(signal.SIGINT) is before
@@ -387,33 +358,30 @@ def test_another_process_writes_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.fault
 @pytest.mark.parametrize("number", [1, 2, 5])
-def test_a_row_for_which_there_is_no_space_costs_no_agent(
-    number, tmp_path, monkeypatch
-):
+def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
     """The first row is that of the untrained agent; chunks and evaluations follow."""
-    written, write_row = [], RunWriter.write_row
+    metrics, updates = tmp_path / "metrics.jsonl", []
 
-    def full(writer, row):
-        written.append(row)
-        if len(written) == number:
-            raise WriteError(errno.ENOSPC, "No space left on device", "metrics.jsonl")
-        write_row(writer, row)
+    def fill(step):
+        updates.append(step.update)
+        if len(updates) == number:
+            metrics.unlink(missing_ok=True)
+            metrics.symlink_to("/dev/full")
 
-    monkeypatch.setattr(RunWriter, "write_row", full)
-    code, _, err = run(tmp_path, "--quiet")
-    message = "error: cannot write metrics.jsonl: No space left on device\n"
+    code, _, err = run(tmp_path, "--quiet", on_step=fill)
+    message = f"error: cannot write {metrics}: No space left on device\n"
     assert (code, err) == (1, message)
-    assert saved_agents.load_agent(tmp_path).num_updates == written[-1].update
+    assert saved_agents.load_agent(tmp_path).num_updates == updates[-1]
 
 
 @pytest.mark.fault
-def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path, monkeypatch):
-    def full(self):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(RunWriter, "write_times", full)
-    code, _, err = run(tmp_path, "--quiet")
-    assert (code, err) == (0, "warning: [Errno 28] No space left on device\n")
+def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path):
+    times = tmp_path / "times.json"  # a folder has its name
+    code, _, err = run(
+        tmp_path, "--quiet", on_step=lambda step: times.mkdir(exist_ok=True)
+    )
+    assert (code, err.count("\n")) == (0, 1)
+    assert re.match(rf"warning: .*{times}", err)
 
 
 def test_each_evaluation_and_seed_plays_its_own_games():
@@ -511,20 +479,15 @@ def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
 
 @pytest.mark.slow
 def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(
-    rounds, tmp_path, monkeypatch
+    rounds, tmp_path
 ):
-    path, searches = tmp_path / "run", []
-    real = counterexamples.search_agent
+    path = tmp_path / "run"
 
-    def interrupted(*args, **options):
-        searches.append(1)
-        if len(searches) == 3:
+    def before_the_search(step):
+        if step.update == 4 and step.evaluation is None:
             signal.raise_signal(signal.SIGINT)
-        return real(*args, **options)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(counterexamples, "search_agent", interrupted)
-        code, _, err = call(*CONNECT_4X4, "--run-dir", path)
+    code, _, err = call(*CONNECT_4X4, "--run-dir", path, on_step=before_the_search)
     assert code == 130
     assert "interrupted at update 4" in err
     assert "first" not in rows(path)[-1]["grade"]
@@ -546,15 +509,8 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     assert json_records.to_dict(grade) == rows(path)[-1]["grade"]
     assert [seat.complete for seat in grade.searched.values()] == [True, True]
 
-    real = counterexamples.prove_within
-
-    def no_time(*args, **options):
-        call = inspect.signature(real).bind(*args, **options)
-        assert call.arguments["seconds"] == 30
-        call.arguments["seconds"] = 0.0
-        return real(*call.args, **call.kwargs)
-
-    monkeypatch.setattr(counterexamples, "prove_within", no_time)
+    assert train.PROOF_SECONDS == 30
+    monkeypatch.setattr(train, "PROOF_SECONDS", 0.0)
     code, out, _ = call(*without_rounds, "--run-dir", tmp_path / "short")
     assert code == 0
     assert "not decided: searched up to move 0 as X" in out

@@ -17,13 +17,13 @@ from jax_ttt import cli
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers, WeightsAndBiases
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.training import run_state
 
 train = commands.module_of("train")
 
 
-def run(path, flags):
-    return commands.run(train, [*tiny.flags(), "--run-dir", str(path), *flags.split()])
+def run(path, flags, **options):
+    words = [*tiny.flags(), "--run-dir", str(path), *flags.split()]
+    return commands.run(train, words, **options)
 
 
 def rows(path):
@@ -218,15 +218,13 @@ def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, FloatingPointError])
-def test_loggers_are_closed_however_a_run_ends(
-    end, wandb, tmp_path, monkeypatch, capsys
-):
-    def broken(*args):
-        raise end
+def test_loggers_are_closed_however_a_run_ends(end, wandb, tmp_path):
+    def broken(step):
+        if step.evaluation is None:
+            raise end
 
-    monkeypatch.setattr(run_state, "after_chunk", broken)
     fake = wandb()
-    assert run(tmp_path, "--tensorboard --wandb") != 0
+    assert run(tmp_path, "--tensorboard --wandb", on_step=broken) != 0
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]
     ((_, scalars),) = events(tmp_path)
     assert {step for step, _, _ in scalars} == {0}

@@ -29,6 +29,15 @@ def test_a_change_that_may_change_the_bits_is_named(name, value, text):
     assert first.startswith(text)
 
 
+def test_another_version_of_a_library_is_named():
+    saved = reproducibility.describe_environment()
+    versions = saved["versions"]
+    assert isinstance(versions, dict)
+    earlier = saved | {"versions": versions | {"jax": "0.0.1"}}
+    (text,) = reproducibility.environment_differences(earlier)
+    assert text.startswith("jax: 0.0.1 -> ")
+
+
 def test_the_cores_count_only_if_they_decide_the_threads(monkeypatch):
     monkeypatch.setenv("NPROC", "1")
     saved = with_device(cpu_count=99) | {"python": "4"}

@@ -1,7 +1,6 @@
 """A run that was interrupted continues as if nothing had happened."""
 
 import contextlib
-import dataclasses
 import io
 import json
 import os
@@ -9,19 +8,19 @@ import shutil
 import signal
 
 import commands
-import made
+import jax
 import numpy as np
 import pytest
 import tiny
 from same_runs import assert_same_run, rows
 
 from jax_ttt.config.errors import UsageError
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.grading import training_evaluation
 from jax_ttt.runtime.time_spans import TimeSpans
-from jax_ttt.training import chunks, loop, reproducibility, run_state
+from jax_ttt.training import chunks, loop
 
 train = commands.module_of("train")
 
@@ -34,8 +33,6 @@ VARIANTS = {
     "counterexamples": "--preset plain --env-id connect_4x4 --start-share 0.5",
 }
 SLOW = ("table", "mcts", "counterexamples")
-CHUNK, EVALUATION = (run_state, "after_chunk"), (loop, "grade_on_devices")
-"""The functions of the loop that make its two kinds of steps."""
 
 
 def flags_of(variant):
@@ -60,11 +57,11 @@ def latest(path):
     return checkpoint.newest_checkpoint(RunFolder(path))
 
 
-def command(*flags):
+def command(*flags, **options):
     """Run `train`; return the exit code, stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = commands.run(train, [str(flag) for flag in flags])
+        code = commands.run(train, [str(flag) for flag in flags], **options)
     return code, out.getvalue(), err.getvalue()
 
 
@@ -83,31 +80,23 @@ def kill():
     raise Killed
 
 
-@contextlib.contextmanager
-def before_step(number, stop, functions=(CHUNK,)):
-    """Call `stop` before the step of this number, which one of `functions` makes."""
-    counts = []
+def before_step(number, stop):
+    """Return what calls `stop` before the step of this number is written."""
+    steps = []
 
-    def counted(real):
-        def call(*args):
-            counts.append(1)
-            if len(counts) == number:
-                stop()
-            return real(*args)
+    def on_step(step):
+        steps.append(step)
+        if len(steps) == number:
+            stop()
 
-        return call
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module, name in functions:
-            patch.setattr(module, name, counted(getattr(module, name)))
-        yield
+    return on_step
 
 
 def run_and_kill(path, number, *flags):
     """Run until the step of this number begins; steps are chunks and evaluations."""
     flags = (*flags, "--checkpoint-every", "1e-9", "--run-dir", path)
-    with before_step(number, kill, (CHUNK, EVALUATION)), pytest.raises(Killed):
-        command(*flags)
+    with pytest.raises(Killed):
+        command(*flags, on_step=before_step(number, kill))
 
 
 @pytest.fixture(scope="module")
@@ -144,10 +133,11 @@ def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path):
 def test_an_interruption_leaves_no_trace(whole, tmp_path):
     """The evaluation that it adds to the schedule is removed too."""
     flags = [*TINY, "--checkpoint-every", "0", "--run-dir"]
-    for chunk, code in ((1, 128 + signal.SIGTERM), (2, 0)):
-        path = tmp_path / f"run{chunk}"
-        with before_step(chunk, lambda: signal.raise_signal(signal.SIGTERM)):
-            done = command(*flags, path)
+    # Before the first chunk, which an evaluation precedes, and before the second.
+    for number, code in ((2, 128 + signal.SIGTERM), (4, 0)):
+        path = tmp_path / f"run{number}"
+        terminate = before_step(number, lambda: signal.raise_signal(signal.SIGTERM))
+        done = command(*flags, path, on_step=terminate)
         assert done[0] == code
         if code:
             assert f"to continue: python -m jax_ttt.train --resume {path}" in done[2]
@@ -163,8 +153,8 @@ def test_the_evaluation_of_an_interruption_is_removed(tmp_path):
     flags = tiny.joined(TINY, changes)
     assert command(*flags, tmp_path / "whole")[0] == 0
     path = tmp_path / "run"
-    with before_step(1, lambda: signal.raise_signal(signal.SIGINT)):
-        assert command(*flags, path)[0] == 130
+    interrupt = before_step(2, lambda: signal.raise_signal(signal.SIGINT))
+    assert command(*flags, path, on_step=interrupt)[0] == 130
     assert updates_of(path) == [0, 50, 50]
     resume(path)
     assert updates_of(path) == [0, 50, 100, 110, 110, 120, 120]
@@ -213,8 +203,8 @@ def test_a_run_that_has_ended_names_the_way_to_go_on(whole):
 @pytest.mark.slow
 def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path):
     path = shutil.copytree(whole("default"), tmp_path / "run")
-    with before_step(1, kill), pytest.raises(Killed):
-        command("--resume", path, "--num-updates", 6)
+    with pytest.raises(Killed):
+        command("--resume", path, "--num-updates", 6, on_step=before_step(1, kill))
     assert latest(path).checkpoint.plan.config.run.num_updates == 6
     assert resume(path) == ""
     assert updates_of(path) == [0, 2, 2, 4, 4, 6, 6]
@@ -286,21 +276,16 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
 
 
 @pytest.mark.fault
-def test_other_threads_or_versions_are_a_warning(killed, monkeypatch):
-    changed = json.loads(json.dumps(reproducibility.describe_environment()))
-    changed["device"]["NPROC"] = "77"
-    changed["versions"]["jax"] = "0.0.1"
-    monkeypatch.setattr(reproducibility, "describe_environment", lambda: changed)
+def test_another_number_of_threads_is_a_warning(killed, monkeypatch):
+    monkeypatch.setenv("NPROC", "77")
     err = resume(killed)
-    assert err.startswith("warning: jax: ")
-    assert " -> 0.0.1; threads: " in err
+    assert err.startswith("warning: threads: ")
     assert " -> 77: numbers may be rounded differently" in err
 
 
-def test_other_random_numbers_are_refused(killed, monkeypatch):
-    changed = reproducibility.describe_environment() | {"random_numbers": "rbg"}
-    monkeypatch.setattr(reproducibility, "describe_environment", lambda: changed)
-    code, _, err = command("--resume", killed)
+def test_other_random_numbers_are_refused(killed):
+    with jax.default_prng_impl("rbg"):
+        code, _, err = command("--resume", killed)
     assert code == 2
     assert "random numbers of threefry2x32, but those here are of rbg" in err
 
@@ -334,26 +319,23 @@ def test_tensorboard_has_each_row_once(tmp_path):
     assert len(list((path / "tensorboard").iterdir())) == 2
 
 
-def test_a_run_until_a_proof_continues_as_one(tmp_path, monkeypatch):
-    real = training_evaluation.grade_evaluation
-
-    def prove(config, result):
-        proof = made.exact((0.5,), (0.5,), unbeatable=True)
-        grade = real(config, result)
-        return dataclasses.replace(grade, first=proof.first, second=proof.second)
-
-    path = tmp_path / "run"
-    run_and_kill(path, 3, *TINY, "--until-proven")
-    with monkeypatch.context() as patch:
-        patch.setattr(training_evaluation, "grade_evaluation", prove)
-        resume(path)
-    assert updates_of(path) == [0, 2, 2]
+@pytest.mark.usefixtures("optimized")
+def test_a_run_until_a_proof_continues_as_one(tmp_path):
+    flags = ["--preset", "table", "--until-proven"]
+    whole, path = tmp_path / "whole", tmp_path / "run"
+    assert command(*flags, "--run-dir", whole)[0] == 0
+    run_and_kill(path, 5, *flags)
+    resume(path)
+    assert rows(path) == rows(whole)
+    update, planned = updates_of(path)[-1], PRESETS["table"].run.num_updates
+    assert update < planned
     code, out, _ = command("--resume", path)
     assert code == 0
-    assert "ended at update 2, at the first proof, as --until-proven asked" in out
-    assert out.endswith(f"--resume {path} --num-updates 4\n")
-    resume(path, "--num-updates", 4)
-    assert updates_of(path) == [0, 2, 2, 4, 4]
+    assert f"ended at update {update}, at the first proof, as --until-proven" in out
+    assert out.endswith(f"--resume {path} --num-updates {planned}\n")
+    resume(path, "--num-updates", planned)
+    assert rows(path)[: len(rows(whole))] == rows(whole)
+    assert updates_of(path)[-1] == planned
 
 
 def test_the_state_is_checked_against_the_settings(killed):

@@ -78,6 +78,7 @@ def test_nothing_moves_and_every_state_fits_the_screen_and_is_accessible(
         if with_axe:
             page.check_with_axe(state)
 
+    page.search_for(0.1)  # what the values are does not matter
     show_values(page)
     for env_id in GAMES:
         page.game(env_id)

@@ -217,21 +217,20 @@ def test_a_training_pauses_goes_on_is_deleted_and_is_repeated_by_its_seed(
     page.agree("Delete the training")
     expect(training(page)).to_contain_text("Not started")
     # A seed repeats a training, and sliders stay as they are.
+    page.radio("Table")
+    slider.press("PageDown")
     contents = []
-    for keys in ((), (), ("PageDown", "PageDown")):
-        page.radio("Table")
-        for key in keys:
-            slider.press(key)
+    for _ in range(2):
         start(page, seed=7)
         finished(page)
         content, made = agent()
         contents.append(content)
         assert made.seed == 7
-    assert contents[0] == contents[1] != contents[2]
-    assert made.config.target.gamma == pytest.approx(0.9, abs=0.02)
-    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^0\.9"))
+    assert contents[0] == contents[1]
+    assert made.config.target.gamma == pytest.approx(float(moved), abs=0.001)
+    expect(slider).to_have_attribute("aria-valuetext", moved)
     # Again is one click: another seed, the same sliders.
     page.get_by_label("Seed", exact=True).fill("")
     page.button("Again").click()
     expect(training(page)).to_contain_text(re.compile(r"seed (?!7\b)\d"))
-    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^0\.9"))
+    expect(slider).to_have_attribute("aria-valuetext", moved)

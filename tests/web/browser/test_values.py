@@ -73,6 +73,7 @@ THREATS = [0, 6, 0, 6, 0, 6]
 
 def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
     page.search_for(60)
+    page.show("Mark mistakes", is_shown=False)  # else all moves of a line are searched
     words = {1: "win", 0: "draw", -1: "loss"}
     reasons = {1: "wins in", 0: "draws", -1: "holds out longest"}
     results = set()
