@@ -1,7 +1,8 @@
 """Every way to ask how strong an agent is gives the same answer.
 
 The commands, the functions and the agent's file, which the page reads, are asked about
-a proven agent, about one that can be beaten, and about the shipped one of 5 x 4 cells.
+a proven agent of tic-tac-toe, about one of 4 x 4 cells that can be beaten, and about the
+shipped one of 5 x 4 cells.
 """
 
 import json
@@ -21,8 +22,7 @@ from jax_ttt.text import grade_text
 train = commands.module_of("train")
 
 TRAINED = {
-    # Proven after some rounds.
-    "proven": "--preset connect-4x4 --num-updates 20000 --until-proven",
+    "proven": "--preset table --until-proven",
     "beatable": "--preset connect-4x4 --num-updates 40 --eval-every 20 --hidden-size 8",
 }
 
