@@ -34,7 +34,7 @@ ENV = "connect_4x4"
 def test_the_counts_of_a_known_player(
     env_id, seat, num_positions, losing_ends, shortest
 ):
-    """Counted elsewhere too, with bitboards. Six columns need the second word of a key."""
+    """Counted elsewhere too, with bitboards. Six columns need both words of a key."""
     search = reached(env_id, RULE, seat, batch=2**13)
     assert (search.num_positions, search.ends.lost.moves) == (
         num_positions,
