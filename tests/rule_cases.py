@@ -93,7 +93,7 @@ CORRECTED = ("tic_tac_toe", "connect_4x4")
 """Games with an agent that was corrected until it was proven, and its name."""
 GRADED = ("network", "table", "connect-5x4", *CORRECTED, "network 2", NEARLY)
 """Agents whose lines are all followed; the last two can be beaten."""
-DEPTHS = {"network": 3, "connect-5x4": 4, "connect-7x6": 3}
+DEPTHS = {"network": 3, "connect-5x4": 3, "connect-7x6": 2}
 """How far the shipped networks look ahead."""
 STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
 """Stones on the boards whose exact values are searched here."""
@@ -335,17 +335,17 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
         scale = float(fields.get("scale", 0.5))
         other = ("scale", "integers", "corrected")
         settings = {name: value for name, value in fields.items() if name not in other}
-        agent = tiny.untrained(Config.of(**settings))
+        config = Config.of(**settings)
+        network = network_player.network_from(config.architecture)
+        shapes = network_player.param_shapes(network)
         rng = np.random.default_rng(number)
         params = jax.tree.map(
-            lambda x, rng=rng, scale=scale: jnp.asarray(
-                rng.normal(0, scale, x.shape), jnp.float32
-            ),
-            agent.params,
+            lambda x, rng=rng, scale=scale: rng.normal(0, scale, x.shape).astype("f4"),
+            shapes,
         )
         if fields.get("integers"):
-            params = random_integers(agent.params, rng)
-        agent = tiny.ungraded(agent.config, params)
+            params = random_integers(shapes, rng)
+        agent = tiny.ungraded(config, params)
         if fields.get("corrected"):
             corrections = random_corrections(agent, rng)
             agent = dataclasses.replace(agent, corrections=corrections)
@@ -355,7 +355,7 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
     return paths
 
 
-def random_integers(float_params, rng: np.random.Generator):
+def random_integers(float_shapes, rng: np.random.Generator):
     """Return random weights for a network of integers.
 
     The scales are powers of 2, so that many numbers between two layers are halves.
@@ -363,11 +363,11 @@ def random_integers(float_params, rng: np.random.Generator):
 
     def weights(leaf):
         if leaf.dtype == np.float32:
-            return jnp.asarray(2.0 ** rng.integers(-6, -1, leaf.shape), jnp.float32)
+            return np.asarray(2.0 ** rng.integers(-6, -1, leaf.shape), np.float32)
         highest = {np.dtype(np.int8): 20, np.dtype(np.int16): 2000}.get(leaf.dtype, 50)
-        return jnp.asarray(rng.integers(-highest, highest + 1, leaf.shape), leaf.dtype)
+        return rng.integers(-highest, highest + 1, leaf.shape).astype(leaf.dtype)
 
-    params = jax.tree.map(weights, integer_network.integer_shapes(float_params))
+    params = jax.tree.map(weights, integer_network.integer_shapes(float_shapes))
     integer_network.check_integers(params)
     return params
 

@@ -1,8 +1,8 @@
 """Every way to ask how strong an agent is gives the same answer.
 
 The commands, the functions and the agent's file, which the page reads, are asked about
-a proven agent of tic-tac-toe, one of 4 x 4 cells that can be beaten, and the shipped one
-of 5 x 4 cells.
+an agent of tic-tac-toe that is proven, one of 4 x 4 cells that can be beaten, and the
+shipped one of 5 x 4 cells.
 """
 
 import json
