@@ -31,8 +31,12 @@ SHORT = {
     "arena": {"--games": "4"},
     "evaluate": {"--games": "8", "--max-positions": "2000"},
 }
-SMALLER = {"connect-7x6-large": "connect-4x4", "win": "not-lose"}
-"""Words that take minutes on 7 x 6, and what runs in their place on 4 x 4."""
+SMALLER = {
+    "connect-7x6-large": "connect-4x4",
+    "win": "not-lose",
+    "lookahead:3:runs/seven": "lookahead:1:runs/seven",
+}
+"""Words that take minutes on 7 x 6, and what runs in their place."""
 GAMES = {"seven": "connect_7x6", "small": "connect_4x4"}
 """The games of the pages' runs, but for tic-tac-toe."""
 
