@@ -357,5 +357,5 @@ def test_a_trained_agent_is_proven_by_both(capsys):
     """The win rates can't be higher than 95.560 %."""
     assert one_file_tool.main(["--num-seeds", "1", "--first-seed", "1001"]) == 0
     output = capsys.readouterr().out
-    assert "Proven by both programs: 1 of 1 agent." in output
+    assert "Proven by both programs: 1 of 1 agents." in output
     assert set(re.findall(r"^\| (\d+\.\d+) ", output, re.M)) <= {"95.560", "95.299"}
