@@ -91,10 +91,10 @@ NEARLY = "nearly unbeatable"
 """The name of an agent that loses one line of play and its mirror image, no other."""
 CORRECTED = ("tic_tac_toe", "connect_4x4")
 """Games with an agent that was corrected until it was proven, and its name."""
-GRADED = ("network", "table", "connect-5x4", *CORRECTED, "network 2", NEARLY)
+GRADED = ("network", "table", *CORRECTED, "network 2", NEARLY)
 """Agents whose lines are all followed; the last two can be beaten."""
-DEPTHS = {"network": 3, "connect-5x4": 3, "connect-7x6": 2}
-"""How far the shipped networks look ahead."""
+DEPTHS = {"network": 3, "connect-5x4": 3}
+"""How far shipped networks look ahead."""
 STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
 """Stones on the boards whose exact values are searched here."""
 IMPOSSIBLE = (
