@@ -36,7 +36,7 @@ def answer(grade):
     seats = [grade.followed[seat] for seat in SEATS]
     return {
         "unbeatable": grade.unbeatable,
-        "wins": [round(seat.win_rate, 9) for seat in seats],
+        "wins": [round(seat.win_rate, 6) for seat in seats],
         "losing_ends": [seat.losing_ends for seat in seats],
         "positions": [seat.num_positions for seat in seats],
         "shortest": grade.shortest_loss and len(grade.shortest_loss[1]),
