@@ -149,11 +149,14 @@ def first_legal(key, env_state):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("env_id", "preset"), [("nim", "default"), ("nim_misere", "table")]
+    ("env_id", "settings"),
+    [
+        ("nim", {"preset": "default", "tremble": 0.2}),
+        ("nim_misere", {"preset": "table"}),
+    ],
 )
-def test_a_table_and_a_network_learn_these_games(env_id, preset):
-    tremble = 0.2 if preset == "default" else None
-    run = jax_ttt.train(env_id=env_id, seed=1, preset=preset, tremble=tremble)
+def test_a_table_and_a_network_learn_these_games(env_id, settings):
+    run = jax_ttt.train(env_id=env_id, seed=1, **settings)
     grade = jax_ttt.grade(run.agent)
     first, second = grade.seat("first"), grade.seat("second")
     assert first is not None
