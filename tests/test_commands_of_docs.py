@@ -31,8 +31,14 @@ SHORT = {
     "arena": {"--games": "4"},
     "evaluate": {"--games": "8", "--max-positions": "2000"},
 }
-SMALLER = {"connect-7x6-large": "connect-4x4", "win": "not-lose"}
-"""Words that take minutes on 7 x 6, and what runs in their place on 4 x 4."""
+SMALLER = {
+    "connect-7x6-large": "connect-4x4",
+    "win": "not-lose",
+    "lookahead:3:runs/seven": "lookahead:1:runs/seven",
+    "shipped:connect-7x6": "shipped:connect-5x4",
+    "tictac-q": "table",
+}
+"""Words that take minutes or a program of their own, and what runs in their place."""
 GAMES = {"seven": "connect_7x6", "small": "connect_4x4"}
 """The games of the pages' runs, but for tic-tac-toe."""
 
@@ -58,7 +64,7 @@ def shortened(command, words):
     for flag, value in flags.items():
         if flag in words:
             words[words.index(flag) + 1] = value
-        elif command != "evaluate" or {"runs/small", "shipped:connect-7x6"} & {*words}:
+        elif command != "evaluate" or {"runs/small", "shipped:connect-5x4"} & {*words}:
             words += [flag, value]
     if command == "train" and "--no-prove" not in words:
         words.append("--no-prove")

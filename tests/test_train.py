@@ -409,8 +409,8 @@ def test_each_evaluation_and_seed_plays_its_own_games():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("promoted_ranks")
-@pytest.mark.parametrize("env_id", ["connect_four", "gardner_chess", "go_9x9"])
-def test_larger_games_train_by_the_same_code_and_prove_nothing(env_id, tmp_path):
+def test_a_larger_game_trains_by_the_same_code_and_proves_nothing(tmp_path):
+    env_id = "go_9x9"
     path = tmp_path / "run"
     flags = "--num-envs 4 --num-updates 2 --eval-games 4 --eval-every 2 --no-prove"
     code, out, err = run(path, "--env-id", env_id, *flags.split())
@@ -515,20 +515,6 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     assert code == 0
     assert "not decided: searched up to move 0 as X" in out
     assert "so the win rate is 0.0000% to 100.0000%" in " ".join(out.split())
-
-
-@pytest.mark.slow
-def test_the_default_preset_ends_in_a_proof(tmp_path):
-    code, out, _ = call("--seed", 0, "--run-dir", tmp_path / "run", "--json")
-    assert code == 0
-    result = json.loads(out)
-    assert result["grade"]["unbeatable"]
-    wins = [result["grade"][seat]["win_rate"] for seat in ("first", "second")]
-    assert sum(wins) / 2 >= 0.9529
-    assert result["verdict"] == (
-        "unbeatable: no line of play by any opponent wins against it, "
-        "as X or as O (5,478 positions)"
-    )
 
 
 @pytest.mark.slow

@@ -309,15 +309,14 @@ def random_policy(tree, rng, allowed=None):
     return weights / np.where(highest == 0, 1, weights.sum(axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
-def test_both_proofs_agree_on_random_policies(count, host_tree, q_star, verdict):
+def test_both_proofs_agree_on_random_policies(host_tree, q_star, verdict):
     """Some play any moves, others only the best ones except in a few positions."""
     legal = host_tree.legal_action_mask
     values = np.where(legal, q_star, -2)
     best = legal & (values == values.max(axis=1, keepdims=True))
     rng = np.random.default_rng(3)
     beaten = []
-    for number in range(count):
+    for number in range(40):
         share = (0, 0.003, 0.03, 1)[number % 4]
         is_any = rng.random((len(best), 1)) < share
         allowed = np.where(is_any, legal, best)
@@ -343,20 +342,20 @@ def test_both_proofs_agree_on_agents_broken_in_one_position(
     reached = proof.own_decisions(host_tree, trained_policy, "first")
     reached |= proof.own_decisions(host_tree, trained_policy, "second")
     others = host_tree.legal_action_mask & (trained_policy == 0) & reached[:, None]
-    changes = np.random.default_rng(4).permutation(np.argwhere(others))[:200]
-    assert len(changes) == 200
+    changes = np.random.default_rng(4).permutation(np.argwhere(others))[:60]
+    assert len(changes) == 60
     beaten = 0
     for position, action in changes:
         probs = trained_policy.copy()
         probs[position] = np.eye(9)[action]
         beaten += any(verdict(probs))
-    assert 0 < beaten < 200
+    assert 0 < beaten < 60
 
 
 @pytest.mark.slow
-def test_trained_agents_are_proven_by_both(capsys):
-    """The agents' win rates can't be higher than 95.560 %."""
-    assert one_file_tool.main(["--num-seeds", "2", "--first-seed", "1001"]) == 0
+def test_a_trained_agent_is_proven_by_both(capsys):
+    """The win rates can't be higher than 95.560 %."""
+    assert one_file_tool.main(["--num-seeds", "1", "--first-seed", "1001"]) == 0
     output = capsys.readouterr().out
-    assert "Proven by both programs: 2 of 2 agents." in output
+    assert "Proven by both programs: 1 of 1 agents." in output
     assert set(re.findall(r"^\| (\d+\.\d+) ", output, re.M)) <= {"95.560", "95.299"}

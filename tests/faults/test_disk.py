@@ -56,13 +56,12 @@ def small_disk(mount):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kib", [0, 12])
-def test_a_full_disk_harms_no_earlier_file(kib, small_disk, trained, shell, tmp_path):
+def test_a_full_disk_harms_no_earlier_file(small_disk, trained, shell, tmp_path):
     """The run goes on once there is room again."""
     done = shell(
         f"""{small_disk}
         cp -r {trained} run
-        fill {kib}
+        fill 12
         jax_ttt {MORE} run >/dev/null
         echo "ended with $?"
         cp -r run {tmp_path}/after
@@ -82,14 +81,8 @@ def test_a_full_disk_harms_no_earlier_file(kib, small_disk, trained, shell, tmp_
 def test_a_sweep_on_a_full_disk_keeps_its_agents(
     small_disk, shell, tmp_path, monkeypatch
 ):
-    """Without any room it is refused, or fails before its first agent."""
     done = shell(
         f"""{small_disk}
-        fill 0
-        jax_ttt {SWEEP} 20 >/dev/null
-        echo "ended with $?"
-        cat runs/*.jsonl
-        rm -r filler runs
         fill 8
         jax_ttt {SWEEP} 20 >/dev/null
         echo "ended with $?"
@@ -97,8 +90,8 @@ def test_a_sweep_on_a_full_disk_keeps_its_agents(
         """,
         *MOUNTING,
     )
-    assert done.out in ("ended with 2\nended with 1\n", "ended with 1\n" * 2), done
-    assert done.err.count("No space left on device") >= 2
+    assert done.out == "ended with 1\n", done
+    assert "No space left on device" in done.err
     (path,) = (tmp_path / "runs").glob("*.jsonl")
     kept = path.read_bytes().count(b"}\n")
     assert 2 <= kept < 20

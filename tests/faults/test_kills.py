@@ -21,12 +21,11 @@ import jax_ttt
 pytestmark = [pytest.mark.slow, pytest.mark.fault]
 
 SMALL = "train --num-envs 8 --hidden-size 8 --eval-games 0 --precision float32 --quiet"
-LONG = f"{SMALL} --num-updates 6000 --eval-every 75 --checkpoint-every 0.02"
+LONG = f"{SMALL} --num-updates 1500 --eval-every 50 --checkpoint-every 0.02"
 SHORT = f"{SMALL} --num-updates 4 --eval-every 2 --checkpoint-every 0.000001"
 SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json"
-FEW = "--num-seeds 3 --num-updates 8"
-BLOCKS = "--num-seeds 20 --num-updates 20 --at-once 4"
-ONE_THREAD = {"NPROC": "1"}
+FEW = "--num-seeds 2 --num-updates 8"
+BLOCKS = "--num-seeds 12 --num-updates 20 --at-once 4"
 
 # Python runs a module of this name at its start. Before each event that changes the
 # current folder it copies this to the folder `COPIES`: a kill would leave the files as
@@ -130,19 +129,11 @@ def next_sweep(flags, folder):
     return f"{SWEEP} {flags}"
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """Return a function that runs a command in a folder, which it returns."""
-
-    def run(line, **changes):
-        folder = tmp_path_factory.mktemp("whole")
-        done = as_users.run(line, cwd=folder, **changes)
-        lines = done.err.splitlines()
-        assert done.code == 0
-        assert all(" agents finished, " in line for line in lines), lines
-        return folder
-
-    return run
+def finish(line, run=as_users.run_here, **options):
+    """Run a command to its end; return its stderr."""
+    done = run(line, **options)
+    assert done.code == 0, done
+    return done.err
 
 
 def kill_later(process, moment, file):
@@ -165,51 +156,61 @@ def kill_later(process, moment, file):
     return process.returncode
 
 
-def test_a_run_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
-    """At six random moments."""
-    expected = whole(f"{LONG} --run-dir run", **ONE_THREAD) / "run"
-    draw, num_kills, run = random.Random(0), 0, tmp_path / "run"
-    while num_kills < 6:
-        process = as_users.start(next_run(LONG, run), cwd=tmp_path, **ONE_THREAD)
-        code = kill_later(process, draw.uniform(0, 0.25), lambda: run / "metrics.jsonl")
+def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path):
+    """At two random moments."""
+    expected, run = tmp_path / "whole", tmp_path / "run"
+    assert finish(f"{LONG} --run-dir {expected}") == ""
+    draw, num_kills = random.Random(0), 0
+    while num_kills < 2:
+        process = as_users.start(next_run(LONG, run), cwd=tmp_path)
+        code = kill_later(process, draw.uniform(0, 0.1), lambda: run / "metrics.jsonl")
         num_kills += code != 0
         if code == 0:  # it ended before the moment
             assert_same_run(run, expected)
             shutil.rmtree(run)
-    done = as_users.run(next_run(LONG, run), cwd=tmp_path, **ONE_THREAD)
-    assert done.code == 0, done.err
+    finish(next_run(LONG, run))
     assert_same_run(run, expected)
 
 
-def test_a_sweep_that_is_killed_again_and_again_ends_the_same(whole, tmp_path):
-    """At twenty random moments; a block that is not finished is trained again."""
-    expected = sweep_in(whole(f"{SWEEP} {BLOCKS}"))
+def test_a_sweep_that_is_killed_again_and_again_ends_the_same(tmp_path, monkeypatch):
+    """At two random moments; a block that is not finished is trained again."""
+    whole, folder = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    folder.mkdir()
+    monkeypatch.chdir(whole)
+    finish(f"{SWEEP} {BLOCKS}")
+    monkeypatch.chdir(folder)
     draw, num_kills = random.Random(0), 0
-    while num_kills < 20:
-        process = as_users.start(next_sweep(BLOCKS, tmp_path), cwd=tmp_path)
-        code = kill_later(process, draw.uniform(0, 0.1), lambda: sweep_in(tmp_path))
+    while num_kills < 2:
+        process = as_users.start(next_sweep(BLOCKS, folder), cwd=folder)
+        code = kill_later(process, draw.uniform(0, 0.05), lambda: sweep_in(folder))
         num_kills += code != 0
         if code == 0:
-            assert_same_sweep(tmp_path, expected)
-            shutil.rmtree(tmp_path / "runs")
-    done = as_users.run(next_sweep(BLOCKS, tmp_path), cwd=tmp_path)
-    assert done.code == 0, done.err
-    assert_same_sweep(tmp_path, expected)
+            assert_same_sweep(folder, sweep_in(whole))
+            shutil.rmtree(folder / "runs")
+    finish(next_sweep(BLOCKS, folder))
+    assert_same_sweep(folder, sweep_in(whole))
 
 
 @pytest.fixture
-def copied(whole, tmp_path):
-    """Return a function that runs a command as `whole`.
+def copied(tmp_path):
+    """Return a function that runs a command in a folder.
 
-    Its results are the folder and the copies of it that kills would have left.
+    Its results are the folder and the copies of it that kills would have left, each
+    once.
     """
     (tmp_path / "sitecustomize.py").write_text(COPYING)
     path = os.pathsep.join([str(tmp_path), str(as_users.ROOT)])
-    copies = tmp_path / "copies"
+    copies, folder = tmp_path / "copies", tmp_path / "whole"
+    folder.mkdir()
 
     def run(line):
-        folder = whole(line, PYTHONPATH=path, COPIES=copies)
-        return folder, [copies / str(n + 1) for n in range(len(os.listdir(copies)))]
+        finish(line, as_users.run, cwd=folder, PYTHONPATH=path, COPIES=copies)
+        different = {
+            tuple(as_users.contents(copy).items()): copy
+            for copy in sorted(copies.iterdir(), key=lambda copy: int(copy.name))
+        }
+        return folder, [*different.values()]
 
     return run
 
@@ -229,20 +230,18 @@ def test_a_run_that_is_killed_before_a_write_ends_the_same(copied):
             jax_ttt.load(run)
         else:
             add_half_a_line(run / "metrics.jsonl")
-        done = as_users.run_here(next_run(SHORT, run))
-        assert done.code == 0, done
+        finish(next_run(SHORT, run))
         assert_same_run(run, folder / "run")
 
 
 def test_a_sweep_that_is_killed_before_a_write_ends_the_same(copied, monkeypatch):
     folder, copies = copied(f"{SWEEP} {FEW}")
-    assert len(copies) > 5
+    assert len(copies) > 4
     for copy in copies:
         monkeypatch.chdir(copy)
         add_half_a_line(sweep_in(copy))
         line = next_sweep(FEW, copy)
         if "resume" not in line:
             shutil.rmtree(copy / "runs", ignore_errors=True)
-        done = as_users.run_here(line)
-        assert done.code == 0, done
+        finish(line)
         assert_same_sweep(copy, sweep_in(folder))

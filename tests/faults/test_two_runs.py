@@ -90,6 +90,3 @@ def test_a_sweep_belongs_to_one_process(start, tmp_path, monkeypatch):
     assert first.poll() is None
     assert path.read_bytes().startswith(before)
     kill(first)
-    resumed = start(f"sweep --resume {path}", "runs/*.jsonl")
-    as_users.assert_refused(as_users.run_here("sweep --resume", path), path.name)
-    kill(resumed)

@@ -25,11 +25,8 @@ FAST_CASES = [
 ]
 CASES = [
     *FAST_CASES,
-    pytest.param("connect_4x4", {}, "float32", marks=slow),
     pytest.param("connect_4x4", {"canonical": False}, "float32", marks=slow),
-    pytest.param("connect_4x4", {"canonical": False}, "int8", marks=slow),
     pytest.param("connect_4x4", {"filters": 4}, "int8", marks=slow),
-    pytest.param("tic_tac_toe", {}, "int8", marks=slow),
     pytest.param("tic_tac_toe", {"canonical": False}, "float32", marks=slow),
     pytest.param("tic_tac_toe", {"two_planes": True}, "int8", marks=slow),
 ]

@@ -138,13 +138,6 @@ def test_a_search_that_has_not_begun_proves_nothing():
     assert grade.rates == ((0, 0, 1),) * 3
 
 
-@pytest.mark.slow
-def test_the_batch_fits_the_devices(grades):
-    mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
-    over_five = NamedSharding(mesh, PartitionSpec("devices"))
-    assert grade_by_seat(sharding=over_five) == grades
-
-
 def use_platform(name, monkeypatch):
     device = types.SimpleNamespace(platform=name)
     monkeypatch.setattr(search_grade.devices, "current_device", lambda: device)

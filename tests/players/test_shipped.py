@@ -74,14 +74,14 @@ def test_the_agent_of_7x6_plays_the_losing_line_in_its_file(player_of):
 
 @pytest.mark.slow
 def test_no_line_of_the_agent_of_7x6_is_lost_from_samples_of_its_levels(player_of):
-    """Of 2,000 positions of each level, no reply leads to anything but a won game."""
+    """Of 500 positions of each level, no reply leads to anything but a won game."""
     player = player_of("shipped:connect-7x6", "connect_7x6")
     searched = search_grade.searched_player(player, "first")
     levels = losing_lines.sample_levels(
         player=searched,
         level=0,
         keys=reached_positions.first_level(player.env_id).keys,
-        num_positions=2000,
+        num_positions=500,
         rng=np.random.default_rng(1),
     )
     assert len(levels) == 41

@@ -122,9 +122,6 @@ def search(agent, seat, exact, goal: Goal = "not-lose"):
 
 LATE = [
     ("tic_tac_toe", "first", 5),
-    pytest.param("tic_tac_toe", "second", 4, marks=pytest.mark.slow),
-    pytest.param("tic_tac_toe", "second", 9, marks=pytest.mark.slow),
-    pytest.param("connect_4x4", "first", 9, marks=pytest.mark.slow),
     pytest.param("connect_4x4", "second", 8, marks=pytest.mark.slow),
 ]
 

@@ -28,27 +28,20 @@ ENV = "connect_4x4"
     ("env_id", "seat", "num_positions", "losing_ends", "shortest"),
     [
         ("connect_5x4", "first", 6_178, 141, 14),
-        ("connect_5x5", "second", 55_339, 1_277, 7),
+        ("connect_6x5", "first", 197_826, 2_527, 14),
     ],
 )
 def test_the_counts_of_a_known_player(
     env_id, seat, num_positions, losing_ends, shortest
 ):
-    """Counted elsewhere too, with bitboards in NumPy."""
-    search = reached(env_id, RULE, seat)
+    """Counted elsewhere too, with bitboards. Six columns need both words of a key."""
+    search = reached(env_id, RULE, seat, batch=2**13)
     assert (search.num_positions, search.ends.lost.moves) == (
         num_positions,
         losing_ends,
     )
     assert search.is_complete
     assert len(search.losing_line or ()) == shortest
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-def test_the_counts_of_the_player_in_connect_four():
-    search = reached("connect_7x6", RULE, "first", batch=2**13)
-    assert (search.num_positions, search.ends.lost.moves) == (7_362_237, 132_937)
 
 
 def with_stone(board, column, who):
@@ -146,10 +139,9 @@ def test_a_recursive_search_finds_the_same(seat):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("seat", SEATS)
-def test_a_random_policy_has_the_results_of_the_tree(seed, seat, host_tree):
-    noise = np.random.default_rng(seed).random(host_tree.legal_action_mask.shape)
+def test_a_random_policy_has_the_results_of_the_tree(seat, host_tree):
+    noise = np.random.default_rng(0).random(host_tree.legal_action_mask.shape)
     best = np.where(host_tree.legal_action_mask, noise, -1).argmax(axis=1)
     probs = np.where(host_tree.terminal[:, None], 0.0, np.eye(9)[best])
     index = trees.position_index("tic_tac_toe")

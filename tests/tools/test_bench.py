@@ -8,6 +8,7 @@ import commands
 import pytest
 import tiny
 
+from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS
 from tools import bench
 from tools.benchmarks import growth, processes, reaching, speed, startup, updates
@@ -27,7 +28,9 @@ def test_finished_parts_are_written_after_ctrl_c(monkeypatch, tmp_path, capsys):
 
 @pytest.fixture
 def smallest(monkeypatch):
-    """Measure the smallest sizes of each part."""
+    """Measure the smallest sizes of each part, with the tests' compiled programs."""
+    set_up = cli.set_up_device
+    monkeypatch.setattr(cli, "set_up_device", lambda _: set_up(cli.MachineFlags()))
     for name in ("default", "article"):
         small = PRESETS[name].replace(num_envs=8, hidden_size=8)
         monkeypatch.setitem(PRESETS, name, small)
@@ -39,7 +42,7 @@ def smallest(monkeypatch):
     monkeypatch.setattr(speed, "NUM_ENVS", 8)
     monkeypatch.setattr(speed, "NUM_GAMES", 2**14)
     monkeypatch.setattr(updates, "NUM_PRODUCTS", 2)
-    monkeypatch.setattr(startup, "COMMANDS", {"play": startup.COMMANDS["play"]})
+    monkeypatch.setattr(startup, "COMMANDS", {})
 
     def run_module(module, args, *others, **options):
         flags = tiny.flags() if module == "jax_ttt.train" else []

@@ -120,8 +120,8 @@ def whole(tiny_run, tmp_path_factory):
 )
 @pytest.mark.fault
 def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path):
-    # After a chunk, an evaluation and, in one variant, the last chunk.
-    for number in (3, 4) if variant in SLOW else (3, 4, 5):
+    # After a chunk and, in one variant, after an evaluation and the last chunk.
+    for number in (3,) if variant in SLOW else (3, 4, 5):
         path = tmp_path / f"run{number}"
         run_and_kill(path, number, *flags_of(variant))
         assert not (path / "agent.safetensors").exists()

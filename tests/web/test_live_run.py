@@ -144,9 +144,8 @@ def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", ["table", "network"])
-def test_games_of_people_do_not_undo_a_proof(learner, host_tree):
-    config = LEARNING[learner].config
+def test_games_of_people_do_not_undo_a_proof(host_tree):
+    config = LEARNING["network"].config
     run = LiveRun(config, 1)
     rows_of(run, config)
     assert run.figures["unbeatable"] == {"x": True, "o": True}

@@ -139,7 +139,6 @@ runpy.run_module("jax_ttt.web", run_name="__main__")
     [
         ("compiling", [signal.SIGINT], 130),
         ("running", [signal.SIGINT, signal.SIGINT], 130),
-        ("running", [signal.SIGHUP], 129),
     ],
 )
 def test_a_signal_ends_it_and_keeps_the_agent_in_training(
