@@ -222,16 +222,14 @@ def random_positions(env_id: str) -> tuple[list[tuple[int, ...]], pgx.State]:
 def game_cases(env_id: str) -> list[dict]:
     """Return what is true before and after each move of random games."""
     starts, state = random_positions(env_id)
-    obs, views = state.observation, pgx_games.symmetric_views(env_id)
+    obs, views = np.asarray(state.observation), pgx_games.symmetric_views(env_id)
     assert views is not None
     least = stone_boards.least_views(stone_boards.cells(obs), views)
-    boards = stone_boards.cells(
-        np.asarray(stone_boards.to_canonical(obs, views, least))
-    )
-    places = np.asarray(stone_boards.to_canonical_actions(views, least))
+    boards = stone_boards.cells(stone_boards.to_canonical(obs, views, least))
+    places = stone_boards.to_canonical_actions(views, least)
     # The mover's stones are 1, and the first player moves at even numbers of moves.
     signs = np.array([(-1) ** len(moves) for moves in starts])
-    cells = signs[:, None] * stone_boards.cells(np.asarray(obs))
+    cells = signs[:, None] * stone_boards.cells(obs)
     cases, begin = [], 0
     for game in random_games(env_id):
         end = begin + len(game.moves) + 1

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import small_boards
@@ -122,7 +121,7 @@ def with_corrections(agent, keys, actions):
 
 
 def stones_of(keys):
-    words = jnp.asarray(position_keys.numbers_to_keys(keys))
+    words = position_keys.numbers_to_keys(keys)
     return position_keys.unpack(small_boards.ENV_ID, words)
 
 
@@ -153,9 +152,14 @@ def test_without_a_correction_it_is_shown_how_the_agent_loses(agent, check):
 def test_a_correction_to_a_losing_move_is_found(agent, check):
     """A move was corrected since the network's own move loses."""
     keys, actions = agent.corrections.keys, agent.corrections.actions
-    boards = position_keys.to_states(small_boards.ENV_ID, stones_of(keys))
     greedy = network_player.greedy_player(agent.network, agent.params)
-    wrong = np.asarray(greedy(jax.random.key(0), boards), np.uint8)
+
+    @jax.jit
+    def greedy_moves(stones):
+        boards = position_keys.to_states(small_boards.ENV_ID, stones)
+        return greedy(jax.random.key(0), boards)
+
+    wrong = np.asarray(greedy_moves(stones_of(keys)), np.uint8)
     for seat in SEATS:
         place = places(agent, seat)[0]
         changed = np.where(np.arange(len(keys)) == place, wrong, actions)
@@ -180,7 +184,7 @@ def test_wrong_corrections_are_refused(agent, check):
     )
     # Only the least key of a board and its image is looked up.
     image = position_keys.pack(small_boards.ENV_ID, mirrored)
-    (image,) = position_keys.keys_to_numbers(np.asarray(image))
+    (image,) = position_keys.keys_to_numbers(image)
     assert image > keys[place]
     more = np.searchsorted(keys, image)
     full = np.uint64(0b00001_00001_00001_11010)  # nobody has won
