@@ -1,5 +1,6 @@
 """A live run: settings that change, games of people, and the one loop below it."""
 
+import jax
 import numpy as np
 import pytest
 import tiny
@@ -94,10 +95,10 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     assert not same(run.agent, before)
     learner, state = Learner.of(config), direct._state
     assert state is not None
-    learned = chunks.only_agent(state.train_state)
+    learned = jax.jit(chunks.only_agent)(state.train_state)
     for number in range(2):
         game = finished_game(config.env_id, X_WINS, number)
-        learned = learn_from_game(learner, learned, game)
+        learned = jax.jit(learn_from_game)(learner, learned, game)
     expected = saved_agents.params_as_tensors(learned.average_params)
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_allclose(tensor, expected[name], atol=1e-6)
