@@ -111,7 +111,8 @@ function PendingChoice({ app }) {
 function Layers({ app }) {
   const { shown, selection } = app;
   const { layers } = shown;
-  const names = [...selection.kinds, "exact", "line", "mistakes"];
+  // The exact values stand last: their label changes its width, and would move others.
+  const names = [...selection.kinds, "line", "mistakes", "exact"];
   const state = layers.has("exact") ? shown.exactState : "known";
   const checks = names.map((layer) => {
     const change = (isShown) => shown.showLayer(layer, isShown);
