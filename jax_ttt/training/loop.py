@@ -122,7 +122,8 @@ def _read_start(learner: Learner) -> _Start:
     """
     settings = learner.config.run
     player_names.check_start_agents(settings)
-    params = positions = None
+    params = None
+    positions = None
     if settings.start_agent != NO_AGENT:
         agent = _agent_named(settings.start_agent, settings.env_id)
         is_same = agent.config.architecture == learner.config.architecture
