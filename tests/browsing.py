@@ -40,15 +40,11 @@ SCRIPT = """
 const wait = window.setTimeout;
 window.setTimeout = (then, ms = 0, ...values) => wait(then, ms / 10, ...values);
 // A test may set how long a search for an exact result takes at most, so that it finds
-// the same on every machine. Else the moves of a game, each judged for up to a second,
-// are judged by short searches: tests would spend much of their time on them.
+// the same on every machine.
 const post = Worker.prototype.postMessage;
 Worker.prototype.postMessage = function (message, ...more) {
   const { task } = message;
-  if (task?.seconds) {
-    const usual = task.seconds === 1 ? 0.05 : task.seconds;
-    task.seconds = window.exactSeconds ?? usual;
-  }
+  if (task?.seconds && window.exactSeconds) task.seconds = window.exactSeconds;
   return post.call(this, message, ...more);
 };
 // The same random numbers in each test.
