@@ -39,6 +39,7 @@ def test_the_table_and_the_order(agent_path, capsys):
     assert max(len(line) for line in lines if "/agent." not in line) <= 80
 
 
+@pytest.mark.slow
 def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
     path = tmp_path / "table.csv"
     flags = ["random", "mcts-online:5", "--games", "64", "--csv", path]

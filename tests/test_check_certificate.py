@@ -147,6 +147,7 @@ def replayed(game):
     return board
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_another_legal_move_is_refused_unless_it_is_as_good(certificates, check):
     """Another move leads to other boards, except shortly before the end of a game."""

@@ -89,7 +89,10 @@ def levels(out, seat):
     return [row[1] for row in rows], [row[2] if row[2:] else 0 for row in rows]
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name",
+    ["filters", pytest.param("boards as they are", marks=pytest.mark.slow)],
+)
 def test_a_corrected_agent_is_proven_with_the_counts_of_its_grade(name, check):
     agent = corrected(name)
     for seat, grade in agent.grade.followed.items():

@@ -70,17 +70,19 @@ def refuse(run):
     return refuse
 
 
-@pytest.fixture(scope="module")
-def corrected(agents, tmp_path_factory):
-    """Return the files of the corrected agents, by their games."""
-    folder = tmp_path_factory.mktemp("corrected")
-    paths = {}
-    for env_id, path in agents.items():
-        paths[env_id] = folder / f"{env_id}.safetensors"
-        assert commands.run(correct, [str(path), "--out", str(paths[env_id])]) == 0
-    return paths
+@pytest.fixture(
+    scope="module",
+    params=["tic_tac_toe", pytest.param("connect_4x4", marks=pytest.mark.slow)],
+)
+def corrected(request, agents, tmp_path_factory):
+    """Return the file of a corrected agent."""
+    path = tmp_path_factory.mktemp("corrected") / f"{request.param}.safetensors"
+    code = commands.run(correct, [str(agents[request.param]), "--out", str(path)])
+    assert code == 0
+    return path
 
 
+@pytest.mark.slow
 def test_the_table_by_level_and_what_is_proven_are_printed(agents, tmp_path, run):
     path = agents["connect_4x4"]
     out, err = run(path, "--seat", "second")
@@ -123,21 +125,21 @@ def test_json_follows_the_schema(agents, tmp_path, run):
 
 def test_evaluate_proves_the_file_again(corrected, run):
     """With the same counts, and from the file alone."""
-    for env_id, path in corrected.items():
-        agent = load(path)
-        number = len(agent.corrections)
-        result = json.loads(run(path, "--json", command=evaluate).out)
-        assert f"unbeatable with {number} corrections: " in result["verdict"]
-        record = result["grade"]
-        saved = [agent.grade.seat(seat) for seat in SEATS]
-        for seat, grade in zip(SEATS, saved, strict=True):
-            assert record[seat]["corrections"] == list(grade.corrections)
-            assert record[seat]["num_corrections"] == grade.num_corrections
-            assert record[seat]["proven"] == "not-lose"
-        assert sum(grade.num_corrections for grade in saved) == number
-        assert env_id == record["env_id"]
+    agent = load(corrected)
+    number = len(agent.corrections)
+    result = json.loads(run(corrected, "--json", command=evaluate).out)
+    assert f"unbeatable with {number} corrections: " in result["verdict"]
+    record = result["grade"]
+    saved = [agent.grade.seat(seat) for seat in SEATS]
+    for seat, grade in zip(SEATS, saved, strict=True):
+        assert record[seat]["corrections"] == list(grade.corrections)
+        assert record[seat]["num_corrections"] == grade.num_corrections
+        assert record[seat]["proven"] == "not-lose"
+    assert sum(grade.num_corrections for grade in saved) == number
+    assert record["env_id"] == corrected.stem
 
 
+@pytest.mark.slow
 def test_evaluate_grades_a_seat(agents, run):
     """An agent that learned both seats is proven in one of them."""
     run(agents["tic_tac_toe"], "--seat", "first", "--out", "x")
@@ -154,10 +156,9 @@ def test_evaluate_grades_a_seat(agents, run):
 
 
 def test_the_same_file_is_written_again(agents, corrected, tmp_path, run):
-    for env_id, path in agents.items():
-        run(path, "--out", "again.safetensors")
-        again = (tmp_path / "again.safetensors").read_bytes()
-        assert again == corrected[env_id].read_bytes()
+    run(agents[corrected.stem], "--out", "again.safetensors")
+    again = (tmp_path / "again.safetensors").read_bytes()
+    assert again == corrected.read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -280,9 +281,9 @@ def losing_moves(agent):
     return moves
 
 
-@pytest.fixture(params=GAMES)
-def agent(request, corrected):
-    return load(corrected[request.param])
+@pytest.fixture
+def agent(corrected):
+    return load(corrected)
 
 
 @pytest.fixture

@@ -164,6 +164,7 @@ def test_the_seat_that_was_learned_is_proven(one_seat, run):
     )
 
 
+@pytest.mark.slow
 def test_a_certificate_depends_on_the_agent_alone(one_seat, tmp_path, run):
     """Neither on its path, nor on the flags, nor on an earlier file."""
     run_dir, path = tmp_path / "run", tmp_path / "certificate.json"

@@ -15,6 +15,7 @@ from jax_ttt.solver.successors import SearchedPlayer
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "large_search.py"))
 
 
+@pytest.mark.slow
 def test_its_moves_are_legal_and_depend_on_the_board_alone():
     env = pgx_games.make_env("connect_4x4")
     state = pgx_games.init(env, jax.random.key(0), 3)

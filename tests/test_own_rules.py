@@ -183,7 +183,11 @@ def test_a_losing_line_is_a_lost_game_by_the_rules(nim, agent_path, seat):
 
 @pytest.mark.parametrize(
     ("name", "most_losses"),
-    [("minimax-quick", 0.001), ("mcts:1000", 0.05), ("mcts-online:5", 0.3)],
+    [
+        ("minimax-quick", 0.001),
+        ("mcts:1000", 0.05),
+        pytest.param("mcts-online:5", 0.3, marks=pytest.mark.slow),
+    ],
 )
 def test_other_players_beat_a_random_one(name, most_losses):
     """A random player would lose half of the games; only the last is sampled."""
@@ -233,6 +237,7 @@ def misere(same_games):
     return "misere_a"
 
 
+@pytest.mark.slow
 def test_a_game_like_another_has_its_board_and_its_symmetries(misere):
     assert trees.enumerated(misere).num_positions == 5478
     best = jax_ttt.grade("minimax", env_id=misere)
@@ -243,6 +248,7 @@ def test_a_game_like_another_has_its_board_and_its_symmetries(misere):
     assert "X" in str(game)
 
 
+@pytest.mark.slow
 def test_a_user_draws_the_board_of_a_game_like_another():
     jax_ttt.register_game(
         "misere_f",
@@ -265,6 +271,7 @@ SQUARES = ["u", *(f"{row}{column}" for row in "abc" for column in "123")][:9]
 """A name of a move is no command, also where the move is not legal."""
 
 
+@pytest.mark.slow
 def test_names_of_moves_replace_numbers_everywhere(capsys, monkeypatch):
     jax_ttt.register_game("misere_g", Misere, like="tic_tac_toe", move_names=SQUARES)
     line = str(jax_ttt.prove(first_legal, env_id="misere_g", seat="second"))
@@ -281,6 +288,7 @@ def test_names_of_moves_replace_numbers_everywhere(capsys, monkeypatch):
     assert "legal moves" not in out  # the board names them
 
 
+@pytest.mark.slow
 def test_the_page_has_no_rules_of_it(misere, tmp_path):
     path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id=misere)
     listed = agent_files.ListedAgent(
@@ -358,8 +366,14 @@ class LastSquareWins(TicTacToe):
 @pytest.mark.parametrize(
     ("make_env", "rule"),
     [
-        (LeftColumnDecides, "symmetric boards must have the same"),
-        (NoSecondInTheCentre, "must follow from the stones"),
+        pytest.param(
+            LeftColumnDecides,
+            "symmetric boards must have the same",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            NoSecondInTheCentre, "must follow from the stones", marks=pytest.mark.slow
+        ),
         (TwoMovesEach, "must follow from the stones"),
     ],
 )
@@ -382,6 +396,7 @@ class NotInTheLastSquare(TicTacToe):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make_env", "rule"),
     [
@@ -435,6 +450,7 @@ def test_a_game_that_is_registered_again_has_the_new_rules():
     assert GAMES["again"] is before
 
 
+@pytest.mark.slow
 def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
     for shape in ((3, 5, 1), (3, 6, 1)):
 
@@ -538,6 +554,7 @@ def test_a_game_like_another_has_its_fields(nim):
         jax_ttt.register_game("wrong", nim["Nim"], like="tic_tac_toe")
 
 
+@pytest.mark.slow
 def test_rules_that_break_in_play_are_refused_by_the_tree(nim):
     heaps_sum = lambda state: state.heaps.sum()  # noqa: E731
     cases = {
@@ -582,6 +599,7 @@ def test_a_game_may_not_be_longer_than_it_says(nim):
         jax_ttt.grade("random", env_id="long")
 
 
+@pytest.mark.slow
 def test_an_observation_that_hides_a_heap_is_refused(nim):
     def observe(self, state, player_id):
         return state.heaps[:2]
@@ -608,6 +626,7 @@ def test_observations_may_have_one_axis(nim):
     check_positions_are_found("axis")
 
 
+@pytest.mark.slow
 def test_observations_may_have_three_axes(nim):
     def observe(self, state, player_id):
         return state.heaps.astype(jnp.int8)[:, None, None]
@@ -808,6 +827,7 @@ def test_the_example_needs_no_package_of_the_tests(unregistered, monkeypatch):
     runpy.run_path(str(FILE))
 
 
+@pytest.mark.slow
 def test_arrays_of_the_environment_are_not_placeholders():
     """A game can be registered inside a compiled function, which keeps its arrays."""
 

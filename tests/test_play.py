@@ -89,6 +89,7 @@ def test_a_level_names_the_opponent_and_shows_the_agents_values(
     assert re.search(r"[+-]0\.\d{3} ", out)
 
 
+@pytest.mark.slow
 def test_the_agents_values_decide_where_there_are_no_exact_ones(tmp_path, run, capsys):
     path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_four")
     out = run("3 h v r", path)

@@ -85,6 +85,7 @@ def test_a_wrong_answer_is_refused_in_one_line(answer, seconds, reason, write, r
     assert len(written.told()) <= 1, "it was started once"
 
 
+@pytest.mark.slow
 def test_minimax_has_the_grade_and_the_certificate_of_minimax(write, run, tmp_path):
     written = write(player_programs.MINIMAX, folder=tmp_path / "one")
     path = tmp_path / "certificate.json"
@@ -146,6 +147,7 @@ CHANCE = """
 """
 
 
+@pytest.mark.slow
 def test_a_program_of_chance_is_sampled_and_the_report_says_why(write, run):
     written = write(CHANCE)
     out, err = run(evaluate, written.name, "--games", "200")
@@ -156,6 +158,7 @@ def test_a_program_of_chance_is_sampled_and_the_report_says_why(write, run):
     assert "exact" not in out.replace(note, "")
 
 
+@pytest.mark.slow
 def test_a_program_of_chance_has_no_certificate(write, run, tmp_path):
     written = write(CHANCE)
     path = tmp_path / "certificate.json"

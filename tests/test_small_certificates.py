@@ -25,16 +25,20 @@ CHECKER = runpy.run_path(
     str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
 )
 STONES = {"first": "X", "second": "O"}
-PERFECT = Player(
-    env_id=ENV_ID, name="perfect", choose=small_boards.perfect(), is_deterministic=True
-)
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
+def perfect():
+    """Return the perfect player."""
+    choose = small_boards.perfect()
+    return Player(env_id=ENV_ID, name="perfect", choose=choose, is_deterministic=True)
+
+
+@pytest.fixture(scope="module")
+def certificate(perfect, tmp_path_factory):
     """Return the certificate of the perfect player."""
     spec = PlayerSpec("perfect", "player")
-    certificate, missing = policy_files.make_certificate(spec, PERFECT, None)
+    certificate, missing = policy_files.make_certificate(spec, perfect, None)
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
     policy_files.write_certificate(path, certificate, missing, as_json=False)
@@ -125,7 +129,7 @@ def test_the_checker_knows_the_rows_of_its_games():
     assert all(small_boards.winner(board) == "X" for board in boards)
 
 
-def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
+def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypatch):
     def first_legal(key, env_state):
         return env_state.legal_action_mask.argmax(axis=1)
 
@@ -144,4 +148,4 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(monkeypatch):
         certificates.proven_by_search(random_player)
     monkeypatch.setattr(certificates, "MAX_POSITIONS", 20)
     with pytest.raises(PlayerError, match="as X it reaches more than 20 positions"):
-        certificates.proven_by_search(PERFECT)
+        certificates.proven_by_search(perfect)

@@ -210,7 +210,10 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
     ]
 
 
-@pytest.mark.parametrize(("flags", "expected"), [("", 3), ("--eval-every 4", 2)])
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [("", 3), pytest.param("--eval-every 4", 2, marks=pytest.mark.slow)],
+)
 def test_the_evaluations_of_a_sweep_are_those_of_its_settings(flags, expected, capsys):
     """At the start, by the schedule, and at the end, each with its games."""
     blocks = []

@@ -211,6 +211,7 @@ def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkey
     assert os.listdir(tmp_path) == ["runs"]
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_divergence_ends_the_run_and_saves_no_agent(tmp_path):
     path = tmp_path / "run"
@@ -229,6 +230,7 @@ def test_divergence_ends_the_run_and_saves_no_agent(tmp_path):
 UNTIL_PROVEN = ("--preset", "table", "--until-proven", "--run-dir")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
 def test_until_proven_stops_at_the_first_proof(tmp_path):
     path = tmp_path / "run"
@@ -296,6 +298,7 @@ def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path):
     assert signal.getsignal(number) is before
 
 
+@pytest.mark.slow
 def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch):
     """What a reader of the code has to follow."""
     real, package = Learner.update, str(Path(str(train.__file__)).parent)
@@ -374,6 +377,7 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
     assert saved_agents.load_agent(tmp_path).num_updates == updates[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path):
     times = tmp_path / "times.json"  # a folder has its name

@@ -309,6 +309,7 @@ def random_policy(tree, rng, allowed=None):
     return weights / np.where(highest == 0, 1, weights.sum(axis=1, keepdims=True))
 
 
+@pytest.mark.slow
 def test_both_proofs_agree_on_random_policies(host_tree, q_star, verdict):
     """Some play any moves, others only the best ones except in a few positions."""
     legal = host_tree.legal_action_mask

@@ -34,7 +34,7 @@ def network_from(architecture: Architecture) -> Network:
 
 def param_shapes(network: Network) -> nnx.State:
     """Return the pytree of a network's weights with their shapes and dtypes only."""
-    return jax.eval_shape(lambda: q_network.init_params(network, jax.random.key(0)))
+    return jax.eval_shape(q_network.init_params, network, jax.random.key(0))
 
 
 @jax.jit

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 import jax_ttt
 from jax_ttt.api.compare import compare, difference_of_means, difference_of_shares
@@ -81,7 +81,7 @@ def test_a_single_run_is_refused(runs_of, run):
 def test_the_interval_of_a_mean_is_the_paired_t_test_s():
     first, second = np.random.default_rng(0).normal(size=(2, 12))
     result = difference_of_means(first, second)
-    test = stats.ttest_rel(first, second).confidence_interval(0.95)
+    test = scipy.stats.ttest_rel(first, second).confidence_interval(0.95)
     assert (result.low, result.high) == pytest.approx((test.low, test.high))
     one = difference_of_means(np.array([0.5]), np.array([0.25]))
     assert one.difference == 0.25

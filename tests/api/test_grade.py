@@ -41,6 +41,7 @@ def test_in_a_game_without_a_tree_the_grade_is_that_of_a_search(beaten):
     assert grade.verdict == jax_ttt.prove(beaten).verdict
 
 
+@pytest.mark.slow
 def test_a_search_that_reaches_its_limit_proves_nothing(beaten):
     grade = jax_ttt.grade(beaten, max_positions=20, num_games=16)
     assert grade.unbeatable is None

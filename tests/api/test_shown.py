@@ -41,6 +41,7 @@ def test_results_are_shown_in_a_notebook():
         assert jax_ttt.prove(player)._repr_html_().count("<svg") == 1
 
 
+@pytest.mark.slow
 def test_every_result_is_text_and_html(agent, run):
     loaded = saved_agents.load_agent(SHIPPED)
     table = jax_ttt.cross_table([agent, "random"], num_games=4)

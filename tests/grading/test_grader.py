@@ -47,7 +47,9 @@ def test_a_grade_of_nothing_is_refused(env_id):
         grader.with_match(grade, player, jax.random.key(0), 0)
 
 
-@pytest.mark.parametrize("kind", ["player", "program"])
+@pytest.mark.parametrize(
+    "kind", ["program", pytest.param("player", marks=pytest.mark.slow)]
+)
 def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_path):
     player: Player = row_by_row
     if kind == "program":

@@ -68,6 +68,7 @@ def test_a_layer_equals_flax_linear_with_the_batch_axis_last():
     np.testing.assert_allclose(call(ours, inputs), expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_only_the_learner_rounds_and_by_less_than_a_hundredth():
     """Losses and gradients differ by less; an agent's values don't differ at all."""
 

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, stone_boards
@@ -29,6 +30,7 @@ def test_exact_values_are_the_fixed_point_of_every_depth(q_star, host_tree):
     np.testing.assert_array_equal(np.asarray(values)[legal], q_star[rows][legal])
 
 
+@pytest.mark.slow
 def test_boards_that_do_not_fit_are_searched_in_parts(undecided, monkeypatch):
     few = jax.tree.map(lambda x: np.asarray(x)[::300], undecided)
     assert len(few.current_player) == 16
@@ -76,6 +78,7 @@ def test_each_move_looked_ahead_is_discounted():
     ]
 
 
+@pytest.mark.slow
 def test_the_player_discounts_by_its_gamma():
     """Undiscounted, both cells are certain wins, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False)

@@ -23,6 +23,7 @@ def search(env_id, num_playouts):
     )
 
 
+@pytest.mark.slow
 def test_it_counts_as_a_published_program():
     """`XX- / XO- / OXO`, O to move: cell 2 wins, cell 5 loses to cell 2.
 
@@ -54,6 +55,7 @@ def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch, play
     assert moves.tolist() == [0, 0, 2]
 
 
+@pytest.mark.slow
 def test_a_seed_decides_the_trees_and_finished_games_have_no_values():
     over = (0, 1, 0, 1, 0, 1, 0)
     root = replay(ENV_ID, [(0, 1), (3, 3), over])

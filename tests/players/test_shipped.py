@@ -58,6 +58,7 @@ def test_the_agent_of_7x6_wins_every_game_moving_first_by_its_file(player_of):
     assert agent.grade.proven is None, "the second seat can be beaten"
 
 
+@pytest.mark.slow
 def test_the_agent_of_7x6_plays_the_losing_line_in_its_file(player_of):
     """So the page can show it."""
     player = player_of("shipped:connect-7x6", "connect_7x6")

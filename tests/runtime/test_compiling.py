@@ -75,6 +75,7 @@ CALLS = {
     ),
 }
 """Calls of public functions that compute."""
+LONG = ("train", "train_many", "correct", "register_game")
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +85,7 @@ def agent():
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "register_game"))
-        for name in CALLS
-    ],
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CALLS],
 )
 def test_public_functions_keep_their_programs_as_the_commands_do(
     name, agent, user_cache

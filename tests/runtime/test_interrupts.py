@@ -121,8 +121,8 @@ sys.meta_path.insert(0, Finder())
     [
         ("jax_ttt.train", "dataclasses"),
         ("jax_ttt train", "tyro"),
-        ("jax_ttt.web", "uvicorn"),
-        ("jax_ttt arena", "jax"),
+        pytest.param("jax_ttt.web", "uvicorn", marks=pytest.mark.slow),
+        pytest.param("jax_ttt arena", "jax", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_while_modules_are_imported_is_one_line(command, name, tmp_path):

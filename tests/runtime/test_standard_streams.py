@@ -47,6 +47,7 @@ def test_a_command_without_stdin_reads_nothing(monkeypatch, capsys):
     sys.stdin.close()
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
 def test_a_full_stdout_or_stderr_gives_no_traceback():

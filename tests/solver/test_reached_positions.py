@@ -207,6 +207,7 @@ def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
     assert unchecked.is_complete
 
 
+@pytest.mark.slow
 def test_a_canonical_network_is_symmetric_by_construction():
     config = Config.of(env_id=ENV, hidden_size=16)
     network = network_player.network_from(config.architecture)

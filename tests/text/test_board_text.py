@@ -78,6 +78,10 @@ def test_moves_are_on_cells_or_below_columns():
     assert board_rows([4, 0], None) == ["  O 1 2", "  3 X 5", "  6 7 8"]
     rows = board_rows([3, 3, 0], None, "connect_4x4")
     assert rows[2:] == ["  . . . O", "  X . . X", "  1 2 3 4"]
+
+
+@pytest.mark.slow
+def test_a_board_of_another_kind_is_drawn_with_its_moves_or_not_at_all():
     assert "not drawn" in board_rows([], None, "animal_shogi")[0]
     rows = board_rows([], None, "othello")
     assert [len(row.split()) for row in rows] == [8] * 8

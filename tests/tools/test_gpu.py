@@ -22,6 +22,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_an_unfinished_command_and_a_failed_one_have_no_seconds(
     tmp_path, monkeypatch, capsys
 ):

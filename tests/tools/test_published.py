@@ -13,6 +13,7 @@ from jax_ttt.training import many_agents
 from tools import published
 
 
+@pytest.mark.slow
 def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
     monkeypatch, capsys, tmp_path
 ):

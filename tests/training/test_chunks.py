@@ -43,6 +43,7 @@ def test_the_keys_of_runs_are_the_data_of_their_seeds_keys(algorithm):
             assert jax.random.bits(typed) == jax.random.bits(jax.random.key(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "preset", ["default", pytest.param("table", marks=pytest.mark.slow)]
 )

@@ -108,6 +108,7 @@ def test_a_first_move_has_to_be_legal():
         loop.check_first_move(config)
 
 
+@pytest.mark.slow
 def test_each_round_but_the_first_adds_counterexamples_of_its_own_sample(monkeypatch):
     """The seed and the update decide it, so a run that continues draws the same one.
 

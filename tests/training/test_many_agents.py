@@ -58,6 +58,7 @@ def test_settings_that_are_data_share_one_program():
     assert steps == []
 
 
+@pytest.mark.slow
 def test_each_hyperparameter_reaches_the_learner():
     """An agent with another value of one of them is another agent."""
     base = CONFIG.replace(
@@ -90,7 +91,9 @@ def test_an_agent_of_many_in_turn_is_the_agent_of_a_run_alone():
         assert row.games == last.counts.games[0]
 
 
-@pytest.mark.parametrize("config", [CONFIG, AGAINST_A_PLAYER])
+@pytest.mark.parametrize(
+    "config", [CONFIG, pytest.param(AGAINST_A_PLAYER, marks=pytest.mark.slow)]
+)
 def test_agents_that_train_at_once_are_those_that_train_alone(config):
     """They are equal up to float32 rounding, each with its seed and settings."""
     configs = (config, config.replace(learning_rate=1e-2, epsilon_end=0.2))

@@ -319,6 +319,7 @@ def test_tensorboard_has_each_row_once(tmp_path):
     assert len(list((path / "tensorboard").iterdir())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
 def test_a_run_until_a_proof_continues_as_one(tmp_path):
     flags = ["--preset", "table", "--until-proven"]

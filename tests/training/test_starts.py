@@ -41,7 +41,7 @@ def run_of(config, num_agents=1):
     return loop.training_steps(learner, run_keys(seeds))
 
 
-@pytest.mark.parametrize("num_agents", [1, 2])
+@pytest.mark.parametrize("num_agents", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_each_training_begins_with_the_weights_of_an_agent(num_agents, tmp_path):
     agent = tiny.untrained(tiny.CONFIG)
     path = tmp_path / "agent.safetensors"
@@ -55,6 +55,7 @@ def test_each_training_begins_with_the_weights_of_an_agent(num_agents, tmp_path)
             np.testing.assert_array_equal(leaf, np.stack([expected] * num_agents))
 
 
+@pytest.mark.slow
 def test_games_start_at_the_positions_of_corrections(agent_path):
     """The pool holds them from the first update on, and no evaluation adds others."""
     config = Config.of(**SMALL, start_share=0.5, start_positions=str(agent_path))

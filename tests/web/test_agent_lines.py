@@ -1,6 +1,7 @@
 """Lines of play of an agent on the page, computed in Node."""
 
 import jax
+import pytest
 import tiny
 from page_modules import compute, compute_all
 
@@ -61,6 +62,7 @@ def test_a_check_ends_with_a_line_that_contradicts_the_goal(tmp_path):
             assert before.move_of(player, jax.random.key(0)) == line[count]
 
 
+@pytest.mark.slow
 def test_a_drawn_line_contradicts_only_that_every_game_is_won():
     path = ALL["connect-5x4"]  # never loses, and draws at times
     options = {"path": str(path), "side": "x", "count": 60}
@@ -73,6 +75,7 @@ def test_a_drawn_line_contradicts_only_that_every_game_is_won():
     assert not_lost["lines"]["lost"] == 0
 
 
+@pytest.mark.slow
 def test_corrections_by_stones_are_those_of_the_grade():
     first = saved_agents.load_agent(SEVEN).grade.first
     assert first is not None
@@ -82,6 +85,7 @@ def test_corrections_by_stones_are_those_of_the_grade():
     assert compute("countByStones", path=str(SEVEN)) == expected
 
 
+@pytest.mark.slow
 def test_a_position_of_the_proof_is_shown_as_won_and_others_as_not_known():
     (start,) = compute("compareMoves", path=str(SEVEN), games=[[]], side="x")
     own = start["move"]

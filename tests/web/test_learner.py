@@ -113,7 +113,9 @@ def cases_of(name):
         }
 
 
-@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize(
+    "name", ["network", pytest.param("table", marks=pytest.mark.slow)]
+)
 def test_an_update_in_the_page_is_the_one_in_python(name, tmp_path):
     cases = [*cases_of(name)]
     path = tmp_path / "cases.json"
@@ -162,6 +164,7 @@ def trainings(request, tmp_path_factory):
     return run_node("web/learner_run.mjs", *program), folder
 
 
+@pytest.mark.slow
 def test_trainings_are_proven_and_stay_proven(trainings):
     reports, _ = trainings
     for report in reports:
@@ -235,6 +238,7 @@ def test_a_training_that_diverged_fails_with_the_reason():
     assert message.endswith("try a lower learning rate")
 
 
+@pytest.mark.slow
 def test_messages_come_more_than_ten_times_a_second_at_the_pace_of_watching():
     report = run_node("web/learner_run.mjs", "pace")
     assert report["messages"] > 10 * report["seconds"]

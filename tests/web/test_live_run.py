@@ -113,6 +113,7 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     assert run.is_over
 
 
+@pytest.mark.slow
 def test_a_table_counts_the_positions_of_games_that_people_play():
     run = LiveRun(TABLE, 3)
     run.step(TABLE)
@@ -121,6 +122,7 @@ def test_a_table_counts_the_positions_of_games_that_people_play():
     assert run.figures["positions_learned"] == 5
 
 
+@pytest.mark.slow
 def test_a_network_without_a_gradient_has_diverged():
     loud = NETWORK.replace(learning_rate=1000.0, learning_rate_end=1000.0)
     with pytest.raises(FloatingPointError, match="gradient is 0 by update"):
