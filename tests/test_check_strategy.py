@@ -24,6 +24,8 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.corrections import Corrections
 
+pytestmark = pytest.mark.slow
+
 CHECKER = Path(__file__).parents[1] / "docs" / "check_strategy.py"
 SEATS = ("first", "second")
 NETWORKS = {
@@ -89,10 +91,7 @@ def levels(out, seat):
     return [row[1] for row in rows], [row[2] if row[2:] else 0 for row in rows]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["filters", pytest.param("boards as they are", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("name", NETWORKS)
 def test_a_corrected_agent_is_proven_with_the_counts_of_its_grade(name, check):
     agent = corrected(name)
     for seat, grade in agent.grade.followed.items():

@@ -200,6 +200,7 @@ def test_the_output_is_never_the_input(agents, tmp_path, refuse, run):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_run_has_its_corrected_agent_in_its_folder(tmp_path, run):
     folder = tmp_path / "runs" / "one"
     save(folder, "tic_tac_toe").rename(folder / agent_file.AGENT_NAME)
@@ -208,6 +209,7 @@ def test_a_run_has_its_corrected_agent_in_its_folder(tmp_path, run):
         (path / correct.CORRECTED_NAME).unlink()
 
 
+@pytest.mark.slow
 def test_ctrl_c_prints_what_is_known(agents, tmp_path, monkeypatch, run):
     keeping_moves, calls = Solver.keeping_moves, []
 
@@ -228,6 +230,7 @@ def test_ctrl_c_prints_what_is_known(agents, tmp_path, monkeypatch, run):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_proof_ends_the_command(agents, monkeypatch, run):
     monkeypatch.setattr("jax_ttt.text.grade_text.search_progress", lambda *_: interrupt)
     _, err = run(agents["connect_4x4"], code=130)

@@ -363,17 +363,12 @@ class LastSquareWins(TicTacToe):
         return dataclasses.replace(after, rewards=rewards)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make_env", "rule"),
     [
-        pytest.param(
-            LeftColumnDecides,
-            "symmetric boards must have the same",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            NoSecondInTheCentre, "must follow from the stones", marks=pytest.mark.slow
-        ),
+        (LeftColumnDecides, "symmetric boards must have the same"),
+        (NoSecondInTheCentre, "must follow from the stones"),
         (TwoMovesEach, "must follow from the stones"),
     ],
 )
@@ -396,11 +391,14 @@ class NotInTheLastSquare(TicTacToe):
         )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make_env", "rule"),
     [
-        (LastSquareWins, "symmetric boards must have the same legal moves and results"),
+        pytest.param(
+            LastSquareWins,
+            "symmetric boards must have the same legal moves and results",
+            marks=pytest.mark.slow,
+        ),
         (NotInTheLastSquare, "a symmetric view of a position is not in the tree"),
     ],
 )
@@ -412,6 +410,7 @@ def test_the_tree_finds_what_random_games_do_not(monkeypatch, make_env, rule):
         jax_ttt.grade("random", env_id=name)
 
 
+@pytest.mark.slow
 def test_a_game_with_too_many_positions_is_refused_by_its_own_name(monkeypatch):
     monkeypatch.setattr(trees, "MAX_POSITIONS", 100)
     jax_ttt.register_game("large", Misere, enumerable=True)

@@ -56,6 +56,7 @@ def test_the_command_plays_the_newest_run(agent_path, monkeypatch, run):
     assert rest.endswith("left after 1 move: nobody wins\n")
 
 
+@pytest.mark.slow
 def test_without_a_run_a_shipped_agent_of_the_default_game_plays(
     tmp_path, monkeypatch, run, capsys
 ):

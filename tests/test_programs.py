@@ -343,6 +343,7 @@ def test_a_player_of_a_program_ends_its_processes_when_it_is_closed(write):
     jax_ttt.player("random").close()
 
 
+@pytest.mark.slow
 def test_errors_have_the_name_that_a_program_was_given(write):
     """While it is asked in advance, and in a game."""
     with pytest.raises(jax_ttt.Refused, match=r"^my bot: answered 0 after the moves"):

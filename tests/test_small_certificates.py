@@ -21,6 +21,8 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.text import policy_files
 
+pytestmark = pytest.mark.slow
+
 CHECKER = runpy.run_path(
     str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
 )

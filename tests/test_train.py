@@ -246,7 +246,11 @@ def test_until_proven_stops_at_the_first_proof(tmp_path):
 
 @pytest.mark.usefixtures("optimized")
 @pytest.mark.parametrize(
-    ("flags", "stopped"), [((*TINY, "--run-dir"), "end"), (UNTIL_PROVEN, "proven")]
+    ("flags", "stopped"),
+    [
+        ((*TINY, "--run-dir"), "end"),
+        pytest.param(UNTIL_PROVEN, "proven", marks=pytest.mark.slow),
+    ],
 )
 def test_an_ended_run_prints_its_result_again(flags, stopped, tmp_path):
     path = tmp_path / "run"

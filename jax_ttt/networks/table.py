@@ -72,7 +72,10 @@ class Table(nnx.Module):
         if key == "hash" and isinstance(positions.of_board, StoneIndex):
             num_rows = len(positions.of_board.by_number)
         num_values = num_heads * (1 if key == "after-state" else num_actions)
-        self.values = nnx.Param(jnp.full((num_rows, num_values), initial_value))
+        # Without a dtype, the values would have a weak one, and lose it in the first
+        # chunk: its program would be compiled twice.
+        values = jnp.full((num_rows, num_values), initial_value, jnp.float32)
+        self.values = nnx.Param(values)
 
     def __call__(
         self, obs: Shaped[Array, "B *shape"], positions: Positions

@@ -21,6 +21,7 @@ def result():
     return jax_ttt.correct(untrained("connect_4x4"), seat="second")
 
 
+@pytest.mark.slow
 def test_the_corrected_agent_is_proven_in_its_seat(result):
     number = result.num_corrections
     assert number == len(result.agent.corrections) > 0
@@ -35,6 +36,7 @@ def test_the_corrected_agent_is_proven_in_its_seat(result):
     assert result._repr_html_() == f"<pre>{result!r}</pre>"
 
 
+@pytest.mark.slow
 def test_corrections_survive_a_file(result, tmp_path):
     path = tmp_path / "agent.safetensors"
     jax_ttt.save(result.agent, path)
@@ -49,6 +51,7 @@ def test_corrections_survive_a_file(result, tmp_path):
     assert proofs[0].unbeatable
 
 
+@pytest.mark.slow
 def test_an_agent_shows_its_integers_and_corrections(result):
     number = result.num_corrections
     text = f"seed 0, 0 updates, int8, {number} corrections>"
@@ -59,6 +62,7 @@ def test_an_agent_shows_its_integers_and_corrections(result):
     assert "corrections" not in plain._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_proof_and_a_grade_are_of_the_given_seat(result):
     second = jax_ttt.prove(result.agent, seat="second")
     assert (second.unbeatable, second.seats) == (True, ("second",))

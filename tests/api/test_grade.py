@@ -22,6 +22,7 @@ def test_a_grade_is_of_the_learned_seat(one_seat):
     assert "graded as X only" in repr(grade)
 
 
+@pytest.mark.slow
 def test_a_sampled_grade():
     grade = jax_ttt.grade(any_free, num_games=512)
     assert grade.unbeatable is None

@@ -14,7 +14,8 @@ from jax_ttt.api import train
 from jax_ttt.config.settings import Config
 from jax_ttt.training import chunks, loop, many_agents, run_state
 
-TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 16}
+# As the small table of the page's tests, so that these share its programs.
+TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 8}
 
 
 @pytest.fixture(scope="module")

@@ -159,6 +159,7 @@ def test_a_file_that_may_not_grow_is_an_error_and_the_folder_stays_free(
     assert as_users.run_here(f"{TRAIN} --run-dir", tmp_path / "new").code == 0
 
 
+@pytest.mark.slow
 def test_a_read_only_disk_is_refused_before_training(mount, shell):
     done = shell(f"{mount('ro')}; jax_ttt train --run-dir disk/x", *MOUNTING)
     as_users.assert_refused(done, "--run-dir", "Read-only file system")

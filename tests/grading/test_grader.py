@@ -19,6 +19,7 @@ from jax_ttt.players.program import ProgramOptions
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("has_policy", "num_games", "num_sampled"),
     [(True, None, 0), (True, 64, 64), (False, None, 512)],

@@ -72,21 +72,25 @@ def activations(sums, scale):
 
 
 FIELDS = [
-    {"hidden_size": 8},
-    {"hidden_size": 16, "two_planes": True, "hidden_layers": 1},
-    {"hidden_size": 8, "filters": 4, "two_planes": True},
-    {"hidden_size": 8, "filters": 4, "env_id": "connect_4x4"},
-    {"hidden_layers": 0},
-    {"hidden_layers": 0, "filters": 4},
-    {"hidden_size": 8, "hidden_layers": 11},
-    {"hidden_size": 8, "backup": "two-ply", "double": False},
-    {"hidden_size": 8, "env_id": "connect_four", "filters": 3},
+    ({"hidden_size": 8}, False),
+    ({"hidden_size": 8, "filters": 4, "two_planes": True}, True),
+    ({"hidden_layers": 0}, False),
+]
+MORE_FIELDS = [
+    ({"hidden_size": 8}, True),
+    ({"hidden_size": 16, "two_planes": True, "hidden_layers": 1}, False),
+    ({"hidden_size": 8, "filters": 4, "two_planes": True}, False),
+    ({"hidden_size": 8, "filters": 4, "env_id": "connect_4x4"}, False),
+    ({"hidden_layers": 0, "filters": 4}, False),
+    ({"hidden_size": 8, "hidden_layers": 11}, False),
+    ({"hidden_size": 8, "backup": "two-ply", "double": False}, False),
+    ({"hidden_size": 8, "env_id": "connect_four", "filters": 3}, False),
 ]
 
 
 @pytest.mark.parametrize(
     ("fields", "has_bfloat16"),
-    [*((fields, False) for fields in FIELDS), (FIELDS[0], True), (FIELDS[2], True)],
+    [*FIELDS, *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE_FIELDS)],
     ids=str,
 )
 def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):
@@ -201,7 +205,7 @@ def test_a_trained_network_keeps_its_values_and_most_of_its_moves(host_tree):
         {"hidden_size": 8},
         {"filters": 4, "hidden_size": 8},
         {"hidden_layers": 0},
-        {"hidden_layers": 11, "hidden_size": 4},
+        pytest.param({"hidden_layers": 11, "hidden_size": 4}, marks=pytest.mark.slow),
     ],
     ids=str,
 )

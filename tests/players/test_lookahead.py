@@ -58,6 +58,7 @@ FORK = Game.start("tic_tac_toe", [2, 0, 5, 3]).state
 """X can win in 8 and O threatens 6. In 6, X makes two more threats and wins later."""
 
 
+@pytest.mark.slow
 def test_each_move_looked_ahead_is_discounted():
     """Gamma is 0.5, and every value of the network is 0.75 to the player to move."""
 

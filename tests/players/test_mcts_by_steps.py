@@ -44,6 +44,7 @@ def test_it_counts_as_a_published_program():
     assert nodes.score[1, 0] / nodes.visits[1, 0] == 0.5
 
 
+@pytest.mark.slow
 def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch, player_of):
     monkeypatch.setattr(mcts_by_steps, "MAX_EDGES", 2 * 201 * 4)
     player = player_of("mcts-online", ENV_ID)

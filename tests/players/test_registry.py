@@ -11,6 +11,7 @@ from jax_ttt.players import saved_agents
 from jax_ttt.solver import policies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
 def test_weights_too_large_for_finite_values_are_refused_by_name(
     env_id, tmp_path, player_of

@@ -35,7 +35,13 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
     assert json.loads(path.read_text())["sha256"] == digest
 
 
-@pytest.mark.parametrize("name", CONNECT_FOUR)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "connect-7x6"))
+        for name in CONNECT_FOUR
+    ],
+)
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 3_000_000
     spec = player_names.read_name(f"shipped:{name}", "connect_5x4")

@@ -129,6 +129,7 @@ def rows_of_page():
     return {cells[0].strip("`"): cells for cells in tables if len(cells) == 7}
 
 
+@pytest.mark.slow
 def test_the_rows_of_the_page_are_those_of_their_certificates(monkeypatch, capsys):
     """The results against random are computed again, by the rules of `rules`."""
     rows = rows_of_page()

@@ -14,6 +14,7 @@ from jax_ttt.players.shipped import ALL
 SEVEN = ALL["connect-7x6"]
 
 
+@pytest.mark.slow
 def test_a_game_follows_an_agent_as_long_as_all_moves_are_the_agents():
     second = saved_agents.load_agent(SEVEN).grade.second
     assert second is not None
@@ -44,6 +45,7 @@ def test_the_proven_agent_wins_the_lines_that_are_checked():
     assert checked["result"] == {"lines": lines, "contradiction": None}
 
 
+@pytest.mark.slow
 def test_a_check_ends_with_a_line_that_contradicts_the_goal(tmp_path):
     path = tiny.save_untrained(tmp_path / "weak.safetensors", env_id="connect_5x5")
     player = saved_agents.load_agent(path).player

@@ -176,6 +176,7 @@ def test_trainings_are_proven_and_stay_proven(trainings):
     assert len(reports) == len(SEEDS[reports[0]["learner"]])
 
 
+@pytest.mark.slow
 def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
     for report in trainings[0]:
         config = LEARNING[report["learner"]].config
@@ -232,6 +233,7 @@ def test_a_person_pauses_changes_and_stops_a_training():
     assert report["file's settings"] == {"learning_rate": 0.5, "gamma": 0.9}
 
 
+@pytest.mark.slow
 def test_a_training_that_diverged_fails_with_the_reason():
     message = run_node("web/learner_run.mjs", "diverge")
     assert "training diverged" in message

@@ -56,6 +56,7 @@ def test_its_weights_and_counts_are_those_of_train(config):
     assert run.figures["games"] == last.counts.games[0]
 
 
+@pytest.mark.slow
 def test_a_change_takes_effect_at_once_and_compiles_nothing():
     config = NETWORK
     changed = config.replace(
@@ -80,6 +81,7 @@ def test_a_change_takes_effect_at_once_and_compiles_nothing():
     assert not same(run.agent, unchanged.agent)
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     run, direct = LiveRun(config, 3), LiveRun(config, 3)

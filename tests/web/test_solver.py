@@ -37,6 +37,7 @@ def test_results_on_7x6_are_those_of_the_exam(least, most):
     assert compute("results", envId=SEVEN, games=games) == results
 
 
+@pytest.mark.slow
 def test_results_of_empty_boards_are_the_published_ones():
     """J. Tromp's table: https://tromp.github.io/c4/c4.html."""
     published = {"4x4": 0, "4x5": 0, "5x4": 0, "5x5": 0, "6x4": -1}
