@@ -465,6 +465,7 @@ def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
         assert values.shape == (1, 15)
 
 
+@pytest.mark.slow
 def test_an_interrupted_registration_leaves_no_game(monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt

@@ -392,6 +392,7 @@ def test_times_that_cannot_be_written_do_not_cost_the_run(tmp_path):
     assert re.match(rf"warning: .*{times}", err)
 
 
+@pytest.mark.slow
 def test_each_evaluation_and_seed_plays_its_own_games():
     config = tiny.CONFIG
     learner = loop.make_learner([config], [0])

@@ -92,6 +92,7 @@ def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
     assert len(written.told()) == 4
 
 
+@pytest.mark.slow
 def test_the_first_player_is_the_first_one(asked):
     best, _ = asked(player_programs.MINIMAX)
     worst, _ = asked()

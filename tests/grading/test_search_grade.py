@@ -56,6 +56,7 @@ def test_both_seats_are_graded(grades):
         assert grade.losing_choices > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env_id", [ENV, pytest.param("mnk_4x4_4", marks=pytest.mark.slow)]
 )

@@ -82,7 +82,7 @@ def test_depth_and_activation(activation, function, hidden_layers):
 @pytest.mark.parametrize("fields", [{}, {"network": "table"}], ids=["mlp", "table"])
 def test_no_weight_has_a_weak_dtype(fields):
     """An update gives it a dtype, and a chunk would need a second program for that."""
-    network = network_from(Config.of(**fields).architecture)
+    network = network_from(CONFIG.replace(**fields).architecture)
     shapes = jax.eval_shape(q_network.init_params, network, jax.random.key(0))
     for leaf in jax.tree.leaves(shapes):
         assert leaf.dtype == np.float32

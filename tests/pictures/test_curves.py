@@ -159,6 +159,7 @@ def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
     assert not any(axes.axison for axes in others)
 
 
+@pytest.mark.slow
 def test_a_seat_that_is_not_learned_is_not_drawn(drawn):
     first, second = PRESETS["go-first"], PRESETS["go-second"]
     one = drawn(curves.learning_curves, RUN, "a run", first)
@@ -167,6 +168,7 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn):
     assert titles(several) == ["% wins as O", "% of the runs proven unbeatable"]
 
 
+@pytest.mark.slow
 def test_long_names_are_broken_so_that_no_text_is_cut_off(drawn):
     one = drawn(curves.learning_curves, RUN, 5 * PATH)
     layout.assert_readable(one)
@@ -205,6 +207,7 @@ def test_the_rates_of_a_search_are_exact_beside_a_sample(drawn):
     assert proven.lines[0].get_xydata().tolist() == [[5, 100]]
 
 
+@pytest.mark.slow
 def test_a_run_with_counterexamples_is_drawn_by_round_and_another_by_update(drawn):
     figure = drawn(curves.draw_run, ROUNDS, "a run", IN_ROUNDS)
     positions, ends = figure.axes

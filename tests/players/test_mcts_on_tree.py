@@ -78,6 +78,7 @@ def offline(host_tree, graph):
     return policy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
     [range(1000, 1002), pytest.param(range(1002, 1020), marks=pytest.mark.slow)],

@@ -50,6 +50,7 @@ def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
         assert player(jax.random.key(0), state).tolist() == [0]
 
 
+@pytest.mark.slow
 def test_of_equal_moves_the_lowest_is_played_in_an_enumerable_game(tree, undecided):
     network, params = flat_network("tic_tac_toe")
     assert not network_player.is_symmetric(network)

@@ -29,6 +29,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
         player_of(path, env_id)
 
 
+@pytest.mark.slow
 def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
     tmp_path, player_of, undecided, host_tree
 ):

@@ -108,7 +108,7 @@ HUGE = {"hidden_size": 2**14, "hidden_layers": 16}
     [
         ({"config": {}}, "don't fit a network for tic_tac_toe"),
         ({"config": {"network": {"hidden_size": 16}}}, "don't fit a network"),
-        ({"config": {"network": HUGE}}, "fit"),
+        pytest.param({"config": {"network": HUGE}}, "fit", marks=pytest.mark.slow),
         ({"grade": json.loads("[" * 40 + "]" * 40)}, "Expected `object`, got `array`"),
         ({"grade": DESCRIPTION["grade"] | {"seats": []}}, "seats must not be empty"),
     ],

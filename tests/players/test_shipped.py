@@ -18,7 +18,9 @@ from jax_ttt.solver import losing_lines, proof, reached_positions, successors
 from jax_ttt.solver.successors import ILLEGAL, OPEN, WON
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize(
+    "name", ["table", pytest.param("network", marks=pytest.mark.slow)]
+)
 def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
     name, host_tree, player_of, tmp_path, monkeypatch
 ):

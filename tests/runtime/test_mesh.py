@@ -145,6 +145,7 @@ def collectives(program):
     return re.findall(rf" ({kinds})(?:-start)?\(", program.as_text())
 
 
+@pytest.mark.slow
 def test_agents_on_devices_exchange_nothing(spread):
     mesh = spread(4)
     split = meshes.split_sharding(mesh)

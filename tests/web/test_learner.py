@@ -113,6 +113,7 @@ def cases_of(name):
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["network", pytest.param("table", marks=pytest.mark.slow)]
 )
@@ -187,6 +188,7 @@ def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
         assert report["games"] == sum(report["wins"].values()) + report["draws"]
 
 
+@pytest.mark.slow
 def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
     """Python reads the file, and follows all lines; so does the page."""
     reports, folder = trainings
@@ -217,6 +219,7 @@ def test_commands_read_a_file_of_the_page(trainings, capsys):
     assert "unbeatable: no line of play" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_person_pauses_changes_and_stops_a_training():
     report = run_node("web/learner_run.mjs", "direct")
     assert report["updates while paused"] == 0

@@ -121,6 +121,7 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
         training.command("pause")
 
 
+@pytest.mark.slow
 def test_a_reset_forgets_the_run_and_the_sliders(training, agent):
     training.command("start", "table")
     training.change({"gamma": 0.7})
