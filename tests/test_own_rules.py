@@ -821,6 +821,7 @@ def test_the_tests_of_the_example_pass(nim):
         test()
 
 
+@pytest.mark.slow
 def test_the_example_needs_no_package_of_the_tests(unregistered, monkeypatch):
     """Without the extra `test`, pytest is not installed."""
     monkeypatch.setitem(sys.modules, "pytest", None)  # importing it fails

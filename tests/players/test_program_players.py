@@ -115,6 +115,7 @@ def assert_asked_once(written, seat, env_id, expected, to_board):
     return [line for asked in copies for line in asked], check
 
 
+@pytest.mark.slow
 def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, boards):
     """The number of answers is shown meanwhile."""
     shown, written = {}, write()

@@ -130,6 +130,7 @@ def test_small_boards_are_draws(env_id):
     assert answers(env_id, "win", empty, orders) == [-1]
 
 
+@pytest.mark.slow
 def test_an_answer_does_not_depend_on_the_questions_before_it():
     rng = random.Random(1)
     boards = [random_game(rng, 6, 7, rng.randint(20, 30))[1] for _ in range(200)]

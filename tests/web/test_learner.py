@@ -212,6 +212,7 @@ def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
         assert report["read values"] == pytest.approx(report["values"], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_commands_read_a_file_of_the_page(trainings, capsys):
     reports, folder = trainings
     path = folder / reports[0]["file"]
