@@ -39,7 +39,7 @@ test: $(VENV)/.dev ## run the tests; ARGS="-k tree" passes flags to pytest
 test-typed: $(VENV)/.dev ## run the tests, and check shapes and types of arrays at each call
 	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(TYPED) $(ARGS)
 
-test-slow: $(VENV)/.dev ## run the slow tests: whole trainings, examples, large games, the page
+test-slow: $(VENV)/.dev ## run the tests of a second or more: trainings, more settings, examples, the page
 	$(RUN) -m pytest -m slow $(OFTEN_WAITING) $(ARGS)
 
 faults: $(VENV)/.dev ## cause each fault that must be survived

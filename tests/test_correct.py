@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 import tiny
+from marks import slow_but
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
@@ -70,10 +71,7 @@ def refuse(run):
     return refuse
 
 
-@pytest.fixture(
-    scope="module",
-    params=["tic_tac_toe", pytest.param("connect_4x4", marks=pytest.mark.slow)],
-)
+@pytest.fixture(scope="module", params=slow_but(GAMES, "tic_tac_toe"))
 def corrected(request, agents, tmp_path_factory):
     """Return the file of a corrected agent."""
     path = tmp_path_factory.mktemp("corrected") / f"{request.param}.safetensors"
@@ -200,7 +198,6 @@ def test_the_output_is_never_the_input(agents, tmp_path, refuse, run):
     assert path.read_bytes() == before
 
 
-@pytest.mark.slow
 def test_a_run_has_its_corrected_agent_in_its_folder(tmp_path, run):
     folder = tmp_path / "runs" / "one"
     save(folder, "tic_tac_toe").rename(folder / agent_file.AGENT_NAME)

@@ -410,7 +410,6 @@ def test_the_tree_finds_what_random_games_do_not(monkeypatch, make_env, rule):
         jax_ttt.grade("random", env_id=name)
 
 
-@pytest.mark.slow
 def test_a_game_with_too_many_positions_is_refused_by_its_own_name(monkeypatch):
     monkeypatch.setattr(trees, "MAX_POSITIONS", 100)
     jax_ttt.register_game("large", Misere, enumerable=True)
@@ -465,7 +464,6 @@ def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
         assert values.shape == (1, 15)
 
 
-@pytest.mark.slow
 def test_an_interrupted_registration_leaves_no_game(monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
@@ -599,7 +597,6 @@ def test_a_game_may_not_be_longer_than_it_says(nim):
         jax_ttt.grade("random", env_id="long")
 
 
-@pytest.mark.slow
 def test_an_observation_that_hides_a_heap_is_refused(nim):
     def observe(self, state, player_id):
         return state.heaps[:2]
@@ -626,7 +623,6 @@ def test_observations_may_have_one_axis(nim):
     check_positions_are_found("axis")
 
 
-@pytest.mark.slow
 def test_observations_may_have_three_axes(nim):
     def observe(self, state, player_id):
         return state.heaps.astype(jnp.int8)[:, None, None]

@@ -21,8 +21,6 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.text import policy_files
 
-pytestmark = pytest.mark.slow
-
 CHECKER = runpy.run_path(
     str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
 )
@@ -65,6 +63,7 @@ def with_moves(certificate, seat, moves):
     return other
 
 
+@pytest.mark.slow
 def test_it_has_the_moves_of_the_player_and_is_accepted(certificate):
     assert certificate["env_id"] == ENV_ID
     sizes = {seat: len(moves) for seat, moves in certificate["moves"].items()}
@@ -78,6 +77,7 @@ def test_it_has_the_moves_of_the_player_and_is_accepted(certificate):
     assert CHECKER["check"](certificate) == line
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.parametrize("seat", STONES)
 def test_a_complete_certificate_with_a_move_that_loses_is_refused(seat, certificate):
@@ -98,6 +98,7 @@ def test_a_complete_certificate_with_a_move_that_loses_is_refused(seat, certific
         assert reason.startswith(f"it has lost as {STONES[seat]} on ")
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.parametrize("seat", STONES)
 def test_missing_illegal_and_other_moves_are_refused(seat, certificate):
@@ -131,6 +132,7 @@ def test_the_checker_knows_the_rows_of_its_games():
     assert all(small_boards.winner(board) == "X" for board in boards)
 
 
+@pytest.mark.slow
 def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypatch):
     def first_legal(key, env_state):
         return env_state.legal_action_mask.argmax(axis=1)

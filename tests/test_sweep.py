@@ -264,7 +264,6 @@ def test_its_agents_are_those_of_train_many(at_once, capsys):
                 assert agent["grade"][seat][name] == expected
 
 
-@pytest.mark.slow
 def test_another_process_trains_what_is_missing_and_writes_nothing(
     capsys, monkeypatch, tmp_path
 ):

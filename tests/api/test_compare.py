@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-import scipy
+import scipy  # `scipy.stats` takes long to import, and one test needs it
 
 import jax_ttt
 from jax_ttt.api.compare import compare, difference_of_means, difference_of_shares

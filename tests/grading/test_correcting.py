@@ -19,12 +19,12 @@ from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
 
 slow = pytest.mark.slow
-FIRST_CASES = [
+FOUND_AGAIN = [
     ("connect_4x4", {}, "int8"),
     pytest.param("tic_tac_toe", {"network": "table"}, "float32", marks=slow),
 ]
 CASES = [
-    *FIRST_CASES,
+    *FOUND_AGAIN,
     pytest.param("connect_4x4", {"canonical": False}, "float32", marks=slow),
     pytest.param("connect_4x4", {"filters": 4}, "int8", marks=slow),
     pytest.param("tic_tac_toe", {"canonical": False}, "float32", marks=slow),
@@ -89,7 +89,7 @@ def test_a_corrected_agent_is_proven_as_any_other(env_id, fields, precision):
         assert followed == result.agent.grade.seat(seat)
 
 
-@pytest.mark.parametrize(("env_id", "fields", "precision"), FIRST_CASES)
+@pytest.mark.parametrize(("env_id", "fields", "precision"), FOUND_AGAIN)
 def test_the_same_corrections_are_found_again(env_id, fields, precision):
     """Also seat by seat: the corrections of the other seat stay."""
     agent = untrained(env_id, **fields)

@@ -44,7 +44,6 @@ def read(tmp_path):
     return read_text
 
 
-@pytest.mark.slow
 def test_the_exam_has_44_questions_after_each_number_of_moves(exam, states):
     plies, counts = np.unique(exam.plies, return_counts=True)
     assert plies.tolist() == list(range(8, 31))

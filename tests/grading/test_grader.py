@@ -19,10 +19,13 @@ from jax_ttt.players.program import ProgramOptions
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("has_policy", "num_games", "num_sampled"),
-    [(True, None, 0), (True, 64, 64), (False, None, 512)],
+    [
+        (True, None, 0),
+        pytest.param(True, 64, 64, marks=pytest.mark.slow),
+        (False, None, 512),
+    ],
 )
 def test_a_sample_is_taken_where_nothing_is_exact(
     row_by_row, has_policy, num_games, num_sampled

@@ -57,9 +57,7 @@ def test_both_seats_are_graded(grades):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "env_id", [ENV, pytest.param("mnk_4x4_4", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("env_id", [ENV, "mnk_4x4_4"])
 def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_id):
     """The second game has eight views. Rates and lines are those of all boards."""
     config = Config.of(env_id=env_id, hidden_size=4)

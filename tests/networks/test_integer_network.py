@@ -71,12 +71,12 @@ def activations(sums, scale):
     return np.clip(np.rint(sums.astype(np.float32) * scale), 0, 127).astype(np.int64)
 
 
-FIELDS = [
+CASES = [
     ({"hidden_size": 8}, False),
     ({"hidden_size": 8, "filters": 4, "two_planes": True}, True),
     ({"hidden_layers": 0}, False),
 ]
-MORE_FIELDS = [
+SLOW_CASES = [
     ({"hidden_size": 8}, True),
     ({"hidden_size": 16, "two_planes": True, "hidden_layers": 1}, False),
     ({"hidden_size": 8, "filters": 4, "two_planes": True}, False),
@@ -90,7 +90,7 @@ MORE_FIELDS = [
 
 @pytest.mark.parametrize(
     ("fields", "has_bfloat16"),
-    [*FIELDS, *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE_FIELDS)],
+    [*CASES, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW_CASES)],
     ids=str,
 )
 def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):

@@ -81,7 +81,7 @@ def test_depth_and_activation(activation, function, hidden_layers):
 
 @pytest.mark.parametrize("fields", [{}, {"network": "table"}], ids=["mlp", "table"])
 def test_no_weight_has_a_weak_dtype(fields):
-    """An update gives it a dtype, and a chunk would need a second program for that."""
+    """Updates make a weak dtype a strong one: a chunk would be compiled again."""
     network = network_from(CONFIG.replace(**fields).architecture)
     shapes = jax.eval_shape(q_network.init_params, network, jax.random.key(0))
     for leaf in jax.tree.leaves(shapes):

@@ -8,7 +8,6 @@ from jax_ttt.players.difficulty import LEVELS, PlayLevel
 from jax_ttt.solver import policies, proof
 
 
-@pytest.mark.slow
 def test_each_level_plays_fewer_random_moves_and_an_expert_never_loses(
     player_of, agent_path, host_tree
 ):

@@ -78,11 +78,10 @@ def offline(host_tree, graph):
     return policy
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds",
-    [range(1000, 1002), pytest.param(range(1002, 1020), marks=pytest.mark.slow)],
-    ids=["2", "18 more"],
+    [range(1000, 1001), pytest.param(range(1001, 1020), marks=pytest.mark.slow)],
+    ids=["1", "19 more"],
 )
 def test_it_is_unbeatable_and_beats_random_more_often_than_if_draws_were_wins(
     seeds, host_tree, offline

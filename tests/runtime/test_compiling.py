@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import quick
 import tiny
+from marks import slow_but
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
@@ -75,7 +76,12 @@ CALLS = {
     ),
 }
 """Calls of public functions that compute."""
-LONG = ("train", "train_many", "correct", "register_game")
+QUICK = [
+    name
+    for name in CALLS
+    if name not in ("train", "train_many", "correct", "register_game")
+]
+"""Those of less than a second."""
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +89,7 @@ def agent():
     return jax_ttt.load(SHIPPED["table"])
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CALLS],
-)
+@pytest.mark.parametrize("name", slow_but(CALLS, *QUICK))
 def test_public_functions_keep_their_programs_as_the_commands_do(
     name, agent, user_cache
 ):

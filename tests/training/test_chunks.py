@@ -44,9 +44,7 @@ def test_the_keys_of_runs_are_the_data_of_their_seeds_keys(algorithm):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "preset", ["default", pytest.param("table", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("preset", ["default", "table"])
 def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
     preset, tree
 ):

@@ -114,9 +114,7 @@ def cases_of(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["network", pytest.param("table", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", UPDATES)
 def test_an_update_in_the_page_is_the_one_in_python(name, tmp_path):
     cases = [*cases_of(name)]
     path = tmp_path / "cases.json"
@@ -155,9 +153,7 @@ SEEDS = {"table": [1, 2, 3], "network": [1]}
 """Seeds of trainings, by learner."""
 
 
-@pytest.fixture(
-    scope="module", params=["table", pytest.param("network", marks=pytest.mark.slow)]
-)
+@pytest.fixture(scope="module", params=["table", "network"])
 def trainings(request, tmp_path_factory):
     """Return what trainings of the page report, and the folder of their files."""
     learner, folder = request.param, tmp_path_factory.mktemp("agents")

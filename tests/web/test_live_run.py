@@ -15,17 +15,12 @@ from jax_ttt.training import chunks, loop
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNING
 
+pytestmark = pytest.mark.slow
+
 NETWORK = tiny.CONFIG.replace(eval_games=0, num_updates=16, eval_every=4)
 TABLE = NETWORK.replace(network="table", hidden_size=128, learning_rate=0.5)
 ROUNDS = PRESETS["connect-4x4"].replace(**tiny.FIELDS)
 X_WINS = [0, 3, 1, 4, 2]
-BOTH = pytest.mark.parametrize(
-    "config",
-    [
-        pytest.param(NETWORK, id="network"),
-        pytest.param(TABLE, id="table", marks=pytest.mark.slow),
-    ],
-)
 
 
 def rows_of(run, config):
@@ -42,7 +37,6 @@ def same(a, b):
     return all((a.tensors[name] == b.tensors[name]).all() for name in a.tensors)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("config", [TABLE, ROUNDS], ids=["table", "rounds"])
 def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
@@ -56,7 +50,6 @@ def test_its_weights_and_counts_are_those_of_train(config):
     assert run.figures["games"] == last.counts.games[0]
 
 
-@pytest.mark.slow
 def test_a_change_takes_effect_at_once_and_compiles_nothing():
     config = NETWORK
     changed = config.replace(
@@ -81,8 +74,7 @@ def test_a_change_takes_effect_at_once_and_compiles_nothing():
     assert not same(run.agent, unchanged.agent)
 
 
-@pytest.mark.slow
-@BOTH
+@pytest.mark.parametrize("config", [NETWORK, TABLE], ids=["network", "table"])
 def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     run, direct = LiveRun(config, 3), LiveRun(config, 3)
     for _ in range(3):
@@ -115,7 +107,6 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     assert run.is_over
 
 
-@pytest.mark.slow
 def test_a_table_counts_the_positions_of_games_that_people_play():
     run = LiveRun(TABLE, 3)
     run.step(TABLE)
@@ -124,14 +115,12 @@ def test_a_table_counts_the_positions_of_games_that_people_play():
     assert run.figures["positions_learned"] == 5
 
 
-@pytest.mark.slow
 def test_a_network_without_a_gradient_has_diverged():
     loud = NETWORK.replace(learning_rate=1000.0, learning_rate_end=1000.0)
     with pytest.raises(FloatingPointError, match="gradient is 0 by update"):
         rows_of(LiveRun(loud, 3), loud)
 
 
-@pytest.mark.slow
 def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch):
     stops = []
     find = counterexamples.find_counterexamples
@@ -148,7 +137,6 @@ def test_a_search_for_counterexamples_ends_when_nobody_waits_for_it(monkeypatch)
     assert not run.agent.description.grade.followed, "it was cut short"
 
 
-@pytest.mark.slow
 def test_games_of_people_do_not_undo_a_proof(host_tree):
     config = LEARNING["network"].config
     run = LiveRun(config, 1)
