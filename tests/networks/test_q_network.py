@@ -79,16 +79,6 @@ def test_depth_and_activation(activation, function, hidden_layers):
     np.testing.assert_allclose(values, np.full((1, 9), np.tanh(value)), atol=1e-6)
 
 
-@pytest.mark.parametrize("fields", [{}, {"network": "table"}], ids=["mlp", "table"])
-def test_no_weight_has_a_weak_dtype(fields):
-    """Updates make a weak dtype a strong one: a chunk would be compiled again."""
-    network = network_from(CONFIG.replace(**fields).architecture)
-    shapes = jax.eval_shape(q_network.init_params, network, jax.random.key(0))
-    for leaf in jax.tree.leaves(shapes):
-        assert leaf.dtype == np.float32
-        assert not leaf.weak_type
-
-
 def test_the_seed_and_the_layer_decide_where_a_kernel_starts():
     config = CONFIG.replace(hidden_size=9)
     one, again, other = (kernels(init_params(config, seed)) for seed in (0, 0, 1))

@@ -1,4 +1,4 @@
-"""A run's evaluations and its opponent."""
+"""A run's programs, its evaluations and its opponent."""
 
 import functools
 import time
@@ -7,9 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import quick
 import tiny
 
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
@@ -152,3 +154,15 @@ def test_the_seconds_are_of_training_and_not_of_a_slow_reader():
         time.sleep(1)
         slept += 1
     assert 0 < float(last.counts.seconds) < slept / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["default", "table"])
+def test_all_programs_are_compiled_before_the_first_step(preset):
+    """No other test has these games, so nothing is compiled before."""
+    config = PRESETS[preset].replace(num_envs=5, num_updates=4, eval_every=2)
+    run = run_of(config, seed=1)
+    next(run)
+    with quick.compiled() as steps:
+        assert [step.update for step in run] == [2, 2, 4, 4]
+    assert steps == []
