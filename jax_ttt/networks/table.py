@@ -74,7 +74,9 @@ class Table(nnx.Module):
         num_values = num_heads * (1 if key == "after-state" else num_actions)
         # Without a dtype, the values would have a weak one, and lose it in the first
         # chunk: its program would be compiled twice.
-        values = jnp.full((num_rows, num_values), initial_value, jnp.float32)
+        values = jnp.full(
+            shape=(num_rows, num_values), fill_value=initial_value, dtype=jnp.float32
+        )
         self.values = nnx.Param(values)
 
     def __call__(
