@@ -3,9 +3,9 @@
 import pytest
 
 
-def slow_but(values, *quick):
-    """Return the parameters of a test: all values, which are slow but for some."""
+def mark_slow(values, *slow):
+    """Return the parameters of a test: all values, of which some are slow."""
     return [
-        value if value in quick else pytest.param(value, marks=pytest.mark.slow)
+        pytest.param(value, marks=pytest.mark.slow) if value in slow else value
         for value in values
     ]

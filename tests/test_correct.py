@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 import tiny
-from marks import slow_but
+from marks import mark_slow
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
@@ -71,7 +71,7 @@ def refuse(run):
     return refuse
 
 
-@pytest.fixture(scope="module", params=slow_but(GAMES, "tic_tac_toe"))
+@pytest.fixture(scope="module", params=mark_slow(GAMES, "connect_4x4"))
 def corrected(request, agents, tmp_path_factory):
     """Return the file of a corrected agent."""
     path = tmp_path_factory.mktemp("corrected") / f"{request.param}.safetensors"

@@ -23,6 +23,7 @@ FOUND_AGAIN = [
     ("connect_4x4", {}, "int8"),
     pytest.param("tic_tac_toe", {"network": "table"}, "float32", marks=slow),
 ]
+"""Those whose corrections are found a second time too."""
 CASES = [
     *FOUND_AGAIN,
     pytest.param("connect_4x4", {"canonical": False}, "float32", marks=slow),

@@ -71,26 +71,42 @@ def activations(sums, scale):
     return np.clip(np.rint(sums.astype(np.float32) * scale), 0, 127).astype(np.int64)
 
 
-CASES = [
-    ({"hidden_size": 8}, False),
-    ({"hidden_size": 8, "filters": 4, "two_planes": True}, True),
-    ({"hidden_layers": 0}, False),
-]
-SLOW_CASES = [
-    ({"hidden_size": 8}, True),
-    ({"hidden_size": 16, "two_planes": True, "hidden_layers": 1}, False),
-    ({"hidden_size": 8, "filters": 4, "two_planes": True}, False),
-    ({"hidden_size": 8, "filters": 4, "env_id": "connect_4x4"}, False),
-    ({"hidden_layers": 0, "filters": 4}, False),
-    ({"hidden_size": 8, "hidden_layers": 11}, False),
-    ({"hidden_size": 8, "backup": "two-ply", "double": False}, False),
-    ({"hidden_size": 8, "env_id": "connect_four", "filters": 3}, False),
-]
+slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
     ("fields", "has_bfloat16"),
-    [*CASES, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW_CASES)],
+    [
+        ({"hidden_size": 8}, False),
+        ({"hidden_size": 8, "filters": 4, "two_planes": True}, True),
+        ({"hidden_layers": 0}, False),
+        pytest.param({"hidden_size": 8}, True, marks=slow),
+        pytest.param(
+            {"hidden_size": 16, "two_planes": True, "hidden_layers": 1},
+            False,
+            marks=slow,
+        ),
+        pytest.param(
+            {"hidden_size": 8, "filters": 4, "two_planes": True}, False, marks=slow
+        ),
+        pytest.param(
+            {"hidden_size": 8, "filters": 4, "env_id": "connect_4x4"},
+            False,
+            marks=slow,
+        ),
+        pytest.param({"hidden_layers": 0, "filters": 4}, False, marks=slow),
+        pytest.param({"hidden_size": 8, "hidden_layers": 11}, False, marks=slow),
+        pytest.param(
+            {"hidden_size": 8, "backup": "two-ply", "double": False},
+            False,
+            marks=slow,
+        ),
+        pytest.param(
+            {"hidden_size": 8, "env_id": "connect_four", "filters": 3},
+            False,
+            marks=slow,
+        ),
+    ],
     ids=str,
 )
 def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):
@@ -205,7 +221,7 @@ def test_a_trained_network_keeps_its_values_and_most_of_its_moves(host_tree):
         {"hidden_size": 8},
         {"filters": 4, "hidden_size": 8},
         {"hidden_layers": 0},
-        pytest.param({"hidden_layers": 11, "hidden_size": 4}, marks=pytest.mark.slow),
+        pytest.param({"hidden_layers": 11, "hidden_size": 4}, marks=slow),
     ],
     ids=str,
 )

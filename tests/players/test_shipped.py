@@ -7,7 +7,7 @@ import commands
 import jax
 import numpy as np
 import pytest
-from marks import slow_but
+from marks import mark_slow
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
@@ -19,7 +19,7 @@ from jax_ttt.solver import losing_lines, proof, reached_positions, successors
 from jax_ttt.solver.successors import ILLEGAL, OPEN, WON
 
 
-@pytest.mark.parametrize("name", slow_but(SHIPPED, "table"))
+@pytest.mark.parametrize("name", mark_slow(SHIPPED, "network"))
 def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
     name, host_tree, player_of, tmp_path, monkeypatch
 ):
@@ -36,7 +36,7 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
     assert json.loads(path.read_text())["sha256"] == digest
 
 
-@pytest.mark.parametrize("name", slow_but(CONNECT_FOUR, "connect-5x4"))
+@pytest.mark.parametrize("name", mark_slow(CONNECT_FOUR, "connect-7x6"))
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 3_000_000
     spec = player_names.read_name(f"shipped:{name}", "connect_5x4")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import quick
 import tiny
-from marks import slow_but
+from marks import mark_slow
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
@@ -76,12 +76,6 @@ CALLS = {
     ),
 }
 """Calls of public functions that compute."""
-QUICK = [
-    name
-    for name in CALLS
-    if name not in ("train", "train_many", "correct", "register_game")
-]
-"""Those of less than a second."""
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +83,9 @@ def agent():
     return jax_ttt.load(SHIPPED["table"])
 
 
-@pytest.mark.parametrize("name", slow_but(CALLS, *QUICK))
+@pytest.mark.parametrize(
+    "name", mark_slow(CALLS, "train", "train_many", "correct", "register_game")
+)
 def test_public_functions_keep_their_programs_as_the_commands_do(
     name, agent, user_cache
 ):
