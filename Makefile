@@ -5,8 +5,6 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # A file's tests share what they train; a worker begins with neighbours.
 BOTH_CORES := -n 2 --dist worksteal
-# Tests of the page and of commands wait for other processes.
-OFTEN_WAITING := -n 3 --dist worksteal
 # Where arrays are, `make test-typed` checks shapes and types at each call; pyright checks
 # all types.
 ARRAYS := jax_ttt.api,jax_ttt.dqn,jax_ttt.games,jax_ttt.grading,jax_ttt.networks
@@ -40,10 +38,10 @@ test-typed: $(VENV)/.dev ## run the tests, and check shapes and types of arrays 
 	$(RUN) -m pytest -m "not slow" $(BOTH_CORES) $(TYPED) $(ARGS)
 
 test-slow: $(VENV)/.dev ## run the tests of a second or more: trainings, more settings, examples, the page
-	$(RUN) -m pytest -m slow $(OFTEN_WAITING) $(ARGS)
+	$(RUN) -m pytest -m slow $(BOTH_CORES) $(ARGS)
 
 faults: $(VENV)/.dev ## cause each fault that must be survived
-	$(RUN) -m pytest -m fault -v -n 2 --dist worksteal $(ARGS)
+	$(RUN) -m pytest -m fault -v $(BOTH_CORES) $(ARGS)
 
 snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read the diff
 	$(RUN) -m pytest -m "not slow" --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
