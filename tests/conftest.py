@@ -1,53 +1,24 @@
-"""Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings."""
+"""The CPU seconds of each file, and the shared fixtures where tests run."""
 
 import collections
-import gc
-import json
 import os
-import signal
 
-import as_users
-import filelock
-import hypothesis
-import jax
-import layout
-import numpy as np
 import pytest
-import quick  # before jax_ttt
-import tiny
-
-import jax_ttt
-from jax_ttt.config.device_flags import DistributedFlags
-from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
-from jax_ttt.games import pgx_games
-from jax_ttt.games import tree as trees
-from jax_ttt.players import random_players, saved_agents
-from jax_ttt.players.player import Player
-from jax_ttt.runtime import devices, mesh
-from jax_ttt.solver import policies
-from jax_ttt.text import board_text
-
-if not quick.AS_USERS:
-    jax.config.update("jax_numpy_rank_promotion", "raise")
-# Without a deadline, since the machine may be busy.
-hypothesis.settings.register_profile("tests", deadline=None, max_examples=30)
-hypothesis.settings.load_profile("tests")
-
-# A job in the background, or under nohup, ignores these signals, and so would the
-# processes that tests start.
-for number in (signal.SIGINT, signal.SIGHUP):
-    if signal.getsignal(number) is signal.SIG_IGN:
-        signal.signal(number, signal.SIG_DFL)
 
 
-def pytest_collection_finish():
-    """Freeze the objects so far and collect less often: tracing makes many objects."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(200_000, 20, 100)
-    gc.enable()
+def pytest_addoption(pluginmanager):
+    """Import the shared fixtures before the files of a folder import the package.
+
+    They import JAX, for which a process that only hands tests to workers need not wait.
+    """
+    options = pluginmanager.get_plugin("pytestconfig").known_args_namespace
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if is_worker or not getattr(options, "numprocesses", None):
+        pluginmanager.import_plugin("shared_fixtures")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(CpuSeconds())
 
 
 def _cpu_seconds():
@@ -91,177 +62,3 @@ class CpuSeconds:
         for name, seconds in self.of_file.most_common(number):
             terminalreporter.write_line(f"{seconds:7.1f} {name}")
         terminalreporter.write_line(f"{self.of_file.total():7.1f} all files")
-
-
-def pytest_configure(config):
-    config.pluginmanager.register(CpuSeconds())
-
-
-@pytest.fixture(autouse=True)
-def terminal(monkeypatch):
-    """Let the terminal have 80 columns; a test may set another number."""
-    monkeypatch.setenv("COLUMNS", "80")
-
-
-@pytest.fixture(autouse=True)
-def program_cache_is_on():
-    """Turn JAX's cache on again after a test that turned it off."""
-    yield
-    jax.config.update("jax_enable_compilation_cache", True)
-
-
-@pytest.fixture(autouse=True)
-def same_games():
-    """Forget the games that a test registers."""
-    before = dict(GAMES)
-    yield
-    if new := GAMES.keys() - before:
-        for name in new:
-            del GAMES[name]
-        pgx_games.forget_games()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def bounded_memory():
-    """Keep the memory of a worker below 3 GB."""
-    yield
-    quick.keep_memory_bounded()
-
-
-@pytest.fixture(autouse=True, scope="session")
-def quick_product():
-    """Compute in float32 on every CPU; `TESTS_AS_USERS=1` leaves this out."""
-    with pytest.MonkeyPatch.context() as patch:
-        if not quick.AS_USERS:
-            patch.setattr(devices, "has_bfloat16", lambda: False)
-        yield
-
-
-@pytest.fixture
-def optimized():
-    with quick.optimized():
-        yield
-
-
-@pytest.fixture
-def spread():
-    """Return a function that returns the mesh of so many devices."""
-    return lambda number: (
-        mesh.use_devices("auto", DistributedFlags(devices=str(number))).mesh
-    )
-
-
-@pytest.fixture(scope="session")
-def tiny_run(tmp_path_factory):
-    """Return the folder, stdout and stderr of a run with the flags of `tiny`.
-
-    One worker trains it, and all tests only read it or take a copy.
-    """
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    path, output = folder / "tiny" / "runs" / "one", folder / "tiny" / "output.json"
-    with filelock.FileLock(folder / "tiny.lock"):
-        if not output.exists():
-            done = as_users.run_here("train", *tiny.flags(), "--run-dir", path)
-            output.write_text(json.dumps(done))
-    code, out, err = json.loads(output.read_text())
-    assert code == 0, err
-    return path, out, err
-
-
-@pytest.fixture
-def trained_once(monkeypatch):
-    """Let examples with the same training share its result."""
-    for name in ("train", "train_many"):
-        once = quick.train_once(getattr(jax_ttt, name))
-        monkeypatch.setattr(jax_ttt, name, once)
-
-
-@pytest.fixture
-def promoted_ranks():
-    """Allow arrays of different ranks, which some of PGX's games add."""
-    with jax.numpy_rank_promotion("allow"):
-        yield
-
-
-@pytest.fixture(scope="session")
-def tree():
-    return trees.game_tree("tic_tac_toe")
-
-
-@pytest.fixture(scope="session")
-def host_tree():
-    """Return the tree of NumPy arrays."""
-    return trees.host_tree("tic_tac_toe")
-
-
-@pytest.fixture(scope="session")
-def boards(host_tree):
-    """Return the boards of all positions in the notation of `rules`."""
-    return [
-        board_text.cells_as_text(host_tree, p) for p in range(host_tree.num_positions)
-    ]
-
-
-@pytest.fixture(scope="session")
-def position(boards):
-    """Return the positions by their boards."""
-    return {board: p for p, board in enumerate(boards)}
-
-
-@pytest.fixture(scope="session")
-def values(host_tree):
-    """Return the minimax values of all positions to the first player."""
-    return policies.minimax_values(host_tree)
-
-
-@pytest.fixture(scope="session")
-def q_star(tree, values):
-    """Return exact action values to the player to move; random for illegal actions."""
-    to_mover = np.where(tree.first_to_move, 1, -1)[:, None]
-    legal = np.asarray(tree.legal_action_mask)
-    legal_values = values[np.asarray(tree.successor)] * to_mover
-    illegal_values = np.random.default_rng(0).uniform(0.9, 5, legal.shape)
-    return np.where(legal, legal_values, illegal_values).astype(np.float32)
-
-
-@pytest.fixture(scope="session")
-def row_by_row(host_tree):
-    """Return the player of the first free cell, which is easy to beat."""
-    legal = host_tree.legal_action_mask
-    probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = random_players.policy_player(trees.position_index("tic_tac_toe"), probs)
-    return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
-
-
-@pytest.fixture
-def drawn():
-    """Return a function that draws a picture and returns its figure."""
-    return layout.drawn
-
-
-@pytest.fixture
-def small():
-    """Return small settings of the preset `article`."""
-    return PRESETS["article"].replace(
-        num_envs=32,
-        hidden_size=16,
-        num_updates=24,
-        eval_every=10,
-        eval_games=2048,
-    )
-
-
-@pytest.fixture(scope="session")
-def one_seat(host_tree, q_star, tmp_path_factory):
-    """Return the file of a table that plays perfectly as X and worst as O."""
-    path = tmp_path_factory.mktemp("one-seat") / "agent.safetensors"
-    config = Config.of(
-        network="table", canonical=False, opponent="random", seat="first", eval_games=0
-    )
-    first = host_tree.first_to_move[:, None]
-    worst_as_second = np.where(first, q_star, -q_star)
-    params = jax.tree.map(lambda _: worst_as_second, tiny.untrained(config).params)
-    saved_agents.save_agent(tiny.ungraded(config, params, seed=5), path)
-    return path

@@ -37,13 +37,13 @@ from jax_ttt.players import network_player
 from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import compiling
 from jax_ttt.text import policy_files
-from tools import bench, figures, make_links, mutants, published
+from tools import make_links
 
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 PROOF = ROOT / "docs" / "learn" / "proof.md"
 API = {*ROOT.glob("docs/api/[!R]*.md")}
 """Their blocks are the files that tests/test_examples.py runs."""
-TOOLS = (bench, figures, mutants, published)
+TOOLS = ("bench", "figures", "mutants", "published")
 
 SPAN = re.compile(r"`([^`]+)`")
 TARGETS = (
@@ -325,7 +325,8 @@ def test_make_targets_exist_and_take_their_args():
 
 
 def test_flags_in_the_text_are_those_of_a_command():
-    modules = [*map(commands.module_of, COMMANDS), *TOOLS]
+    tools = [importlib.import_module(f"tools.{name}") for name in TOOLS]
+    modules = [*map(commands.module_of, COMMANDS), *tools]
     types = [module.Args for module in modules]
     types += [cli.MachineFlags, cli.UserGameFlags, ProgramOptions, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}

@@ -5,17 +5,17 @@ takes nearly all of the tests' time.
 """
 
 import functools
+import math
 from typing import Any
 
 import jax
+import numpy as np
 
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.files.agent_file import AgentDescription
-from jax_ttt.networks import q_network
-from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.saved_agents import Agent
 
 FIELDS: dict[str, Any] = {
@@ -51,15 +51,21 @@ def ungraded(config, params, seed=0):
 
 
 def untrained(config):
-    """Return an agent of new weights."""
-    return ungraded(config, _init_params(config.architecture))
+    """Return an agent of random weights."""
+    return ungraded(config, random_params(config.architecture))
 
 
 @functools.cache
-def _init_params(architecture):
-    """Return the weights of seed 0, by one compiled program, not one per operation."""
-    init_params = jax.jit(q_network.init_params)
-    return init_params(network_from(architecture), jax.random.key(0))
+def random_params(architecture):
+    """Return random weights of NumPy: to compile a network's own takes far longer."""
+    network = network_player.network_from(architecture)
+    rng = np.random.default_rng(0)
+
+    def random_leaf(leaf):
+        bound = 1 / math.sqrt(math.prod(leaf.shape[:-1]))
+        return rng.uniform(-bound, bound, leaf.shape).astype(leaf.dtype)
+
+    return jax.tree.map(random_leaf, network_player.param_shapes(network))
 
 
 def save_untrained(path, **fields):

@@ -54,12 +54,17 @@ def test_boards_that_do_not_fit_are_searched_in_parts(undecided, monkeypatch):
     assert sizes == {81}
 
 
-FORK = Game.start("tic_tac_toe", [2, 0, 5, 3]).state
-"""X can win in 8 and O threatens 6. In 6, X makes two more threats and wins later."""
+@pytest.fixture(scope="module")
+def fork():
+    """Return a board where X can win in 8 and O threatens 6.
+
+    In 6, X makes two more threats and wins later.
+    """
+    return Game.start("tic_tac_toe", [2, 0, 5, 3]).state
 
 
 @pytest.mark.slow
-def test_each_move_looked_ahead_is_discounted():
+def test_each_move_looked_ahead_is_discounted(fork):
     """Gamma is 0.5, and every value of the network is 0.75 to the player to move."""
 
     def q_fn(env_state):
@@ -69,7 +74,7 @@ def test_each_move_looked_ahead_is_discounted():
         lambda env_state: [
             lookahead.negamax(ENV, q_fn, env_state, depth, 0.5) for depth in range(4)
         ]
-    )(FORK)
+    )(fork)
     empty = np.array([1, 4, 6, 7, 8])
     assert [np.asarray(row)[0, empty].tolist() for row in values] == [
         [0.75] * 5,
@@ -80,12 +85,12 @@ def test_each_move_looked_ahead_is_discounted():
 
 
 @pytest.mark.slow
-def test_the_player_discounts_by_its_gamma():
+def test_the_player_discounts_by_its_gamma(fork):
     """Undiscounted, both cells are certain wins, and the lowest is played."""
     config = Config.of(hidden_size=4, hidden_layers=1, canonical=False)
     network = network_from(config.architecture)
     params = jax.jit(q_network.init_params)(network, jax.random.key(0))
-    play = jax.jit(lambda player: player(jax.random.key(0), FORK))
+    play = jax.jit(lambda player: player(jax.random.key(0), fork))
     for gamma, cell in ((1.0, 6), (0.5, 8)):
         player = lookahead.lookahead_player(network, params, gamma, depth=3)
         assert play(player).tolist() == [cell]

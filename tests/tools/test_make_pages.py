@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import jax_ttt
-from tools import ladder, make_agents, make_links, site_hooks
+from tools import ladder, make_agents, make_links
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEADING = re.compile(r"^## `(\w+)`\n\n\[.*\]\((.*)\)\n\n::: ([\w.]+)$", re.MULTILINE)
@@ -80,7 +80,13 @@ def test_the_page_of_the_agents_links_their_certificates():
     assert all(f"| {agent} | {link} |" in text for agent, link in rows)
 
 
-def test_links_that_leave_the_docs_lead_to_the_repository():
+@pytest.fixture(scope="module")
+def site_hooks():
+    """Return the hooks; only one worker loads mkdocs."""
+    return importlib.import_module("tools.site_hooks")
+
+
+def test_links_that_leave_the_docs_lead_to_the_repository(site_hooks):
     def link(target, page="learn/proof.md"):
         text = site_hooks.links_to_repository(f"[a]({target})", page, "https://x/y")
         return text.removeprefix("[a](").removesuffix(")")
@@ -94,7 +100,7 @@ def test_links_that_leave_the_docs_lead_to_the_repository():
         assert link(stays) == stays
 
 
-def test_math_becomes_a_picture_with_its_source_as_the_name():
+def test_math_becomes_a_picture_with_its_source_as_the_name(site_hooks):
     html = site_hooks.on_page_content(
         r'<p>if <span class="arithmatex">\(a &lt; b\)</span></p>'
     )
