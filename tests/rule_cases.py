@@ -45,15 +45,15 @@ from jax_ttt.players.shipped import ALL
 from jax_ttt.text import dialogue_advice
 from jax_ttt.web import agent_files, tree_data
 
-BOARDS = (
-    "tic_tac_toe",
+BOARDS = ("tic_tac_toe", "connect_7x6")
+MORE_BOARDS = (
     "connect_4x4",
+    "connect_4x5",
     "connect_5x4",
-    "connect_7x6",
+    "connect_6x6",
     "connect_four",
     "mnk_4x4_4",
 )
-MORE_BOARDS = ("connect_4x5", "connect_6x6")
 """Boards that are compared with the agents, since each has compiled programs."""
 NUM_GAMES = 4
 """Random games on each board."""

@@ -64,6 +64,7 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
     assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
 
 
+@pytest.mark.slow
 def test_the_heat_map_is_an_svg_with_every_cell(tmp_path, capsys):
     path = tmp_path / "table.svg"
     out, _ = run(capsys, "random", "minimax", "--svg", path)

@@ -27,6 +27,7 @@ def test_its_moves_are_legal_and_depend_on_the_board_alone():
         state = pgx_games.play_moves(env, state, moves)
 
 
+@pytest.mark.slow
 def test_it_prints_a_row_for_each_level(capsys):
     SCRIPT["main"]("connect_4x4", "first", "100")
     *rows, last = capsys.readouterr().out.splitlines()[2:]

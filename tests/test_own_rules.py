@@ -391,14 +391,11 @@ class NotInTheLastSquare(TicTacToe):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make_env", "rule"),
     [
-        pytest.param(
-            LastSquareWins,
-            "symmetric boards must have the same legal moves and results",
-            marks=pytest.mark.slow,
-        ),
+        (LastSquareWins, "symmetric boards must have the same legal moves and results"),
         (NotInTheLastSquare, "a symmetric view of a position is not in the tree"),
     ],
 )
@@ -464,6 +461,7 @@ def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
         assert values.shape == (1, 15)
 
 
+@pytest.mark.slow
 def test_an_interrupted_registration_leaves_no_game(monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
@@ -499,6 +497,7 @@ def faulty(nim, **fields):
     return nim_with(nim, _step=step)
 
 
+@pytest.mark.slow
 def test_rules_of_another_kind_are_refused_at_once(nim):
     def legal(self, heaps):
         return heaps >= 1
@@ -623,6 +622,7 @@ def test_observations_may_have_one_axis(nim):
     check_positions_are_found("axis")
 
 
+@pytest.mark.slow
 def test_observations_may_have_three_axes(nim):
     def observe(self, state, player_id):
         return state.heaps.astype(jnp.int8)[:, None, None]

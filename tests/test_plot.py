@@ -75,6 +75,7 @@ def test_runs_with_the_same_settings_are_drawn_together(make, tmp_path, monkeypa
     assert ">default tau=0.5: mean and range of 1<" in text
 
 
+@pytest.mark.slow
 def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
     make, capsys, tmp_path, monkeypatch
 ):

@@ -119,6 +119,7 @@ def test_a_grid_of_learning_rates_needs_no_end_and_keeps_a_given_one(flags, ends
     assert actual == pytest.approx(ends)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_finished_agents(capsys, tmp_path):
     def interrupt(block):
         if block.jobs[0].seed == 9 and not block.steps:
@@ -264,6 +265,7 @@ def test_its_agents_are_those_of_train_many(at_once, capsys):
                 assert agent["grade"][seat][name] == expected
 
 
+@pytest.mark.slow
 def test_another_process_trains_what_is_missing_and_writes_nothing(
     capsys, monkeypatch, tmp_path
 ):

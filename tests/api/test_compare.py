@@ -78,6 +78,7 @@ def test_a_single_run_is_refused(runs_of, run):
         jax_ttt.compare(run, runs_of({1: -1}))
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_mean_is_the_paired_t_test_s():
     first, second = np.random.default_rng(0).normal(size=(2, 12))
     result = difference_of_means(first, second)

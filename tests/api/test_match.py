@@ -20,6 +20,7 @@ def test_an_exact_match_has_both_seats():
     assert sum(rate.value for rate in match.first.rates) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_sampled_match_agrees_with_the_exact_one():
     exact = jax_ttt.match("minimax", "random")
     sampled = jax_ttt.match("minimax", any_free, num_games=500)

@@ -181,6 +181,7 @@ def test_long_names_are_broken_so_that_no_text_is_cut_off(drawn):
     assert len(set(legend_texts(several))) == 2, "they differ in the middle"
 
 
+@pytest.mark.slow
 def test_a_loss_of_zero_has_a_linear_axis(drawn):
     rows = [made.chunk(10, 10, 4, 5, loss=0.0), RUN[0]]
     loss = drawn(curves.learning_curves, rows, "a run").axes[3]
@@ -188,6 +189,7 @@ def test_a_loss_of_zero_has_a_linear_axis(drawn):
     assert loss.lines[0].get_ydata().tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_the_rates_of_a_search_are_exact_beside_a_sample(drawn):
     sample = made.sampled((0.5,), (0.5,))
     rows = [

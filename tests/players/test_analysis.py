@@ -1,6 +1,7 @@
 """The values of moves and the review of a game, compared with independent rules."""
 
 import numpy as np
+import pytest
 import rules
 import tiny
 
@@ -11,6 +12,7 @@ from jax_ttt.players.analysis import MoveValue, move_values, review_moves
 SIGN = {"X": 1, "O": -1}
 
 
+@pytest.mark.slow
 def test_values_are_exact_and_the_agents_own_where_these_exist():
     """O must take the centre after a corner. Mirrored moves have the same q-value."""
     agent = tiny.untrained(Config.of(hidden_size=8))

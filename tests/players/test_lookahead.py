@@ -16,6 +16,7 @@ from jax_ttt.players.network_player import network_from
 ENV = pgx_games.make_env("tic_tac_toe")
 
 
+@pytest.mark.slow
 def test_exact_values_are_the_fixed_point_of_every_depth(q_star, host_tree):
     index = trees.position_index("tic_tac_toe")
     exact_values = np.nan_to_num(q_star)

@@ -23,6 +23,7 @@ def search(env_id, num_playouts):
     )
 
 
+@pytest.mark.slow
 def test_it_counts_as_a_published_program():
     """`XX- / XO- / OXO`, O to move: cell 2 wins, cell 5 loses to cell 2.
 

@@ -103,7 +103,7 @@ def answers(env_id, goal, boards, order):
 @pytest.mark.parametrize("goal", mark_slow(GOALS, "not-lose"))
 def test_a_move_is_the_first_one_in_order_that_keeps_the_goal(goal):
     rng, rows = random.Random(0), 4
-    boards = [random_game(rng, rows, 4, rng.randint(8, 15))[1] for _ in range(1000)]
+    boards = [random_game(rng, rows, 4, rng.randint(8, 15))[1] for _ in range(400)]
     orders = [rng.sample(range(4), 4) for _ in boards]
     expected = [
         next(

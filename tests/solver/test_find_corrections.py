@@ -9,6 +9,7 @@ import pytest
 import rules
 import tiny
 from jax.tree_util import Partial
+from marks import mark_slow
 
 from jax_ttt.config.game_facts import (
     GAMES,
@@ -86,7 +87,7 @@ SMALL = [
 """The games that are solved in a moment; the results of the others are cited."""
 
 
-@pytest.mark.parametrize("env_id", SMALL)
+@pytest.mark.parametrize("env_id", mark_slow(SMALL, "connect_6x5"))
 def test_the_result_with_best_play_is_that_of_exact_play(env_id):
     """A draw: before the first move, one can avoid a loss and can't enforce a win."""
     env_state = Game.start(env_id).state

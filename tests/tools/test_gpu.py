@@ -43,6 +43,7 @@ def test_an_unfinished_command_and_a_failed_one_have_no_seconds(
     assert "--nonsense" in err
 
 
+@pytest.mark.slow
 def test_the_commands_take_their_words():
     """In less than four minutes, beside the time of the benchmark itself."""
     for job in gpu.JOBS.values():

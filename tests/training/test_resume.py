@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import pytest
 import tiny
+from marks import mark_slow
 from same_runs import assert_same_run, rows
 
 from jax_ttt.config.errors import UsageError
@@ -32,7 +33,7 @@ VARIANTS = {
     "mcts": "--preset plain --opponent mcts:4",
     "counterexamples": "--preset plain --env-id connect_4x4 --start-share 0.5",
 }
-SLOW = ("table", "mcts", "counterexamples")
+SLOW = ("replay", "table", "mcts", "counterexamples")
 
 
 def flags_of(variant):
@@ -114,14 +115,11 @@ def whole(tiny_run, tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize(
-    "variant",
-    ["replay", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)],
-)
+@pytest.mark.parametrize("variant", mark_slow(VARIANTS, *SLOW))
 @pytest.mark.fault
 def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path):
-    # After a chunk and, in one variant, after an evaluation and the last chunk.
-    for number in (3,) if variant in SLOW else (3, 4, 5):
+    # After a chunk and, in two variants, after an evaluation and the last chunk.
+    for number in (3, 4, 5) if variant in ("default", "replay") else (3,):
         path = tmp_path / f"run{number}"
         run_and_kill(path, number, *flags_of(variant))
         assert not (path / "agent.safetensors").exists()
@@ -275,6 +273,7 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
     assert f"to continue it: python -m jax_ttt.train --resume {killed}" in err
 
 
+@pytest.mark.slow
 @pytest.mark.fault
 def test_another_number_of_threads_is_a_warning(killed, monkeypatch):
     monkeypatch.setenv("NPROC", "77")

@@ -41,7 +41,8 @@ def run_of(config, num_agents=1):
     return loop.training_steps(learner, run_keys(seeds))
 
 
-@pytest.mark.parametrize("num_agents", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("num_agents", [1, 2])
 def test_each_training_begins_with_the_weights_of_an_agent(num_agents, tmp_path):
     agent = tiny.untrained(tiny.CONFIG)
     path = tmp_path / "agent.safetensors"

@@ -213,6 +213,7 @@ def test_a_wrong_request_is_refused_and_changes_nothing(client, training):
     assert (reply.status_code, reply.content) == (200, b""), "the stream ends"
 
 
+@pytest.mark.slow
 def test_a_game_that_the_rules_do_not_allow_is_a_wrong_request(client, training):
     """Not one that only comes at the wrong time."""
     client.post("/api/training", json={"command": "start", "learner": "table"})

@@ -163,9 +163,8 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
     assert exploration.epsilon_start == exploration.epsilon_end == 0.25
 
 
-@pytest.mark.parametrize(
-    "learner", ["table", pytest.param("network", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["table", "network"])
 def test_it_learns_from_games_of_people_once_that_is_switched_on(
     training, agent, learner
 ):
