@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import signal
+from pathlib import Path
 
 import as_users
 import filelock
@@ -31,6 +32,8 @@ from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import policies
 from jax_ttt.text import board_text
 
+_TESTS = Path(__file__).parent
+
 if not quick.AS_USERS:
     jax.config.update("jax_numpy_rank_promotion", "raise")
 # Without a deadline, since the machine may be busy.
@@ -46,6 +49,25 @@ for number in (signal.SIGINT, signal.SIGHUP):
 
 # Imports make many objects that stay.
 gc.disable()
+
+_WITH_TRAININGS = ("web", "training", "faults", "api", "files")
+"""The folders whose tests train with the same few programs, as those in no folder do."""
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests with trainings last: the second of two workers begins with them.
+
+    The longest are among the first of these, since a worker that has nothing left can't
+    take a part of a test.
+    """
+
+    def place(item):
+        folder = item.path.relative_to(_TESTS).parts[0]
+        if folder in _WITH_TRAININGS:
+            return 1 + _WITH_TRAININGS.index(folder)
+        return 1 + len(_WITH_TRAININGS) if folder == item.path.name else 0
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish():
