@@ -5,12 +5,13 @@ import functools
 import importlib.util
 import os
 import re
-import shutil
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 import served
+
+from tools import screenshots
 
 AXE = Path(__file__).parent / "web" / "browser" / "axe.min.js"
 GAMES = {
@@ -111,7 +112,7 @@ def chromium():
 
     With BROWSER_TESTS=required, as in CI, a missing browser fails the test.
     """
-    path, api = shutil.which("chromium"), importlib.util.find_spec("playwright")
+    path, api = screenshots.find_chromium(), importlib.util.find_spec("playwright")
     if path is None or api is None:
         reason = "there is no chromium on the path, or no Playwright"
         assert os.environ.get("BROWSER_TESTS") != "required", reason

@@ -38,7 +38,6 @@ PRINTED = {
 
 
 @pytest.mark.slow
-@pytest.mark.colab
 @pytest.mark.usefixtures("trained_once")
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
