@@ -51,7 +51,7 @@ for number in (signal.SIGINT, signal.SIGHUP):
 gc.disable()
 
 _WITH_TRAININGS = ("web", "training", "faults", "api", "files")
-"""The folders whose tests train with the same few programs, as those in no folder do."""
+"""Folders of tests that train with the same few programs; those in no folder do too."""
 
 
 def pytest_collection_modifyitems(items):
