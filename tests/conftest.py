@@ -7,13 +7,15 @@ import pytest
 
 
 def pytest_addoption(pluginmanager):
-    """Import the shared fixtures before the files of a folder import the package.
+    """Import the shared fixtures where tests run or are listed.
 
     They import JAX, for which a process that only hands tests to workers need not wait.
+    No later hook runs before a folder's `conftest.py` imports the package.
     """
     options = pluginmanager.get_plugin("pytestconfig").known_args_namespace
-    is_worker = "PYTEST_XDIST_WORKER" in os.environ
-    if is_worker or not getattr(options, "numprocesses", None):
+    has_workers = getattr(options, "numprocesses", None)
+    alone = options.collectonly or options.usepdb or options.showfixtures
+    if "PYTEST_XDIST_WORKER" in os.environ or alone or not has_workers:
         pluginmanager.import_plugin("shared_fixtures")
 
 

@@ -48,9 +48,7 @@ def _set_up() -> None:
         release = tuple(map(int, version("jaxlib").split(".")[:2]))
         flags = [flag for flag, end in _FLAGS.items() if release < end]
         others = os.environ.get("XLA_FLAGS", "").split()
-        # Each only once: flags are part of a program's key in the cache, and the
-        # workers of xdist inherit the variable.
-        os.environ["XLA_FLAGS"] = " ".join(dict.fromkeys([*others, *flags]))
+        os.environ["XLA_FLAGS"] = " ".join([*others, *flags])
     import jax
 
     for name, value in SETTINGS.items():

@@ -334,15 +334,10 @@ def save_random_agents(folder: Path) -> dict[str, Path]:
         other = ("scale", "integers", "corrected")
         settings = {name: value for name, value in fields.items() if name not in other}
         config = Config.of(**settings)
-        network = network_player.network_from(config.architecture)
-        shapes = network_player.param_shapes(network)
+        params = tiny.random_params(config.architecture, number, scale)
         rng = np.random.default_rng(number)
-        params = jax.tree.map(
-            lambda x, rng=rng, scale=scale: rng.normal(0, scale, x.shape).astype("f4"),
-            shapes,
-        )
         if fields.get("integers"):
-            params = random_integers(shapes, rng)
+            params = random_integers(params, rng)
         agent = tiny.ungraded(config, params)
         if fields.get("corrected"):
             corrections = random_corrections(agent, rng)
@@ -739,8 +734,9 @@ def broken_corrections(path: Path) -> list[dict]:
         name = f"{reason}: {', '.join(changes)}"
         cases.append({"name": name, "file": as_base64(file), "reason": reason})
 
-    def first_key(key: int) -> Callable[[np.ndarray], np.ndarray]:
-        return lambda keys: np.array([key, *keys[1:]], np.uint64)
+    def with_key(key: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return what puts this key in place of the first, in order."""
+        return lambda keys: np.sort(np.array([key, *keys[1:]], np.uint64))
 
     add("as many keys", corrections_keys=lambda keys: keys[1:])
     add("as many keys", corrections_keys=lambda keys: None)
@@ -752,13 +748,13 @@ def broken_corrections(path: Path) -> list[dict]:
         corrections_keys=lambda keys: np.sort(np.r_[keys[:-1], keys[0]]),
     )
     # Columns of 5 bits. Without a stone, each is 1.
-    add("not a board", corrections_keys=first_key(0))
+    add("not a board", corrections_keys=with_key(0))
     add("not a board", corrections_keys=lambda keys: np.r_[keys[:-1], np.uint64(2**60)])
-    add("can't be reached", corrections_keys=first_key(0b00001_00001_00001_00010))
+    add("can't be reached", corrections_keys=with_key(0b00001_00001_00001_00010))
     add("not legal", corrections_actions=lambda actions: np.full_like(actions, 4))
     # X has won, and a full column.
-    add("not legal", corrections_keys=first_key(0b00001_00001_01000_11111))
-    full = {"corrections_keys": first_key(0b00001_00001_00001_11010)}
+    add("not legal", corrections_keys=with_key(0b00001_00001_01000_11111))
+    full = {"corrections_keys": with_key(0b00001_00001_00001_11010)}
     add("not legal", **full, corrections_actions=np.zeros_like)
     # A network that is not one of exact integers.
     add("do not fit", layer0_scale=lambda scale: None)

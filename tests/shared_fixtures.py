@@ -1,6 +1,6 @@
 """Shared fixtures: the tree of tic-tac-toe, its exact values, players and settings.
 
-Only processes that run tests import this, so JAX, too: see `conftest`.
+`conftest` imports this where tests run or are listed.
 """
 
 import gc
@@ -47,7 +47,7 @@ for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
-# Imports make many objects that stay.
+# The imports of the tests' files make many objects that stay.
 gc.disable()
 
 _WITH_TRAININGS = ("web", "training", "faults", "api", "files")
@@ -55,23 +55,26 @@ _WITH_TRAININGS = ("web", "training", "faults", "api", "files")
 
 
 def pytest_collection_modifyitems(items):
-    """Put the tests with trainings last: the second of two workers begins with them.
+    """Put the tests with trainings last, so that fewer workers need their programs.
 
     The longest are among the first of these, since a worker that has nothing left can't
     take a part of a test.
     """
 
     def place(item):
-        folder = item.path.relative_to(_TESTS).parts[0]
-        if folder in _WITH_TRAININGS:
-            return 1 + _WITH_TRAININGS.index(folder)
-        return 1 + len(_WITH_TRAININGS) if folder == item.path.name else 0
+        for number, folder in enumerate(_WITH_TRAININGS):
+            if _TESTS / folder in item.path.parents:
+                return number
+        return len(_WITH_TRAININGS) if item.path.parent == _TESTS else -1
 
     items.sort(key=place)
 
 
 def pytest_collection_finish():
-    """Freeze the objects so far and collect less often: tracing makes many objects."""
+    """Freeze the objects so far and collect less often: tracing makes many objects.
+
+    They are not collected before, since nearly all of them are needed.
+    """
     gc.freeze()
     gc.set_threshold(200_000, 20, 100)
     gc.enable()

@@ -5,7 +5,6 @@ takes nearly all of the tests' time.
 """
 
 import functools
-import math
 from typing import Any
 
 import jax
@@ -56,14 +55,15 @@ def untrained(config):
 
 
 @functools.cache
-def random_params(architecture):
+def random_params(architecture, seed=0, scale=0.5):
     """Return random weights of NumPy: to compile a network's own takes far longer."""
     network = network_player.network_from(architecture)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
 
-    def random_leaf(leaf):
-        bound = 1 / math.sqrt(math.prod(leaf.shape[:-1]))
-        return rng.uniform(-bound, bound, leaf.shape).astype(leaf.dtype)
+    def random_leaf(shape):
+        leaf = rng.normal(0, scale, shape.shape).astype(shape.dtype)
+        leaf.setflags(write=False)  # it is shared
+        return leaf
 
     return jax.tree.map(random_leaf, network_player.param_shapes(network))
 

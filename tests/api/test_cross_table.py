@@ -19,7 +19,6 @@ def table(agent):
     return jax_ttt.cross_table([agent, "random", first_free, any_free], num_games=64)
 
 
-@pytest.mark.slow
 def test_only_pairs_with_random_moves_are_sampled(table):
     assert table.names == ("agent of seed 1", "random", "first_free", "any_free")
     assert not table.sampled[:3, :3].any()

@@ -7,7 +7,6 @@ import csv
 import json
 
 import jax
-import pytest
 import rules
 import tiny
 
@@ -17,7 +16,6 @@ from jax_ttt.players import registry
 from jax_ttt.text import policy_files
 
 
-@pytest.mark.slow
 def test_every_decision_is_the_first_of_the_best_moves(host_tree, q_star, tmp_path):
     """Both files hold the same decisions."""
     config = Config.of(network="table", canonical=False)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import served
+from marks import mark_slow
 
 from jax_ttt.config.errors import MoveError, SettingError, UsageError
 from jax_ttt.config.ranges import Range
@@ -163,8 +164,7 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
     assert exploration.epsilon_start == exploration.epsilon_end == 0.25
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("learner", ["table", "network"])
+@pytest.mark.parametrize("learner", mark_slow(["table", "network"], "network"))
 def test_it_learns_from_games_of_people_once_that_is_switched_on(
     training, agent, learner
 ):
