@@ -11,7 +11,7 @@ from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.shipped import SHIPPED
 
 pytestmark = pytest.mark.slow
-LINE = [0, 1, 2]
+LINE = [0, 1, 5]
 """Moves after which the trained network keeps the draw, and an untrained one loses."""
 ENDS = """(label) => {
   const text = document.createRange();
