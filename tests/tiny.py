@@ -60,12 +60,12 @@ def random_params(architecture, seed=0, scale=0.5):
     network = network_player.network_from(architecture)
     rng = np.random.default_rng(seed)
 
-    def random_leaf(shape):
-        leaf = rng.normal(0, scale, shape.shape).astype(shape.dtype)
-        leaf.setflags(write=False)  # it is shared
-        return leaf
+    def random_weights(leaf):
+        weights = rng.normal(0, scale, leaf.shape).astype(leaf.dtype)
+        weights.setflags(write=False)  # they are shared
+        return weights
 
-    return jax.tree.map(random_leaf, network_player.param_shapes(network))
+    return jax.tree.map(random_weights, network_player.param_shapes(network))
 
 
 def save_untrained(path, **fields):

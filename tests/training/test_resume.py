@@ -33,7 +33,6 @@ VARIANTS = {
     "mcts": "--preset plain --opponent mcts:4",
     "counterexamples": "--preset plain --env-id connect_4x4 --start-share 0.5",
 }
-SLOW = ("replay", "table", "mcts", "counterexamples")
 
 
 def flags_of(variant):
@@ -115,7 +114,9 @@ def whole(tiny_run, tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("variant", mark_slow(VARIANTS, *SLOW))
+@pytest.mark.parametrize(
+    "variant", mark_slow(VARIANTS, "replay", "table", "mcts", "counterexamples")
+)
 @pytest.mark.fault
 def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path):
     # After a chunk and, in two variants, after an evaluation and the last chunk.
