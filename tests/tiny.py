@@ -14,6 +14,7 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.saved_agents import Agent
 
@@ -65,7 +66,7 @@ def random_params(architecture, seed=0, scale=0.5):
         weights.setflags(write=False)  # they are shared
         return weights
 
-    return jax.tree.map(random_weights, network_player.param_shapes(network))
+    return jax.tree.map(random_weights, q_network.param_shapes(network))
 
 
 def save_untrained(path, **fields):

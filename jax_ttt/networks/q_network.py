@@ -153,6 +153,15 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
     return nnx.state(module, nnx.Param)
 
 
+def param_shapes(network: Network) -> nnx.State:
+    """Return the pytree of a network's weights with their shapes and dtypes only."""
+    architecture = network.architecture
+    if architecture.network.is_table:
+        return jax.eval_shape(init_params, network, jax.random.key(0))
+    _, shapes = _mlp_without_weights(architecture, jnp.dtype(jnp.float32))
+    return shapes
+
+
 def action_values(
     network: Network,
     params: nnx.State,
@@ -232,14 +241,16 @@ def _canonical_views(architecture: Architecture) -> stone_boards.Views | None:
 
 
 @pgx_games.cache_of_games
-def _mlp_graph(architecture: Architecture, dtype: DTypeLike) -> nnx.GraphDef[MLP]:
-    """Return the graph of an MLP: the module without its weights.
+def _mlp_without_weights(
+    architecture: Architecture, dtype: DTypeLike
+) -> tuple[nnx.GraphDef[MLP], nnx.State]:
+    """Return an MLP's graph, and the shapes and dtypes of its weights.
 
-    It is cached, because tracing one program uses it several times.
+    They are cached, because tracing one program uses them several times.
     """
-    return nnx.graphdef(
-        nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
-    )
+    mlp = nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
+    graph, shapes = nnx.split(mlp, nnx.Param)
+    return graph, shapes
 
 
 def _forward(
@@ -254,7 +265,8 @@ def _forward(
         planes = _planes(architecture, obs)
         values = integer_network.scores(planes_shape(architecture), params, planes)
     elif positions is None:
-        mlp = nnx.merge(_mlp_graph(architecture, jnp.dtype(dtype)), params)
+        graph, _ = _mlp_without_weights(architecture, jnp.dtype(dtype))
+        mlp = nnx.merge(graph, params)
         values = mlp(_planes(architecture, obs))
     else:
         table = nnx.eval_shape(lambda: _make_table(architecture, positions))

@@ -32,11 +32,6 @@ def network_from(architecture: Architecture) -> Network:
     return Network(architecture, table.positions_for(architecture))
 
 
-def param_shapes(network: Network) -> nnx.State:
-    """Return the pytree of a network's weights with their shapes and dtypes only."""
-    return jax.eval_shape(q_network.init_params, network, jax.random.key(0))
-
-
 @jax.jit
 def board_values(
     network: Network, params: nnx.State, obs: Shaped[Array, "B *shape"]

@@ -23,7 +23,7 @@ from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
 from jax_ttt.files.tensor_file import Tensors
 from jax_ttt.games.played_game import Game, game_against_itself
-from jax_ttt.networks import integer_network
+from jax_ttt.networks import integer_network, q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import corrections as corrected
 from jax_ttt.players import network_player
@@ -177,7 +177,7 @@ def _params(path: Path, config: Config, tensors: Tensors) -> nnx.State:
         AgentError: the name, the shape or the dtype of a tensor is not the network's.
     """
     network = network_player.network_from(config.architecture)
-    shapes = network_player.param_shapes(network)
+    shapes = q_network.param_shapes(network)
     is_integer = any(tensor.dtype.kind == "i" for tensor in tensors.values())
     if is_integer:
         with tensor_file.errors_naming(path):

@@ -8,14 +8,15 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.players.network_player import network_from, param_shapes
+from jax_ttt.networks import q_network
+from jax_ttt.players.network_player import network_from
 
 CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32", tremble=0.5)
 
 
 def params_with(config, values):
     """Return weights with these values on every board, -1 to 1."""
-    shapes = param_shapes(network_from(config.architecture))
+    shapes = q_network.param_shapes(network_from(config.architecture))
     bias = np.arctanh(values).astype(np.float32)
     return jax.tree.map(
         lambda w: bias if w.ndim == 1 else np.zeros(w.shape, w.dtype), shapes

@@ -13,7 +13,6 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import param_shapes
 
 # The test cases of nestedsoftware/tictac: alpha 0.9, gamma 1, initial values 0.
 CONFIG = Config.of(
@@ -216,7 +215,7 @@ def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
 def test_two_tables_play_by_their_mean_and_each_values_the_choice_of_the_other():
     values = np.zeros((2, 9), np.float32)
     values[0, :2], values[1, :2] = (0.5, 0.25), (0.125, 0.75)
-    params = param_shapes(learner_of(DOUBLE).network)
+    params = q_network.param_shapes(learner_of(DOUBLE).network)
     params = jax.tree.map(
         lambda leaf: np.broadcast_to(values.reshape(1, 18), leaf.shape), params
     )

@@ -15,11 +15,11 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
+from jax_ttt.networks import q_network
 from jax_ttt.players import random_players
 from jax_ttt.players.network_player import (
     greedy_player,
     network_from,
-    param_shapes,
 )
 from jax_ttt.players.player import Player
 
@@ -62,7 +62,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     """The second game has eight views. Rates and lines are those of all boards."""
     config = Config.of(env_id=env_id, hidden_size=4)
     network = network_from(config.architecture)
-    shapes = param_shapes(network)
+    shapes = q_network.param_shapes(network)
     params = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
     choose = greedy_player(network, params)
     player = Player(

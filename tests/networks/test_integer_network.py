@@ -11,7 +11,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import integer_network, q_network
 from jax_ttt.networks.patches import entries_of_patches
-from jax_ttt.players import network_player, saved_agents, shipped
+from jax_ttt.players import saved_agents, shipped
 from jax_ttt.players.network_player import network_from
 from jax_ttt.runtime import devices
 
@@ -258,7 +258,7 @@ def test_scores_decide_where_values_are_equal():
     """tanh rounds the values of large scores to 1."""
     config = Config.of(env_id="connect_4x4", hidden_layers=0, canonical=False)
     network = network_from(config.architecture)
-    shapes = integer_network.integer_shapes(network_player.param_shapes(network))
+    shapes = integer_network.integer_shapes(q_network.param_shapes(network))
     params = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
     params["layer0"]["bias"] = np.array([100_000, 100_001, 100_000, 99_999], "int32")
     params["layer0"]["scale"] = np.float32(1)

@@ -38,7 +38,6 @@ def write(tmp_path):
         return written[-1]
 
     yield new
-    gc.collect()
     assert [number for each in written for number in each.left_running()] == []
 
 

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, json_records, tensor_file
 from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_from, param_shapes
+from jax_ttt.players.network_player import network_from
 from jax_ttt.players.saved_agents import Agent, AgentError
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
@@ -48,7 +49,7 @@ TENSORS = safetensors.numpy.load(CONTENT)
 )
 def test_what_is_saved_comes_back(fields, tmp_path):
     config = Config.of(**fields)
-    shapes = param_shapes(network_from(config.architecture))
+    shapes = q_network.param_shapes(network_from(config.architecture))
     rng = np.random.default_rng(1)
     params = jax.tree.map(
         lambda x: rng.uniform(-1, 1, x.shape).astype(np.float32), shapes

@@ -13,7 +13,7 @@ import pytest
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.players import network_player
+from jax_ttt.networks import q_network
 from jax_ttt.players.network_player import network_from
 from jax_ttt.runtime import devices
 from jax_ttt.training import chunks, loop
@@ -85,7 +85,7 @@ def lengths_of(config):
 
 @functools.cache
 def num_weights(architecture):
-    shapes = network_player.param_shapes(network_from(architecture))
+    shapes = q_network.param_shapes(network_from(architecture))
     return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
 
 
