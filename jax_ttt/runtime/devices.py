@@ -66,7 +66,9 @@ def choose_device(device: str) -> str:
             f"{name} must be {rule} that this machine has "
             f"({', '.join(_device_kinds())}), got '{device}'{setting}{_reason(error)}"
         ) from None
-    jax.config.update("jax_default_device", chosen)
+    # JAX compiles all programs again after a change of its setting.
+    if chosen != current_device():
+        jax.config.update("jax_default_device", chosen)
     return f"{chosen.platform} ({chosen.device_kind})"
 
 

@@ -1,10 +1,12 @@
 """The choice of a device, its memory, and the features of the processor."""
 
+import functools
 import re
 
 import jax
 import numpy as np
 import pytest
+import quick
 
 from jax_ttt.runtime import devices
 
@@ -37,6 +39,29 @@ def test_the_device_is_that_of_the_flag_or_of_the_environment(monkeypatch):
         assert devices.choose_device("cpu") == name  # the flag has precedence
     with jax.default_device("cpu"):  # the setting may be the name of a platform
         assert devices.current_device() == cpu
+
+
+@pytest.fixture
+def use_by_default():
+    """Return a function that sets JAX's device, until the end of the test."""
+    before = jax.config.jax_default_device
+    yield functools.partial(jax.config.update, "jax_default_device")
+    jax.config.update("jax_default_device", before)
+
+
+def test_the_device_in_use_stays_and_compiles_no_program_again(use_by_default):
+    program = jax.jit(lambda x: x + 1)
+    use_by_default(None)
+    program(1)
+    with quick.compiled() as steps:
+        devices.choose_device("cpu")
+        program(1)
+    assert steps == []
+    first, second = jax.devices("cpu")[:2]
+    use_by_default(second)
+    assert devices.current_device() == second
+    devices.choose_device("cpu")
+    assert devices.current_device() == first
 
 
 def test_an_error_names_the_missing_device_and_those_that_are_present():
