@@ -59,7 +59,7 @@ def test_of_two_tables_a_random_one_learns_from_each_move_and_both_from_the_last
     # The opponent plays 7, then 5, so an agent that plays 0, 1, 2 wins.
     opponent = learners.scripted(DOUBLE, [7, 5, 3, 4, 6])
     learner = Learner.of(DOUBLE, opponent)
-    states = learned(learner, jax.random.split(jax.random.key(1), 1000))
+    states = learned(learner, jax.random.split(jax.random.key(1), 400))
     assert (np.asarray(states.games) == 1).all()
     cells = np.zeros((3, 9))
     cells[1, [0, 7]] = cells[2, [0, 7]] = 1, -1
@@ -74,7 +74,7 @@ def test_of_two_tables_a_random_one_learns_from_each_move_and_both_from_the_last
     assert (changed[:, :, :2].sum(axis=1) == 1).all()
     for pair in itertools.product((False, True), repeat=2):
         both = (changed[:, 0, :2] == pair).all(axis=1)
-        assert_likely(both.sum(), 1000, 1 / 4)  # independent for each move
+        assert_likely(both.sum(), 400, 1 / 4)  # independent for each move
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import learners
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, losses, random_numbers
@@ -52,8 +53,7 @@ def start(seed, config=CONFIG):
 
 def other_params(config):
     """Return weights that `start` does not return."""
-    network = network_from(config.architecture)
-    return jax.jit(q_network.init_params)(network, jax.random.key(9))
+    return tiny.random_params(config.architecture, seed=9)
 
 
 def numbers(tree):

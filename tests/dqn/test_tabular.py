@@ -99,12 +99,12 @@ def test_a_won_game_is_learned_from_the_last_move_to_the_first():
 
 
 def test_all_moves_of_an_update_have_its_learning_rate():
-    """At update 1 of 0 to 2, the rate has fallen from 0.5 to 0.25."""
-    config = CONFIG.replace(learning_rate=0.5, learning_rate_end=0.0, num_updates=3)
+    """At update 4 of 0 to 9, the rate has fallen from 0.45 to 0.25."""
+    config = CONFIG.replace(learning_rate=0.45, learning_rate_end=0.0)
     state = learners.init(learner_of(config), jax.random.key(0))
-    state = dataclasses.replace(state, update=np.int32(1))
+    state = dataclasses.replace(state, update=np.int32(4))
     state, metrics = play_game(config, state, [7, 5], first=True)
-    assert float(metrics.learning_rate) == 0.25
+    assert_near(metrics.learning_rate, 0.25)
     assert_near(value(config, state, [0, 1], [7, 5], 2), 0.25)
     assert_near(value(config, state, [0], [7], 1), 0.25**2)
     assert_near(value(config, state, [], [], 0), 0.25**3)

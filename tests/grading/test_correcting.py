@@ -40,6 +40,10 @@ def untrained(env_id, **fields):
     return tiny.untrained(Config.of(env_id=env_id, **size, **fields))
 
 
+def untrained_table():
+    return untrained("tic_tac_toe", network="table", canonical=False, double=False)
+
+
 def correct(agent, precision, seats=SEATS) -> Any:
     return correcting.correct_agent("x", agent, seats, "not-lose", precision)
 
@@ -112,14 +116,16 @@ def test_the_same_corrections_are_found_again(env_id, fields, precision):
 
 
 def test_corrections_of_other_weights_are_dropped():
-    """They were found for the network of float32."""
-    agent = correct(untrained("connect_4x4"), "float32", ("second",)).agent
+    """They belong to the weights of float32."""
+    corrections = corrected("connect_4x4", (), "int8").agent.corrections
+    agent = dataclasses.replace(untrained("connect_4x4"), corrections=corrections)
+    assert set(corrections.seats("connect_4x4")) == {"first", "second"}
     small = correct(agent, "int8", ("first",)).agent
     assert set(small.corrections.seats("connect_4x4")) == {"first"}
 
 
 def test_a_proven_agent_needs_no_correction(q_star):
-    agent = untrained("tic_tac_toe", network="table", canonical=False, double=False)
+    agent = untrained_table()
     params = jax.tree.map(lambda _: q_star, agent.params)
     result = correct(dataclasses.replace(agent, params=params), "auto")
     assert result.agent.corrections is None
@@ -173,4 +179,4 @@ def test_without_numba_one_line_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(MissingPackageError, match=r"jax_ttt\[solver\]"):
         correct(untrained("connect_4x4"), "auto")
-    assert correct(untrained("tic_tac_toe"), "auto").agent.corrections
+    assert correct(untrained_table(), "auto").agent.corrections

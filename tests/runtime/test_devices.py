@@ -44,7 +44,7 @@ def test_the_device_is_that_of_the_flag_or_of_the_environment(monkeypatch):
 @pytest.fixture
 def use_by_default():
     """Return a function that sets JAX's device, until the end of the test."""
-    before = jax.config.jax_default_device
+    before = jax.config.jax_default_device  # type: ignore[attr-defined]
     yield functools.partial(jax.config.update, "jax_default_device")
     jax.config.update("jax_default_device", before)
 
