@@ -58,14 +58,17 @@ def pytest_collection_modifyitems(items):
     """Put the tests with trainings last, so that fewer workers need their programs.
 
     The longest are among the first of these, since a worker that has nothing left can't
-    take a part of a test.
+    take a part of a test. `test_own_rules.py` is the last: with its games, all programs
+    are forgotten.
     """
 
     def place(item):
         for number, folder in enumerate(_WITH_TRAININGS):
             if _TESTS / folder in item.path.parents:
                 return number
-        return len(_WITH_TRAININGS) if item.path.parent == _TESTS else -1
+        if item.path.parent != _TESTS:
+            return -1
+        return len(_WITH_TRAININGS) + (item.path.name == "test_own_rules.py")
 
     items.sort(key=place)
 
