@@ -72,13 +72,13 @@ THREATS = [0, 6, 0, 6, 0, 6]
 
 
 def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
-    page.search_for(60)
     page.show("Mark mistakes", is_shown=False)  # else all moves of a line are searched
     words = {1: "win", 0: "draw", -1: "loss"}
     reasons = {1: "wins in", 0: "draws", -1: "holds out longest"}
     results = set()
     box = page.get_by_role("checkbox", name="Exact values")
     for env_id, line in CASES:
+        page.search_for(60)
         page.goto(link(served_url, env_id, line))
         page.has_line(line)
         page.wait_for_turn()
@@ -98,11 +98,11 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         assert exact_values(page) == expected
         for value, _ in expected.values():
             assert words[value] in page.area().inner_text()
+        page.search_for(0.01)  # after a won game, the empty board is searched
         page.play(move)
         assert page.marked("hint") == [], "for one position"
     assert results == {1, 0, -1}
     # Moves that win or lose at once are exact where the rest is not known in time.
-    page.search_for(0.01)
     page.goto(link(served_url, "connect_7x6", THREATS))
     page.has_line(THREATS)
     expect(box).to_have_accessible_name("Exact values (partly known)")
