@@ -159,6 +159,7 @@ def assert_same_weights(network, params):
     )
 
 
+@pytest.mark.slow
 def test_updates_of_both_give_the_same_weights(one_file, learner, transitions):
     """Games that are over begin anew."""
     games, actions, after = transitions
