@@ -58,8 +58,8 @@ def pytest_collection_modifyitems(items):
     """Put the tests with trainings last, so that fewer workers need their programs.
 
     The longest are among the first of these, since a worker that has nothing left can't
-    take a part of a test. `test_own_rules.py` is the last: with its games, all programs
-    are forgotten.
+    take a part of a test. `test_own_rules.py` is last: to forget its games drops all
+    compiled programs.
     """
 
     def place(item):
@@ -83,10 +83,13 @@ def pytest_collection_finish():
     gc.enable()
 
 
-def pytest_unconfigure():
-    """End a worker at once: its results are sent, and freeing JAX's takes seconds."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        os._exit(0)
+def pytest_sessionfinish(session):
+    """Freeze all objects: to collect garbage at a worker's end takes seconds.
+
+    Nobody is told what it finds there.
+    """
+    if hasattr(session.config, "workerinput"):
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True)

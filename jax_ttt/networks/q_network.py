@@ -154,7 +154,10 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
 
 
 def param_shapes(network: Network) -> nnx.State:
-    """Return the pytree of a network's weights with their shapes and dtypes only."""
+    """Return the pytree of a network's weights with their shapes and dtypes only.
+
+    It is kept, so a caller must not change it.
+    """
     architecture = network.architecture
     if architecture.network.is_table:
         return jax.eval_shape(init_params, network, jax.random.key(0))

@@ -66,8 +66,10 @@ def choose_device(device: str) -> str:
             f"{name} must be {rule} that this machine has "
             f"({', '.join(_device_kinds())}), got '{device}'{setting}{_reason(error)}"
         ) from None
-    # JAX compiles all programs again after a change of its setting.
-    if chosen != current_device():
+    # After a change of this setting, JAX compiles all programs again. It may name a
+    # platform that this machine lacks.
+    in_use = jax.config.jax_default_device or first_device  # type: ignore[attr-defined]
+    if chosen != in_use:
         jax.config.update("jax_default_device", chosen)
     return f"{chosen.platform} ({chosen.device_kind})"
 

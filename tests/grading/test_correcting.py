@@ -116,7 +116,7 @@ def test_the_same_corrections_are_found_again(env_id, fields, precision):
 
 
 def test_corrections_of_other_weights_are_dropped():
-    """They belong to the weights of float32."""
+    """Corrections are for an agent's weights, here of float32."""
     corrections = corrected("connect_4x4", (), "int8").agent.corrections
     agent = dataclasses.replace(untrained("connect_4x4"), corrections=corrections)
     assert set(corrections.seats("connect_4x4")) == {"first", "second"}

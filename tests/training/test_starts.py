@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 import tiny
+from marks import mark_slow
 
 from jax_ttt.config.errors import PlayerError, SettingError
 from jax_ttt.config.presets import PRESETS
@@ -41,8 +42,7 @@ def run_of(config, num_agents=1):
     return loop.training_steps(learner, run_keys(seeds))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("num_agents", [1, 2])
+@pytest.mark.parametrize("num_agents", mark_slow([1, 2], 2))
 def test_each_training_begins_with_the_weights_of_an_agent(num_agents, tmp_path):
     agent = tiny.untrained(tiny.CONFIG)
     path = tmp_path / "agent.safetensors"

@@ -103,6 +103,7 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         assert page.marked("hint") == [], "for one position"
     assert results == {1, 0, -1}
     # Moves that win or lose at once are exact where the rest is not known in time.
+    page.search_for(0.01)
     page.goto(link(served_url, "connect_7x6", THREATS))
     page.has_line(THREATS)
     expect(box).to_have_accessible_name("Exact values (partly known)")
