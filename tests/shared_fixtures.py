@@ -63,12 +63,14 @@ def pytest_collection_modifyitems(items):
     """
 
     def place(item):
+        if item.path.name == "test_own_rules.py":
+            return len(_WITH_TRAININGS) + 1
+        if item.path.parent == _TESTS:
+            return len(_WITH_TRAININGS)
         for number, folder in enumerate(_WITH_TRAININGS):
             if _TESTS / folder in item.path.parents:
                 return number
-        if item.path.parent != _TESTS:
-            return -1
-        return len(_WITH_TRAININGS) + (item.path.name == "test_own_rules.py")
+        return -1
 
     items.sort(key=place)
 

@@ -17,10 +17,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
 from jax_ttt.networks import q_network
 from jax_ttt.players import random_players
-from jax_ttt.players.network_player import (
-    greedy_player,
-    network_from,
-)
+from jax_ttt.players.network_player import greedy_player, network_from
 from jax_ttt.players.player import Player
 
 ENV = "connect_4x4"
