@@ -24,14 +24,34 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.corrections import Corrections
 
-pytestmark = pytest.mark.slow
-
 CHECKER = Path(__file__).parents[1] / "docs" / "check_strategy.py"
 SEATS = ("first", "second")
 NETWORKS = {
     "filters": {"filters": 3, "two_planes": True},
     "boards as they are": {"canonical": False, "hidden_layers": 1},
+    "one hidden layer": {"hidden_layers": 1},
+    "equal scores": {"hidden_layers": 1},
+    "halves": {"hidden_layers": 1},
+    "limits": {"hidden_layers": 1},
 }
+
+
+def special(name, params):
+    """Return the weights with what is special about the network of this name."""
+    if name not in ("equal scores", "halves", "limits"):
+        return params
+    first, last = params["layer0"], params["layer1"]
+    last["bias"] *= 0
+    if name == "halves":  # where a sum is odd
+        first["kernel"], first["bias"] = np.sign(first["kernel"]), 0 * first["bias"]
+        first["scale"] = np.full(8, 0.5, np.float32)
+        return params
+    last["kernel"] *= 0
+    if name == "limits":  # an activation of 128 would choose column 0, one of 127 not
+        first["scale"] *= 1000
+        last["kernel"] = last["kernel"].at[0, 0].set(2)
+        last["bias"] = np.array([0, 255, 0, 0], np.int32)
+    return params
 
 
 @functools.cache
@@ -44,7 +64,7 @@ def corrected(name):
         pgx_games.make_env(small_boards.ENV_ID), jax.random.key(0), 1
     )
     params = q_network.to_integers(agent.network, agent.params, start.observation)
-    agent = dataclasses.replace(agent, params=params)
+    agent = dataclasses.replace(agent, params=special(name, params))
     return correcting.correct_agent(name, agent, SEATS, "not-lose", "int8").agent
 
 

@@ -11,12 +11,20 @@ import pytest
 import tiny
 from flax import nnx
 
-from jax_ttt.config.errors import GameError, MissingPackageError, SettingError
-from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.errors import (
+    GameError,
+    MissingPackageError,
+    PlayerError,
+    SettingError,
+)
+from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import correcting, grader
+from jax_ttt.grading import correcting, grader, search_grade
 from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
+from jax_ttt.solver import find_corrections
+from jax_ttt.solver.connect_four_solver import Solver
+from jax_ttt.solver.find_corrections import Search, TreePlay
 
 slow = pytest.mark.slow
 FOUND_AGAIN = [
@@ -131,6 +139,75 @@ def test_a_proven_agent_needs_no_correction(q_star):
     assert result.agent.corrections is None
     assert result.agent.grade.unbeatable
     assert result.agent.grade.num_corrections is None
+
+
+# --- What finds the corrections errs: the proof decides -------------------------------
+
+
+def preferred_moves(exact, keys, order):
+    """Say of every move that it keeps the goal."""
+    return order[:, 0].astype("int8")
+
+
+def no_corrections(player, **_):
+    """Return a search that found no move to correct."""
+    return Search(player)
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
+def test_wrong_exact_play_makes_no_proof(env_id, monkeypatch):
+    for exact_play in (TreePlay, Solver):
+        monkeypatch.setattr(exact_play, "keeping_moves", preferred_moves)
+    for seat in SEATS:
+        with pytest.raises(PlayerError, match="^x: exact play errs"):
+            correct(untrained(env_id), "float32", (seat,))
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
+def test_a_wrong_search_makes_no_proof(env_id, monkeypatch):
+    monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
+    for seats in (SEATS, SEATS[:1], SEATS[1:]):
+        with pytest.raises(PlayerError, match="^x: .* does not prove not-lose"):
+            correct(untrained(env_id), "float32", seats)
+
+
+@pytest.mark.fault
+def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
+    """Whatever the game's result is said to be."""
+    wrong_game = dataclasses.replace(GAMES["tic_tac_toe"], best_result="first")
+    monkeypatch.setitem(GAMES, "tic_tac_toe", wrong_game)
+    monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
+    agent = untrained_table()
+    params = jax.tree.map(lambda _: q_star, agent.params)
+    agent = dataclasses.replace(agent, params=params)
+    with pytest.raises(PlayerError, match="^x: .* does not prove win"):
+        correcting.correct_agent("x", agent, ("first",), "win")
+
+
+@pytest.mark.fault
+def test_a_walk_that_ends_early_makes_no_proof(monkeypatch):
+    monkeypatch.setattr(search_grade, "most_positions", lambda: 100)
+    with pytest.raises(PlayerError, match="^x: memory ends before all lines"):
+        correct(untrained("connect_4x4"), "float32")
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
+def test_one_corrected_seat_does_not_make_the_agent_unbeatable(env_id, tmp_path):
+    """The agent learned both seats, and its file says so."""
+    agent, path = untrained(env_id), tmp_path / "agent.safetensors"
+    for seat, other in (SEATS, SEATS[::-1]):
+        saved_agents.save_agent(correct(agent, "float32", (seat,)).agent, path)
+        grade = saved_agents.load_agent(path).grade
+        assert grade.seats == SEATS
+        assert grade.unbeatable_in(seat)
+        assert not grade.unbeatable_in(other)
+        assert not grade.unbeatable
+        evaluated = grader.follow_lines(
+            registry.agent_player("x", saved_agents.load_agent(path))
+        )
+        assert evaluated.unbeatable is False
 
 
 @pytest.mark.parametrize(
