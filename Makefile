@@ -73,7 +73,7 @@ one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove 
 ladder: $(VENV)/.dev ## grade players that others wrote, write docs/results/ladder.md; installs them first
 	$(RUN) -m tools.ladder $(ARGS)
 
-play: $(VENV)/.dev ## write the page that works without a server: docs/play/index.html
+play: $(VENV)/.train ## write the page that works without a server: docs/play/index.html
 	$(RUN) -m jax_ttt.web --export docs/play
 
 # The notice is about another major version of mkdocs.

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import importlib
+import itertools
 import operator
 import os
 import re
@@ -352,6 +353,77 @@ def test_extras_exist():
         for extra in names.split(",")
     }
     assert named <= extras.keys()
+
+
+def texts_with_install_lines():
+    """Return all texts that tell people what to install, by their paths."""
+    files = [*PAGES, NOTEBOOK, ROOT / "Makefile", *ROOT.glob("docs/**/*.py")]
+    files += [*PACKAGE.rglob("*.py"), *ROOT.glob("tools/**/*.py")]
+    return {file: file.read_text("utf-8") for file in files}
+
+
+def replaces_the_install(words):
+    """Return whether what `pip install` gets is a folder or an address without -e.
+
+    A name with extras, such as `jax_ttt[web]`, keeps what is installed.
+    """
+    return any(
+        re.match(r"\.{1,2}(/|\[|$)|/|\w+\+https?:|https?:", word)
+        and previous not in ("-e", "--editable")
+        for previous, word in itertools.pairwise(["", *words])
+    )
+
+
+def test_no_install_line_replaces_an_editable_install():
+    """Not on a page, in a file, or in a message of the package."""
+    places, wrong = set(), []
+    for file, text in texts_with_install_lines().items():
+        for line in re.findall(r"pip(?:\d?\b.*)? install ([^`\n]*)", text):
+            places.add(file.name)
+            # The words end at a comment; a message may be cut before a quote ends.
+            words = re.split(r"[\s'\"\\]+", line.partition(" #")[0].strip("'\" "))
+            if replaces_the_install(words):
+                wrong.append((file, line))
+    assert not wrong
+    assert places >= {"README.md", "install.md", "web.md", "CONTRIBUTING.md", "cli.py"}
+    assert places >= {"jax_ttt.ipynb", "picture.py", "connect_four.md"}
+
+
+@pytest.mark.parametrize(
+    ("words", "is_wrong"),
+    [
+        (". -q", True),
+        (".[web]", True),
+        ("-q --upgrade ./", True),
+        ("git+https://github.com/jax-ttt/jax_ttt", True),
+        ("-e .[web,plots] jupyterlab", False),
+        ("--editable .", False),
+        ("jax_ttt[web] matplotlib", False),
+    ],
+)
+def test_lines_that_replace_the_install_are_recognized(words, is_wrong):
+    assert replaces_the_install(words.split()) == is_wrong
+
+
+def test_pip_keeps_the_installed_package_when_a_message_names_an_extra():
+    flags = "--dry-run --no-index --no-deps --disable-pip-version-check"
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *flags.split(), "jax_ttt[web]"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Requirement already satisfied: jax_ttt[web]" in done.stdout
+    assert "Would install" not in done.stdout
+
+
+def test_the_page_without_a_server_needs_no_test_tools_and_is_in_the_readme():
+    rule = re.search(r"^play: (.*?) ##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert rule
+    assert rule[1] == "$(VENV)/.train"
+    line = r"^python -m jax_ttt\.web --export \w+ +# .*without a server"
+    assert re.search(line, TEXTS["README.md"], re.MULTILINE)
 
 
 def test_the_address_stands_in_one_place():

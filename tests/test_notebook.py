@@ -64,6 +64,18 @@ def test_the_first_cell_installs_the_package_or_names_the_address_to_set(
     assert out.count("\n") == (not installs)
 
 
+def test_the_first_cell_keeps_an_installed_package(committed, monkeypatch):
+    """Only matplotlib is missing, and no copy replaces an editable install."""
+    source = committed[1][0].source.removeprefix("%%time\n")
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: name == "jax_ttt" or None
+    )
+    code = re.sub(r"^( *)%pip install -q", r"\1install =", source, flags=re.MULTILINE)
+    names = {}
+    exec(code.replace('"{source}"', "source"), names)
+    assert names["install"] == "jax_ttt[plots]"
+
+
 def test_its_outputs_are_committed_small_and_clean(committed):
     _, cells = committed
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
