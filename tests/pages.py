@@ -21,6 +21,26 @@ class Block(NamedTuple):
     language: str
     code: str
     line: int  # of the page, where the code begins
+    introduction: str  # the paragraph before it
+
+    @property
+    def file(self):
+        """Return the path of the new file that the block is; None if it is none."""
+        match = re.search(r"\bnew\s+file\s+`([\w/]+\.py)`", self.introduction)
+        return match and match[1]
+
+    @property
+    def is_complete(self):
+        """Return whether the block is a program that needs no other block.
+
+        The text says so, or it begins with its imports.
+        """
+        return self.is_called_complete or bool(re.match(r"import |from ", self.code))
+
+    @property
+    def is_called_complete(self):
+        words = r"\bcomplete\b|\bfile\s+of\s+(?:your|its)\s+own\b"
+        return bool(self.file or re.search(words, self.introduction))
 
 
 def page_id(page):
@@ -30,7 +50,12 @@ def page_id(page):
 
 def blocks(text):
     return [
-        Block(match[2], match[3], text[: match.start(3)].count("\n") + 1)
+        Block(
+            language=match[2],
+            code=match[3],
+            line=text[: match.start(3)].count("\n") + 1,
+            introduction=text[: match.start()].rstrip().rpartition("\n\n")[2],
+        )
         for match in FENCE.finditer(text)
     ]
 

@@ -42,6 +42,7 @@ from tools import make_links
 
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 PROOF = ROOT / "docs" / "learn" / "proof.md"
+CHANGE_IT = ROOT / "docs" / "develop" / "change_it.md"
 API = {*ROOT.glob("docs/api/[!R]*.md")}
 """Their blocks are the files that tests/test_examples.py runs."""
 TOOLS = ("bench", "figures", "mutants", "published")
@@ -152,24 +153,30 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     )
 
 
+def python_blocks(page):
+    """Return a page's blocks of Python, without those that are files."""
+    found = blocks(page.read_text("utf-8"))
+    return [one for one in found if one.language == "python" and not one.file]
+
+
 def run_blocks(page):
-    """Run a page's Python, as one program; return its names."""
+    """Run a page's Python, as one program; return its names.
+
+    A block that is complete knows no name of the others.
+    """
     names: dict[str, Any] = {"__name__": page.stem}
-    for block in blocks(page.read_text("utf-8")):
-        if block.language == "python":
-            code = "\n" * (block.line - 1) + block.code  # errors name the page's line
-            exec(compile(code, str(page), "exec"), names)
+    for block in python_blocks(page):
+        code = "\n" * (block.line - 1) + block.code  # errors name the page's line
+        known = {"__name__": page.stem} if block.is_complete else names
+        exec(compile(code, str(page), "exec"), known)
+        names |= known
     return names
-
-
-def has_python(page):
-    return any(block.language == "python" for block in blocks(TEXTS[page_id(page)]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if has_python(page) and page not in {PROOF, *API}],
+    [page for page in PAGES if python_blocks(page) and page not in {PROOF, *API}],
     ids=page_id,
 )
 @pytest.mark.usefixtures("empty_folder", "trained_once")
@@ -182,13 +189,12 @@ def diffs(page):
 
     The file is the first link of the paragraph before the block.
     """
-    text = page.read_text("utf-8")
-    for match in FENCE.finditer(text):
-        if match[2] == "diff":
-            paragraph = text[: match.start()].rstrip().rpartition("\n\n")[2]
+    for block in blocks(page.read_text("utf-8")):
+        if block.language == "diff":
+            paragraph = block.introduction
             link = re.search(r"\]\((?:\.\./)+([\w/]+\.py)\)", paragraph)
             assert link, paragraph
-            yield match[3], link[1]
+            yield block.code, link[1]
 
 
 def apply_diff(diff, path):
@@ -219,28 +225,70 @@ cli.parse(command, "--env-id connect_4x3 --preset table".split())
 """
 
 
-@pytest.mark.slow
-def test_the_diffs_of_a_page_apply_and_commands_use_them(tmp_path):
-    """All diffs of a page change one copy, as for a reader who follows all of it."""
+FILES = {
+    block.file: block.code
+    for text in TEXTS.values()
+    for block in blocks(text)
+    if block.file
+}
+"""The blocks of the pages that are files, by their paths."""
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """Return a function that runs Python for a reader who follows all of a page.
+
+    All its diffs change one copy, and its files are in the copy, or in a folder of the
+    reader's own. An installed package is in no folder with tests.
+    """
+    copy, own = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("own")
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PACKAGE, tmp_path / "jax_ttt", ignore=ignored)
-    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=ignored)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    page_diffs = list(diffs(ROOT / "docs" / "develop" / "change_it.md"))
+    shutil.copytree(PACKAGE, copy / "jax_ttt", ignore=ignored)
+    shutil.copytree(ROOT / "tests", copy / "tests", ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    page_diffs = list(diffs(CHANGE_IT))
     assert page_diffs
     for diff, path in page_diffs:
-        apply_diff(diff, tmp_path / path)
-    run = functools.partial(
-        subprocess.run,
-        cwd=tmp_path,
-        env=as_users.environment(PYTHONPATH=tmp_path),
-        capture_output=True,
-        text=True,
-    )
-    tests = "-m pytest -q tests/dqn/test_losses.py -k clipped"
-    for words in (tests.split(), ["-c", TRAIN_WITH_NEW_GAMES]):
-        done = run([sys.executable, *words])
+        apply_diff(diff, copy / path)
+    for path, code in FILES.items():
+        ((copy if "/" in path else own) / path).write_text(code, "utf-8")
+
+    def run(*words, folder=copy):
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=folder,
+            env=as_users.environment(PYTHONPATH=copy),
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return lambda path, *words: run(*words, path, folder=copy if "/" in path else own)
+
+
+@pytest.mark.slow
+def test_the_diffs_of_a_page_apply_and_commands_use_them(reader):
+    reader("tests/dqn/test_losses.py", "-m", "pytest", "-q", "-k", "clipped")
+    reader("", "-c", TRAIN_WITH_NEW_GAMES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES)
+def test_a_file_of_a_page_runs_alone(reader, path):
+    is_test = Path(path).name.startswith("test_")
+    reader(path, *(["-m", "pytest", "-q"] if is_test else []))
+
+
+def test_each_block_that_is_called_complete_is_run_alone():
+    """As a file, or as a block of a page; blocks of `py` are not run."""
+    for page in PAGES:
+        for block in blocks(TEXTS[page_id(page)]):
+            if block.is_called_complete:
+                assert block.file or block in python_blocks(page), block
+    assert {"clipped.py", "test_clipped.py"} <= FILES.keys()
+    programs = [one for page in PAGES for one in python_blocks(page) if one.is_complete]
+    assert len(programs) > 5
 
 
 @pytest.mark.slow
