@@ -95,6 +95,7 @@ def read_metrics(run: Path) -> list[Row]:
         UsageError: the file is not one of metrics, or has no training or evaluation.
     """
     path = RunFolder(run).metrics
+    read_settings(run)  # they have the version of the folder's formats
     try:
         metrics = RunFolder(run).rows()
     except ValueError as error:

@@ -690,10 +690,10 @@ def refused_files(path: Path) -> list[dict]:
         "empty": (b"", "not an agent's file"),
         "text": (b"no agent, but a text of some length", "not an agent's file"),
         "cut": (content[:-4], "not complete"),
-        "format": (later_format, "version 2"),
+        "format": (later_format, "format 2"),
         "no version": (
             content.replace(b'version\\": 1', b'vershon\\": 1'),
-            "no version",
+            "no format version",
         ),
         "activation": (with_setting(content, "activation", "gelu"), "activation"),
         "size": (with_setting(content, "hidden_size", 127), "do not fit"),

@@ -251,8 +251,8 @@ def test_the_settings_of_a_saved_run_are_defaults(tmp_path):
         ({"config": {"target": {"tau": 2.0}}}, "tau must be"),
         ({"config": {"target": {"nonsense": 2}}}, "nonsense"),
         ({"config": {"tau": 0.5}}, "tau must be in the part target"),
-        ({"version": 3}, "version 3 of the format; only 1 can be read"),
-        ({"version": None}, "no version of the format; only 1 can be read"),
+        ({"version": 3}, "format 3; this version of jax_ttt reads format 1"),
+        ({"version": None}, "no format version; this version of jax_ttt reads"),
     ],
 )
 def test_a_file_of_wrong_settings_is_refused(changes, message, tmp_path, capsys):

@@ -149,6 +149,15 @@ def test_files_of_another_kind_are_refused(make, capsys, rows, settings, message
     assert text.count("\n") == 1
 
 
+def test_a_run_of_an_older_format_is_refused_by_its_number(make, capsys):
+    """Its metrics have no version of their own."""
+    folder = make("old", rows=[{"event": "chunk"}])
+    (folder / "config.json").write_text('{"format_version": 5, "config": {}}')
+    assert commands.run(plot, [str(folder)]) == 2
+    reason = "format 5; this version of jax_ttt reads format 1"
+    assert output(capsys) == f"error: {folder}/config.json: {reason}\n"
+
+
 def test_the_newest_run_is_drawn_by_default(
     trained, tmp_path, monkeypatch, capsys, drawn
 ):

@@ -16,6 +16,8 @@ from jax_ttt.config.game_facts import SEATS, EnvId, Goal, Seat
 
 Interval = tuple[float, float]
 """A lower and an upper bound."""
+_ROUNDING = 1e-3
+"""How far from 0 to 1 a rate may be: a sum of rounded shares."""
 
 
 def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> Interval:
@@ -38,6 +40,20 @@ class Rate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+def _clip_rates(record: "SeatGrade | Details") -> None:
+    """Clip the rates of a new record to 0 to 1, which a rounded sum may miss.
+
+    Raises:
+        ValueError: a rate misses it by more than rounding does.
+    """
+    for field in dataclasses.fields(record):
+        rate = getattr(record, field.name)
+        if field.name.endswith(("_rate", "exploitability")) and rate is not None:
+            if not -_ROUNDING <= rate <= 1 + _ROUNDING:
+                raise ValueError(f"{field.name} must be from 0 to 1, got {rate}")
+            object.__setattr__(record, field.name, min(max(rate, 0.0), 1.0))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -84,6 +100,9 @@ class SeatGrade:
     """Whether a line that beats the player is known; None without a search."""
     losing_line: tuple[int, ...] | None = None
     """The actions of a shortest line that beats the player, if one is known."""
+    wins_all: bool | None = None
+    """Whether every line of play is won; None if it is not known, or `lines` says
+    it."""
     lines: Lines | None = None
     """Lines of play against any opponent, over a game's tree."""
     optimal_move_rate: float | None = None
@@ -114,6 +133,7 @@ class SeatGrade:
     """Whether no line of play by any opponent beats the player; None: not known."""
 
     def __post_init__(self) -> None:
+        _clip_rates(self)
         # `unbeatable` follows from two other fields:
         #
         #   complete        beaten          unbeatable
@@ -131,8 +151,9 @@ class SeatGrade:
         if self.corrections is not None:
             object.__setattr__(self, "num_corrections", sum(self.corrections))
         if unbeatable:
-            lines = self.lines
-            wins_all = lines is not None and lines.won > 0 and not lines.drawn
+            wins_all = self.wins_all
+            if self.lines is not None:
+                wins_all = self.lines.won > 0 and not self.lines.drawn
             object.__setattr__(self, "proven", "win" if wins_all else "not-lose")
 
     @property
@@ -279,6 +300,9 @@ class Details:
     """The number of these positions."""
     mean_abs_q_error: float | None = None
     """Mean of |Q - minimax| over all legal moves; only for saved agents."""
+
+    def __post_init__(self) -> None:
+        _clip_rates(self)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

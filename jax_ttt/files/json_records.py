@@ -128,11 +128,16 @@ def read_json(kind: type[RecordT], path: Path, most: int = MAX_FILE_BYTES) -> Re
 
 
 def check_version(value: JsonObject) -> None:
-    """Raise `ValueError` unless a file's JSON object has the version that is read."""
-    version = value.get("version")
+    """Raise `UnreadableError` unless a file's JSON object has the version to read.
+
+    Files of older formats have it in `format_version`.
+    """
+    version = value.get("format_version", value.get("version"))
     if version != VERSION or isinstance(version, bool):
-        found = "no version" if version is None else f"version {str(version)[:20]}"
-        raise ValueError(f"{found} of the format; only {VERSION} can be read")
+        name = "no format version" if version is None else f"format {str(version)[:20]}"
+        raise atomic_files.UnreadableError(
+            f"{name}; this version of jax_ttt reads format {VERSION}"
+        )
 
 
 def flatten_record(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:

@@ -204,10 +204,12 @@ def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
         whole = text[: text.rfind(b"\n") + 1]
         if not whole:
             raise ValueError("it has no whole line")
+        head = json_records.from_json(dict[str, object], whole.splitlines()[0])
+        json_records.check_version(head)  # a line of another one has another checksum
         first, *others = map(_checked, whole.splitlines())
         lines = [json_records.from_json(SweepLine, line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return _read_head(first), agents, len(whole)
+        return json_records.from_json(Sweep, first), agents, len(whole)
     except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:
@@ -235,17 +237,6 @@ def _checked(line: bytes) -> bytes:
     if int(match[2]) != zlib.crc32(text):
         raise ValueError("a line was changed after it was written")
     return text
-
-
-def _read_head(text: bytes) -> Sweep:
-    """Return the sweep of a file's first line.
-
-    Raises:
-        ValueError: the version is another one, or a field is not allowed.
-    """
-    head = json_records.from_json(dict[str, object], text)
-    json_records.check_version(head)
-    return json_records.from_dict(Sweep, head)
 
 
 def _append_lines(path: Path, lines: Iterable[SweepHead | SweepLine]) -> None:

@@ -80,7 +80,8 @@ def _seat_grades(report: Report) -> dict[Seat, SeatGrade]:
             loss_rate=float(report.random.loss_rate[place]),
             worst_loss_rate=float(report.worst_loss_rate[place]),
             complete=True,
-            beaten=bool(report.can_be_beaten[place]),
+            beaten=bool(report.worst_result[place] == -1),
+            wins_all=bool(report.worst_result[place] == 1),
         )
         for place, seat in enumerate(SEATS)
     }

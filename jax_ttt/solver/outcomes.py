@@ -36,7 +36,7 @@ class Report(NamedTuple):
 
     random: Outcome  # against an opponent that plays at random
     worst_loss_rate: jax.Array  # against the opponent that beats it most often
-    can_be_beaten: jax.Array  # bool: it loses in some line of play
+    worst_result: jax.Array  # in any line of play: 1 won, 0 drawn, -1 lost
 
 
 def pairwise_outcomes(
@@ -80,7 +80,7 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     One pass computes both seats. Each position has four values for each seat: the
     policy's rates of wins, draws and losses against random, and its worst loss rate,
     against the opponent that beats it most often. A small probability may round to 0
-    there, so a worst loss rate of 0 proves nothing; `proof.can_be_beaten` does.
+    there, so a worst loss rate of 0 proves nothing; `proof.worst_results` does.
     """
     is_own = jnp.stack([tree.first_to_move, ~tree.first_to_move], axis=1)  # (P, S)
     result = jnp.stack([tree.outcome, -tree.outcome], axis=1)
@@ -103,7 +103,7 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
     return Report(
         random=Outcome(wins, draws, losses),
         worst_loss_rate=worst_losses,
-        can_be_beaten=proof.can_be_beaten(tree, probs),
+        worst_result=proof.worst_results(tree, probs),
     )
 
 

@@ -27,34 +27,48 @@ Line = tuple[int, ...]
 def can_be_beaten(
     tree: Tree[ArrayT], probs: Float[ArrayT, "P A"]
 ) -> Bool[ArrayT, " S"]:
-    """Return for both seats whether the policy loses in some line of play.
+    """Return for both seats whether the policy loses in some line of play."""
+    return array_module(probs).equal(worst_results(tree, probs), -1)
 
-    The pass goes from the last level to the first. A seat can lose from a position if
-    it has lost there, or if a playable move leads to a position from which it can lose.
-    The result is the value of the first position.
+
+def worst_results(
+    tree: Tree[ArrayT], probs: Float[ArrayT, "P A"]
+) -> Float[ArrayT, " S"]:
+    """Return for both seats the worst result of the policy in any line of play.
+
+    It is 1 if the policy wins every line, 0 if it draws one and loses none, else -1.
+    The pass goes from the last level to the first. A position's worst result is that of
+    its playable moves. The result is the value of the first position.
     """
     xp = array_module(probs)
-    # float32, since the pass below adds them: (P, A, S) and (P, S), all 0 or 1.
+    # A line that is won counts 0, one that is drawn 1, and one that is lost more than
+    # all drawn ones of a position. float32, since the pass below adds them.
+    loss = np.float32(tree.successor.shape[1] + 1)
     moves = xp.stack(
         [playable(tree, probs, seat).astype(np.float32) for seat in SEATS], axis=-1
-    )
-    lost = xp.stack([tree.lost_by(seat).astype(np.float32) for seat in SEATS], axis=-1)
+    )  # (P, A, S)
+    ends = xp.stack(
+        [
+            xp.where(tree.lost_by(seat), loss, xp.equal(tree.outcome, 0))
+            for seat in SEATS
+        ],
+        axis=-1,
+    ).astype(np.float32)  # (P, S)
 
-    def can_lose(here: slice, after: ArrayT) -> ArrayT:
-        """Return whether each seat can lose from a level's positions, `(W, S)`: 0, 1.
+    def worst_after(here: slice, after: ArrayT) -> ArrayT:
+        """Return each seat's worst result from a level's positions, `(W, S)`.
 
         `after` has the same for the successors, `(W, A, S)`.
         """
-        # The number of losing moves by seat, `einsum("was,was->ws", moves, after)`. As
-        # a matrix product, with the seats' numbers on its diagonal, XLA computes it
-        # faster on a CPU. (`t` is the seat axis too.)
-        num_losing = exact_einsum("was,wat->wst", moves[here], after)
-        # 1 at most, since the numbers of losing lines grow from level to level and
-        # could overflow.
-        return xp.minimum(num_losing.diagonal(axis1=1, axis2=2), 1)
+        # The sum over the moves by seat, `einsum("was,was->ws", moves, after)`. As a
+        # matrix product, with the seats' sums on its diagonal, XLA computes it faster
+        # on a CPU. (`t` is the seat axis too.)
+        sums = exact_einsum("was,wat->wst", moves[here], after)
+        sums = sums.diagonal(axis1=1, axis2=2)
+        return xp.where(sums >= loss, loss, xp.minimum(sums, 1))
 
-    values = backward(tree, lost, can_lose)
-    return xp.not_equal(values[0], 0)
+    worst = backward(tree, ends, worst_after)[0]
+    return 1 - xp.minimum(worst, 2)
 
 
 def playable(

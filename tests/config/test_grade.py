@@ -99,6 +99,14 @@ def test_a_file_that_claims_a_proof_is_not_believed():
     assert json_records.from_dict(Grade, written) == grade_of(WON, BEATEN)
 
 
+def test_a_rate_is_from_0_to_1_whatever_computed_it():
+    """A sum of rounded shares may miss this by a little; a file may say anything."""
+    rounded = SeatGrade(win_rate=1.0000001, draw_rate=-1e-17, loss_rate=0.0)
+    assert (rounded.win_rate, rounded.draw_rate) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="loss_rate must be from 0 to 1, got 7"):
+        SeatGrade(win_rate=0.0, draw_rate=0.0, loss_rate=7)
+
+
 def test_bounds_are_equal_where_a_rate_is_exact():
     assert WON.is_exact
     assert WON.rates == ((0.75, 0.75, 0.75), (0.25, 0.25, 0.25), (0, 0, 0))

@@ -232,5 +232,5 @@ def test_results_of_the_targets_fixed_points(
     percent = 100 * np.transpose(report.random)
     np.testing.assert_allclose(percent, [as_first, as_second], atol=digits)
     loses = as_second[2] > 0
-    assert report.can_be_beaten.tolist() == [False, loses]
+    assert (report.worst_result == -1).tolist() == [False, loses]
     assert (report.worst_loss_rate > 0).tolist() == [False, loses]

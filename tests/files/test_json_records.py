@@ -172,7 +172,7 @@ def test_wrong_settings_are_an_error_that_names_the_setting(config, message):
 
 
 def test_another_version_is_refused_with_the_words_of_the_pages():
-    with pytest.raises(ValueError, match="version 9") as error:
+    with pytest.raises(ValueError, match="format 9") as error:
         json_records.check_version({"version": 9})
     page = Path(__file__).parents[2] / "docs" / "use" / "install.md"
     assert f"| `{error.value}` |" in page.read_text("utf-8")

@@ -118,7 +118,6 @@ def test_the_settings_that_a_run_wrote_are_read(preset, tmp_path):
             {"config": {"target": {"tau": []}}},
             r"got `array` - at `\$.config.target.tau`",
         ),
-        ({"version": 2}, "version 2 of the format; only 1 can be read"),
     ],
 )
 @pytest.mark.fault

@@ -158,14 +158,28 @@ def test_a_digit_that_was_lost_is_noticed(line, path):
     lines = path.read_text().splitlines(keepends=True)
     lines[line] = lines[line].replace("7", "", 1)
     path.write_text("".join(lines))
-    with pytest.raises(UsageError, match="a line was changed after it was written"):
+    with pytest.raises(UsageError, match="damaged, or not a sweep's file"):
         sweep_file.read_sweep(path)
+
+
+@pytest.mark.parametrize("checksum", ["crc32", "sha256"])
+@pytest.mark.parametrize("name", ["version", "format_version"])
+@pytest.mark.fault
+def test_a_sweep_of_another_format_is_not_called_damaged(name, checksum, path):
+    """Older formats had other names and checksums of their lines."""
+    first, *others = path.read_text().splitlines()
+    head = {x: y for x, y in json.loads(first).items() if x not in ("crc32", "version")}
+    head |= {name: 5, checksum: "5588"}
+    path.write_text("\n".join([json.dumps(head), *others, ""]))
+    with pytest.raises(UsageError) as refusal:
+        sweep_file.read_sweep(path)
+    reason = "format 5; this version of jax_ttt reads format 1"
+    assert str(refusal.value) == f"{path}: {reason}"
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 4}, "version 4 of the format"),
         ({"first_seed": -1}, "seed"),
         ({"num_seeds": 0}, "seed"),
         ({"preset": "none"}, "preset"),

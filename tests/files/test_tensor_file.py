@@ -105,10 +105,19 @@ def test_a_changed_description_is_refused(path):
 @pytest.mark.fault
 def test_another_version_is_refused_by_its_number(version, path):
     rewrite(path, version=version)
-    found = "no version" if version is None else f"version {version}"
+    found = "no format version" if version is None else f"format {version}"
+    reason = f"{path}: {found}; this version of jax_ttt reads format 1"
     for read in (tensor_file.read_tensors, tensor_file.read_description):
-        with pytest.raises(AgentError, match=f"{path}: {found} of the"):
+        with pytest.raises(AgentError, match=reason):
             read(path, Description)
+
+
+@pytest.mark.fault
+def test_an_older_format_is_refused_by_its_own_number(path):
+    """These files had the package's version in the field `version`."""
+    rewrite(path, format_version=5, version="0.1.0")
+    with pytest.raises(AgentError, match="format 5; this version of jax_ttt reads"):
+        tensor_file.read_tensors(path, Description)
 
 
 @pytest.mark.parametrize(

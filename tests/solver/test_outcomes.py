@@ -13,7 +13,7 @@ def test_minimax_with_random_best_moves_against_random(tree, host_tree):
     expected = [[0.96781, 0.03219, 0], [0.77748, 0.22252, 0]]
     np.testing.assert_allclose(np.transpose(report.random), expected, atol=5e-6)
     assert report.worst_loss_rate.tolist() == [0, 0]
-    assert report.can_be_beaten.tolist() == [False, False]
+    assert report.worst_result.tolist() == [0, 0]
 
 
 def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):

@@ -64,7 +64,7 @@ def training_grade(tree, probs, seats=SEATS):
 def compiled_beaten(tree, probs):
     """Return by stone whether the compiled proof finds a policy beatable."""
     report = seat_report(tree, probs.astype(np.float32))
-    return dict(zip("XO", report.can_be_beaten.tolist(), strict=True))
+    return dict(zip("XO", (report.worst_result == -1).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("is_safe", [*itertools.product([True, False], repeat=2)])
@@ -83,6 +83,23 @@ def test_unbeatable_means_in_every_learned_seat(is_safe, tree, host_tree, perfec
                 assert (grade.followed[seat].worst_loss_rate == 0) is safe[seat]
         word = "unbeatable" if unbeatable else "beatable"
         assert grade_text.verdict(whole).startswith(f"{word}: ")
+
+
+@pytest.mark.parametrize(("draws_to", "proven"), [(0, "not-lose"), (1, "win")])
+def test_training_proves_the_same_goal_as_all_lines(
+    draws_to, proven, tree, host_tree, perfect
+):
+    """Where X wins a draw, its perfect player wins every game."""
+    changed = [
+        dataclasses.replace(t, outcome=np.where(t.outcome == 0, draws_to, t.outcome))
+        for t in (tree, host_tree)
+    ]
+    trained = training_grade(changed[0], perfect)
+    whole = tree_grade.grade_policy(ENV, changed[1], perfect)
+    for grade in (trained, whole):
+        assert grade.first.proven == proven
+        assert grade.second.proven == (None if draws_to else "not-lose")
+        assert grade.second.unbeatable is not bool(draws_to)
 
 
 @pytest.fixture(scope="module", params=["X", "O"])

@@ -65,9 +65,10 @@ function readDescription(head) {
   check(typeof text === "string", NOT_AGENT);
   const record = parseJson(text);
   check(isObject(record) && record.kind === "agent" && isObject(record.config), NOT_AGENT);
-  const { version, config } = record;
-  const found = version === undefined ? "no version" : `version ${version}`;
-  check(version === VERSION, `the agent's file has ${found}, and this page reads ${VERSION}`);
+  const { config } = record;
+  const version = record.format_version ?? record.version; // older formats had the first
+  const found = version === undefined ? "no format version" : `format ${version}`;
+  check(version === VERSION, `the agent's file has ${found}; this page reads format ${VERSION}`);
   check(
     PARTS.every((part) => isObject(config[part])),
     NOT_AGENT,
