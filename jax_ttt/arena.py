@@ -126,7 +126,7 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.grading import round_robin
-    from jax_ttt.players import registry
+    from jax_ttt.players import asked_players, registry
     from jax_ttt.text import grade_text, summary_tables
 
     env_id = player_names.game_of_players(specs, args.env_id)
@@ -157,6 +157,8 @@ def main(args: Args) -> int:
             num_games=args.games,
             watch=watch,
         )
+    reasons = [(p.name, asked_players.reason_not_exact(p)) for p in all_players]
+    notes = {name: reason for name, reason in reasons if reason}
     if args.json:
         result = ArenaResult(
             env_id=env_id,
@@ -164,15 +166,15 @@ def main(args: Args) -> int:
             pairs=table_pairs(table),
             ranking=table.ranking,
             learned_seats={player.name: player.seats for player in all_players},
-            notes={player.name: player.note for player in all_players if player.note},
+            notes=notes,
         )
         print(json_records.to_json(result))
     else:
         print(f"{env_id} on {device}\n")
         print(summary_tables.cross_table_text(table))
         for player in all_players:
-            if player.note:
-                print(f"{player.name}: {player.note}")
+            if player.name in notes:
+                print(f"{player.name}: {notes[player.name]}")
             if learned := grade_text.learned_seat(player.seats):
                 print(f"{player.name} {learned}")
     write_files(args, table)

@@ -139,7 +139,7 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.games import tree as trees
-    from jax_ttt.players import registry
+    from jax_ttt.players import asked_players, registry
     from jax_ttt.solver import proof
     from jax_ttt.text import grade_text, policy_files
 
@@ -192,8 +192,8 @@ def main(args: Args) -> int:
         if tree is not None and player.policy is not None:
             likeliest_game = proof.self_play_line(tree, player.policy)
         print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
-        if player.note:
-            print(f"note: {player.note}\n")
+        if note := asked_players.reason_not_exact(player):
+            print(f"note: {note}\n")
         print(grade_text.full_report(grade, colour_for_stdout(verdict), likeliest_game))
     if tree is not None:
         policy_files.write_policy(
@@ -236,6 +236,7 @@ def grade_player(
     import jax
 
     from jax_ttt.grading import exam, grader, search_grade
+    from jax_ttt.players import asked_players
     from jax_ttt.runtime import mesh as meshes
     from jax_ttt.text import grade_text
 
@@ -245,7 +246,7 @@ def grade_player(
     if not exam_only:
         reason = search_grade.reason_not_searchable(player)
         has_keys = GAMES[env_id].packing and not GAMES[env_id].enumerable
-        if reason and has_keys and not player.note:
+        if reason and has_keys and not asked_players.reason_not_exact(player):
             standard_streams.print_stderr(
                 f"note: not graded against every opponent: {reason}"
             )
@@ -327,6 +328,8 @@ def colour_for_stdout(verdict: str) -> str:
 
 def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
     """Return the grade as one JSON object, with a saved agent's history."""
+    from jax_ttt.players import asked_players
+
     agent = agent_of_player(player)
     result = EvaluateResult(
         agent=name,
@@ -334,7 +337,7 @@ def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:
         seed=agent and agent.seed,
         update=agent and agent.num_updates,
         config=agent and agent.config,
-        note=player.note or None,
+        note=asked_players.reason_not_exact(player) or None,
         verdict=verdict,
         grade=grade,
     )

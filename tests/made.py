@@ -28,13 +28,19 @@ def rates(wins, draws=0.0, losses=None):
 
 
 def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
-    """Return a grade from a tree; `first` and `second` are wins, draws and losses."""
+    """Return a grade from a tree; `first` and `second` are wins, draws and losses.
+
+    If it is unbeatable, all games that it does not win are draws.
+    """
+    if unbeatable:
+        first, second = ((wins, 1 - wins, 0) for wins, *_ in (first, second))
     seats = [
         SeatGrade(
             **rates(*seat_rates),
             worst_loss_rate=float(worst_rate),
             complete=True,
             beaten=not unbeatable,
+            evidence="construction",
         )
         for seat_rates, worst_rate in zip((first, second), worst, strict=True)
     ]
@@ -57,6 +63,7 @@ def reached(**changes):
         **{"win_rate": 0.75, "draw_rate": 0.25, "loss_rate": 0.0, "open_rate": 0.0},
         **{"complete": True, "num_moves": 16, "num_positions": 1234},
         **{"positions": (1, 4), "merged": True, "losing_ends": 0},
+        "evidence": "construction",
         "lines": Lines(won=1000, drawn=20, lost=0),
     }
     fields = defaults | changes

@@ -229,7 +229,13 @@ def row_by_row(host_tree):
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
     player = random_players.policy_player(trees.position_index("tic_tac_toe"), probs)
-    return Player(env_id="tic_tac_toe", name="row by row", choose=player, policy=probs)
+    return Player(
+        env_id="tic_tac_toe",
+        name="row by row",
+        choose=player,
+        policy=probs,
+        evidence="construction",
+    )
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ STONES = {"first": "X", "second": "O"}
 def perfect():
     """Return the perfect player."""
     choose = small_boards.perfect()
-    return Player(env_id=ENV_ID, name="perfect", choose=choose, is_deterministic=True)
+    return Player(env_id=ENV_ID, name="perfect", choose=choose, evidence="construction")
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypat
         env_id=ENV_ID,
         name="left",
         choose=random_players.Partial(first_legal),
-        is_deterministic=True,
+        evidence="construction",
     )
     with pytest.raises(PlayerError, match="left: no certificate: as X it loses"):
         certificates.proven_by_search(left)

@@ -4,7 +4,7 @@ import jax
 
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.grade import Match, SeatGrade
+from jax_ttt.config.grade import Match, SeatGrade, weakest
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import program_match, tree_grade
@@ -63,9 +63,9 @@ def _result(
     env_id: EnvId, key: jax.Array, first: Player, second: Player, num_games: int
 ) -> SeatGrade:
     """Return the results of `first`, which moves first."""
-    if first.policy is not None and second.policy is not None:
-        tree = trees.enumerated(env_id)
-        return tree_grade.exact_rates(
-            outcomes.outcome(tree, first.policy, second.policy)
-        )
+    evidence = weakest(first.evidence, second.evidence)
+    policies = first.policy, second.policy
+    if policies[0] is not None and policies[1] is not None and evidence != "none":
+        outcome = outcomes.outcome(trees.enumerated(env_id), *policies)
+        return tree_grade.exact_rates(outcome, evidence)
     return program_match.sample_pair(first, second, key, num_games)

@@ -23,14 +23,14 @@ from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import search_grade
 from jax_ttt.players import (
+    asked_players,
     player_names,
-    program_players,
     registry,
     saved_agents,
     user_players,
 )
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players.program import ProgramCopies, ProgramOptions
 from jax_ttt.runtime import compiling
 
 PlayerLike: TypeAlias = (
@@ -203,9 +203,8 @@ def _make_player(
     if isinstance(player_like, str | os.PathLike):
         spec = player_names.read_name(os.fspath(player_like), env_id)
         if spec.kind == "program":  # its errors have the given name, too
-            return program_players.make_program_player(
-                spec, env_id, programs, name=player_name
-            )
+            copies = ProgramCopies(player_name, spec.command, env_id, programs)
+            return asked_players.make_asked_player(copies, env_id)
         player = registry.make_player(spec, env_id, key, programs)
         return dataclasses.replace(player, name=player_name)
     if isinstance(player_like, np.ndarray):

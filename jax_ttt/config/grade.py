@@ -9,10 +9,31 @@ imports no JAX, so that files, the page and the list of runs can read grades at 
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, SupportsInt
+from typing import Final, Literal, NamedTuple, SupportsInt, get_args
 
 from jax_ttt.config import shown
 from jax_ttt.config.game_facts import SEATS, EnvId, Goal, Seat
+
+Evidence = Literal["construction", "signature", "asked", "none"]
+"""How sure it is which moves a player plays: what a verdict about it may say.
+
+| evidence | whose moves | a verdict may say |
+|---|---|---|
+| construction | networks, tables, minimax, a policy as a matrix | proven |
+| signature | a function of the state alone, traced by JAX once, no effects | proven |
+| asked | a program, or a function that JAX can't trace | proven of the moves it gave |
+| none | chance whose probabilities are not known, or answers that change | a sample |
+
+`SeatGrade` decides by it what is unbeatable.
+"""
+EVIDENCE: Final[tuple[Evidence, ...]] = get_args(Evidence)
+"""All kinds of evidence, the strongest first."""
+
+
+def weakest(*evidence: Evidence) -> Evidence:
+    """Return the weakest of these kinds of evidence."""
+    return max(evidence, key=EVIDENCE.index)
+
 
 Interval = tuple[float, float]
 """A lower and an upper bound."""
@@ -124,6 +145,8 @@ class SeatGrade:
     corrections: tuple[int, ...] | None = None
     """The number of corrections that it plays, by the number of moves made; None for a
     player without corrections."""
+    evidence: Evidence = "none"
+    """How sure the moves are that the results follow from; `none` for sampled games."""
     num_corrections: int | None = dataclasses.field(init=False, default=None)
     """The number of corrections that it plays; None for a player without any."""
     proven: Goal | None = dataclasses.field(init=False, default=None)
@@ -134,18 +157,29 @@ class SeatGrade:
 
     def __post_init__(self) -> None:
         _clip_rates(self)
-        # `unbeatable` follows from two other fields:
+        # `unbeatable` follows from three other fields:
         #
-        #   complete        beaten          unbeatable
-        #   any             True            False: one losing line is enough
-        #   True            False           True: all lines were followed, none loses
-        #   False or None   False or None   None: not known
+        #   complete        beaten          evidence    unbeatable
+        #   any             True            any         False: one losing line is enough
+        #   True            False           not none    True: no line loses
+        #   all others                                  None: not known
         #
         # `proof.can_be_beaten` is exact: it is the `beaten` of a complete record.
+        # The record is also read from files, so a contradiction is refused.
+        losses = [self.loss_rate, self.worst_loss_rate, self.losing_ends]
+        losses += [
+            self.complete and self.losing_choices,
+            self.lines and self.lines.lost,
+        ]
+        if self.beaten is False and (any(losses) or self.losing_line is not None):
+            raise ValueError("the player loses, but `beaten` is false")
+        intervals = [rate for rate in self.rates if rate.low != rate.high]
+        if self.complete and (intervals or self.open_rate):
+            raise ValueError("games are open or sampled, but `complete` is true")
         unbeatable = None
         if self.beaten:
             unbeatable = False
-        elif self.complete:
+        elif self.complete and self.beaten is False and self.evidence != "none":
             unbeatable = True
         object.__setattr__(self, "unbeatable", unbeatable)
         if self.corrections is not None:
@@ -199,6 +233,7 @@ class SeatGrade:
             draw_rate_interval=self.draw_rate_interval,
             loss_rate_interval=self.win_rate_interval,
             num_games=self.num_games,
+            evidence=self.evidence,
         )
 
 
@@ -277,6 +312,7 @@ def _both(first: SeatGrade, second: SeatGrade) -> SeatGrade:
         win_rate=(first.win_rate + second.win_rate) / 2,
         draw_rate=(first.draw_rate + second.draw_rate) / 2,
         loss_rate=(first.loss_rate + second.loss_rate) / 2,
+        evidence=weakest(first.evidence, second.evidence),
     )
 
 
@@ -365,11 +401,14 @@ class Grade(shown.Shown):
     exam: Exam | None = None
     """Scores in an exam, if one was requested."""
     asked_twice: float | None = None
-    """Share of a program's positions that it was asked for twice, 0 to 1; absent for
-    other players.
+    """Share of the positions that a program, or a function that JAX can't trace, was
+    asked for twice, 0 to 1; absent for other players.
 
     Its answers were the same, and the grade is that of a player who always gives them.
     """
+    evidence: Evidence = dataclasses.field(init=False, default="none")
+    """The weakest evidence of the graded seats; `none` if the lines of play of one were
+    not followed."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in these seats; None:
     not known."""
@@ -377,6 +416,10 @@ class Grade(shown.Shown):
     def __post_init__(self) -> None:
         if not self.seats:
             raise ValueError("seats must not be empty")
+        parts = [self.seat(seat) for seat in self.seats]
+        evidence = [part.evidence for part in parts if part is not None]
+        if len(evidence) == len(parts):
+            object.__setattr__(self, "evidence", weakest(*evidence))
         verdicts = {self.unbeatable_in(seat) for seat in self.seats}
         unbeatable = None
         if False in verdicts:

@@ -23,6 +23,7 @@ from jax_ttt.files.json_records import Versioned
 from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
+from jax_ttt.players import asked_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import proof, reached_positions, successors
 from jax_ttt.solver.proof import Line
@@ -77,11 +78,13 @@ def proven_moves(
         PlayerError: the player's policy is unknown; or in every seat that it learned,
             it is beatable or has more than one move in a position.
     """
-    if (probs := player.policy) is None:
-        reason = player.note or "its moves are random"
+    if (probs := player.policy) is None or not player.is_exact:
+        reason = asked_players.reason_not_exact(player) or "its moves are random"
         raise PlayerError(f"{player.name}: no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
-    grade = tree_grade.grade_seats(player.env_id, tree, probs, player.seats)
+    grade = tree_grade.grade_seats(
+        player.env_id, tree, probs, player.evidence, player.seats
+    )
     for seat in player.seats:
         name, seat_grade = seat_name(seat), grade.followed[seat]
         if not seat_grade.unbeatable:
@@ -151,7 +154,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
             reached_positions.follow_all_lines(reach, MAX_POSITIONS)
         except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
-        if search_grade.seat_grade(reach).unbeatable:
+        if search_grade.seat_grade(reach, player.evidence).unbeatable:
             moves[seat] = _moves_of_search(reach)
         else:
             reasons.append(f"as {seat_name(seat)} {_reason_not_proven(reach)}")

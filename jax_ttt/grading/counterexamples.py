@@ -12,10 +12,11 @@ from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
+from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.grading import search_grade
 from jax_ttt.grading.search_grade import SearchResult
-from jax_ttt.players import network_player
-from jax_ttt.players.player import Player
+from jax_ttt.players.registry import AgentPlayer
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.solver.reached_positions import OnBatch, Reach
@@ -67,14 +68,17 @@ def search_agent(
     # own copy of the weights.
     if distributed.num_processes() > 1:
         mesh, params = None, jax.tree.map(np.asarray, params)
-    network = network_player.network_from(config.architecture)
-    player = Player(
+    description = AgentDescription(
+        config=config, seed=0, num_updates=0, grade=Grade(env_id=config.env_id)
+    )
+    agent = Agent(description, params)
+    player = AgentPlayer(
         env_id=config.env_id,
         name="the agent",
-        choose=network_player.greedy_player(network, params),
+        choose=agent.player,
+        agent=agent,
         seats=config.seats,
-        is_deterministic=True,
-        is_symmetric=network_player.is_symmetric(network),
+        evidence="construction",
     )
     return search_grade.search_by_seat(
         player=player,

@@ -14,6 +14,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import program_match, search_grade, tree_grade
 from jax_ttt.players import network_player, random_players
+from jax_ttt.players.asked_players import AskedPlayer
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
@@ -47,18 +48,20 @@ def follow_lines(
     env_id = player.env_id
     tree = trees.host_tree(env_id)
     corrections = player.corrections
+    asked_twice = player.asked_twice if isinstance(player, AskedPlayer) else None
     if tree is not None and player.policy is not None:
         grade = tree_grade.grade_policy(
             env_id=env_id,
             tree=tree,
             probs=player.policy,
+            evidence=player.evidence,
             seats=player.seats,
             mean_abs_q_error=_q_error(player, tree),
         )
         if corrections is not None:
             grade = _with_corrections(grade, tree, player.policy, corrections)
             _check_corrections(player, grade)
-        return dataclasses.replace(grade, asked_twice=player.asked_twice)
+        return dataclasses.replace(grade, asked_twice=asked_twice)
     seats: dict[Seat, SeatGrade] = {}
     if tree is None and not search_grade.reason_not_searchable(player):
         results = search_grade.search_by_seat(
@@ -74,7 +77,7 @@ def follow_lines(
         seats=player.seats,
         first=seats.get("first"),
         second=seats.get("second"),
-        asked_twice=player.asked_twice,
+        asked_twice=asked_twice,
     )
     _check_corrections(player, grade)
     return grade

@@ -10,6 +10,7 @@ from jaxtyping import Array, Int, Key
 from jax_ttt.config.grade import SeatGrade, sampled_seat
 from jax_ttt.games import pgx_games
 from jax_ttt.grading import sampled_match
+from jax_ttt.players.asked_players import HostPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import Line
 
@@ -24,7 +25,7 @@ def sample_pair(
     Raises:
         PlayerError: a program gives no answer, or an illegal one.
     """
-    if not (first.is_compiled and second.is_compiled):
+    if isinstance(first, HostPlayer) or isinstance(second, HostPlayer):
         return sampled_seat(play_pair(first, second, key, num_games).tolist())
     counts, _ = sampled_match.play_seats(
         env=pgx_games.make_env(first.env_id),

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.grade import Ranked, SeatGrade
+from jax_ttt.config.grade import Ranked, SeatGrade, weakest
 from jax_ttt.config.shown import Shown
 from jax_ttt.files import picture_file
 from jax_ttt.files.picture_file import Picture, Theme
@@ -144,7 +144,7 @@ def play_round_robin(
     policy_of = {
         place: player.policy
         for place, player in enumerate(players)
-        if player.policy is not None
+        if player.policy is not None and player.is_exact
     }
     pairs: dict[tuple[int, int], SeatGrade] = {}
     if policy_of:
@@ -153,7 +153,8 @@ def play_round_robin(
         for row, first in enumerate(policy_of):
             for column, second in enumerate(policy_of):
                 outcome = Outcome(*(rates[row, column] for rates in table))
-                pairs[first, second] = exact_rates(outcome)
+                evidence = weakest(players[first].evidence, players[second].evidence)
+                pairs[first, second] = exact_rates(outcome, evidence)
     # As policies, all players with a known policy share one compiled match.
     sampled_players = [
         player

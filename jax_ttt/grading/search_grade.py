@@ -10,7 +10,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, Seat
-from jax_ttt.config.grade import Interval, Lines, SeatGrade
+from jax_ttt.config.grade import Evidence, Interval, Lines, SeatGrade
+from jax_ttt.players import asked_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
@@ -46,13 +47,13 @@ class SearchResult(NamedTuple):
 
 def reason_not_searchable(player: Player) -> str:
     """Return why the positions that a player reaches can't be enumerated; or empty."""
-    if player.note:
-        return f"{player.name}: {player.note}"
+    if note := asked_players.reason_not_exact(player):
+        return f"{player.name}: {note}"
     if GAMES[player.env_id].packing is None:
         is_users = GAMES[player.env_id].user_env is not None
         page = f"docs/{'use/own_rules' if is_users else 'develop/change_it'}.md"
         return f"{player.env_id}'s positions can't be enumerated here (see {page})"
-    if not player.is_deterministic:
+    if player.evidence == "none":
         return f"{player.name} does not play one move in each position"
     return ""
 
@@ -115,7 +116,7 @@ def search_by_seat(
                 raise
             interrupted = True
         num_choices = None if choices is None else len(choices)
-        grade = seat_grade(reach, num_choices, player.corrections)
+        grade = seat_grade(reach, player.evidence, num_choices, player.corrections)
         results[seat] = SearchResult(grade, choices)
         if interrupted:
             break
@@ -187,6 +188,7 @@ def _losing_choices(
 
 def seat_grade(
     reach: Reach,
+    evidence: Evidence,
     losing_choices: int | None = None,
     corrections: Corrections | None = None,
 ) -> SeatGrade:
@@ -223,6 +225,7 @@ def seat_grade(
         losing_ends=lost.moves,
         losing_choices=losing_choices,
         corrections=None if corrections is None else _num_played(reach, corrections),
+        evidence=evidence,
     )
 
 

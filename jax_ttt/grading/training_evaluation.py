@@ -82,6 +82,7 @@ def _seat_grades(report: Report) -> dict[Seat, SeatGrade]:
             complete=True,
             beaten=bool(report.worst_result[place] == -1),
             wins_all=bool(report.worst_result[place] == 1),
+            evidence="construction",
         )
         for place, seat in enumerate(SEATS)
     }

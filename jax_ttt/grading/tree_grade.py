@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
-from jax_ttt.config.grade import Details, Grade, Match, SeatGrade
+from jax_ttt.config.grade import Details, Evidence, Grade, Match, SeatGrade
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import outcomes, policies, proof
 from jax_ttt.solver.outcomes import Outcome
@@ -20,11 +20,13 @@ def grade_policy(
     env_id: EnvId,
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
+    evidence: Evidence,
     seats: tuple[Seat, ...] = SEATS,
     mean_abs_q_error: float | None = None,
 ) -> Grade:
     """Return the grade of a policy that learned these seats, with all details.
 
+    `evidence` says how sure it is that the player plays this policy.
     `mean_abs_q_error` is the result of `q_error`, None for a player without action
     values.
     """
@@ -35,7 +37,7 @@ def grade_policy(
         "best response": policies.best_response(tree, probs),
         "worst case": _worst_opponent(tree, probs),
     }
-    matches = _exact_matches(tree, probs, opponents)
+    matches = _exact_matches(tree, probs, opponents, evidence)
     worst = matches.pop("worst case")
     optimal_rate = policies.optimal_moves(tree, probs)
     decisions = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
@@ -68,6 +70,7 @@ def grade_seats(
     env_id: EnvId,
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
+    evidence: Evidence,
     seats: tuple[Seat, ...] = SEATS,
 ) -> Grade:
     """Return the grade of a policy as `grade_policy` does, but without the details.
@@ -78,7 +81,7 @@ def grade_seats(
         "random": policies.uniform_policy(tree),
         "worst case": _worst_opponent(tree, probs),
     }
-    matches = _exact_matches(tree, probs, opponents)
+    matches = _exact_matches(tree, probs, opponents, evidence)
     first, second = _seat_grades(
         tree=tree,
         probs=probs,
@@ -100,6 +103,7 @@ def _exact_matches(
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
     opponents: Mapping[str, Float[np.ndarray, "P A"]],
+    evidence: Evidence,
 ) -> dict[str, Match]:
     """Return a policy's results against each of the opponents, by their names."""
     others = np.stack([*opponents.values()])
@@ -110,7 +114,8 @@ def _exact_matches(
         own_rates = Outcome(*(rates[0, place] for rates in as_first))
         other_rates = Outcome(*(rates[place, 0] for rates in opponent_first))
         matches[name] = Match(
-            first=exact_rates(own_rates), second=exact_rates(other_rates).reversed()
+            first=exact_rates(own_rates, evidence),
+            second=exact_rates(other_rates, evidence).reversed(),
         )
     return matches
 
@@ -146,18 +151,23 @@ def _seat_grades(
                 losing_line=losing_line,
                 lines=outcomes.count_lines(tree, probs, seat),
                 optimal_move_rate=float(optimal_rate[decisions].mean()),
+                evidence=rates.evidence,
             )
         )
     return grades
 
 
-def exact_rates(outcome: Outcome) -> SeatGrade:
-    """Return the exact rates of the player that moves first."""
+def exact_rates(outcome: Outcome, evidence: Evidence) -> SeatGrade:
+    """Return the exact rates of the player that moves first.
+
+    `evidence` is the weaker one of both players.
+    """
     # Rounding can make a sum of float64 slightly negative.
     return SeatGrade(
         win_rate=max(float(outcome.win_rate), 0.0),
         draw_rate=max(float(outcome.draw_rate), 0.0),
         loss_rate=max(float(outcome.loss_rate), 0.0),
+        evidence=evidence,
     )
 
 

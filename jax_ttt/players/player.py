@@ -12,6 +12,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
+from jax_ttt.config.grade import Evidence
 from jax_ttt.games.played_game import Game, choose_moves
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.program import Line
@@ -30,14 +31,12 @@ class Player:
         choose: The function `(key, env_state of B games) -> actions`; see
             `random_players`.
         policy: The probability of each move in each position, `(P, A)` float64, in the
-            order of the tree's positions; None if it is not known.
+            order of the tree's positions; None if it is not known. It is a copy that
+            can't be written.
         seats: The seats that it learned.
-        is_deterministic: Whether it plays one move in each position, whatever the key.
-        is_symmetric: Whether it plays mirrored moves on mirrored boards, by
-            construction.
-        note: Why its results are not exact, for reports; may be empty.
-        asked_twice: The share of a program's positions that it was asked for twice, 0
-            to 1; None for a player that is not a program with known moves.
+        evidence: How sure it is which moves it plays, which decides what a verdict may
+            say; see `config.grade.Evidence`. It plays one move in each position, or by
+            its `policy`, unless the evidence is `none`.
         corrections: The moves that it is told; None without any.
 
     Examples:
@@ -51,21 +50,25 @@ class Player:
     choose: Partial
     policy: np.ndarray | None = None
     seats: tuple[Seat, ...] = SEATS
-    is_deterministic: bool = False
-    is_symmetric: bool = False
-    note: str = ""
-    asked_twice: float | None = None
+    evidence: Evidence = "none"
     corrections: Corrections | None = None
+
+    def __post_init__(self) -> None:
+        if self.policy is not None:
+            policy = np.asarray(self.policy, np.float64)
+            # NumPy can't make an array of bytes writable again.
+            copy = np.frombuffer(policy.tobytes()).reshape(policy.shape)
+            object.__setattr__(self, "policy", copy)
 
     @property
     def is_exact(self) -> bool:
         """Whether the policy is known, so results can be exact."""
-        return self.policy is not None
+        return self.policy is not None and self.evidence != "none"
 
     @property
-    def is_compiled(self) -> bool:
-        """Whether compiled programs can call `choose`; a program's raises."""
-        return True
+    def is_symmetric(self) -> bool:
+        """Whether it plays mirrored moves on mirrored boards, by construction."""
+        return False
 
     def moves(
         self, lines: Sequence[Line], states: pgx.State, key: Key[Array, ""]

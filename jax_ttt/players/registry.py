@@ -20,17 +20,18 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_moves
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import (
+    asked_players,
     lookahead,
     mcts_by_steps,
     mcts_on_tree,
     network_player,
-    program_players,
     random_players,
     saved_agents,
 )
+from jax_ttt.players.asked_players import AskedPlayer, SampledPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players.program import ProgramCopies, ProgramOptions
 from jax_ttt.players.saved_agents import Agent, AgentError
 from jax_ttt.solver import policies
 
@@ -53,6 +54,11 @@ class AgentPlayer(Player):
     """
 
     agent: Agent
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether its network plays mirrored moves on mirrored boards."""
+        return network_player.is_symmetric(self.agent.network)
 
 
 def make_player(
@@ -78,18 +84,20 @@ def make_player(
             name=spec.name,
             choose=random_players.random_player,
             policy=probs,
+            evidence="none" if probs is None else "construction",
         )
     if spec.kind == "agent":
         return agent_player(spec.name, saved_agents.load_agent(spec.path, env_id))
     if spec.kind == "program":
-        return program_players.make_program_player(spec, env_id, programs)
+        copies = ProgramCopies(spec.name, spec.command, env_id, programs)
+        return asked_players.make_asked_player(copies, env_id)
     if spec.kind == "blend" and spec.inner:
         if spec.program is not None and tree is None:
             # Its random moves lead to positions that the program does not reach.
             rule = f"a blend of a program needs an enumerable game, not {env_id}"
             raise PlayerError(f"{spec.name}: {rule}")
         inner = make_player(spec.inner, env_id, key, replace(programs, in_advance=True))
-        if inner.note:
+        if isinstance(inner, SampledPlayer):
             raise PlayerError(f"{spec.name}: {inner.name}: {inner.note}")
         return _blend(spec, inner, tree)
     if spec.kind == "lookahead" and spec.inner:
@@ -107,7 +115,13 @@ def make_player(
         return Player(env_id=env_id, name=spec.name, choose=choose)
     probs = _tree_policy(spec, env_id, key)
     choose = random_players.policy_player(trees.position_index(env_id), probs)
-    return Player(env_id=env_id, name=spec.name, choose=choose, policy=probs)
+    return Player(
+        env_id=env_id,
+        name=spec.name,
+        choose=choose,
+        policy=probs,
+        evidence="construction",
+    )
 
 
 def agent_player(name: str, agent: Agent) -> AgentPlayer:
@@ -123,8 +137,7 @@ def agent_player(name: str, agent: Agent) -> AgentPlayer:
         policy=_checked_policy(name, agent),
         agent=agent,
         seats=agent.config.seats,
-        is_deterministic=True,
-        is_symmetric=network_player.is_symmetric(agent.network),
+        evidence="construction",
         corrections=agent.corrections,
     )
 
@@ -160,16 +173,19 @@ def _checked_policy(name: str, agent: Agent) -> np.ndarray | None:
 
 
 def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
+    choose = random_players.blended_player(spec.number, inner.choose)
     probs = None
     if tree is not None and inner.policy is not None:
         probs = policies.mix_with_random(tree, spec.number, inner.policy)
+    if isinstance(inner, AskedPlayer):
+        return replace(inner, name=spec.name, choose=choose, policy=probs)
     return Player(
         env_id=inner.env_id,
         name=spec.name,
-        choose=random_players.blended_player(spec.number, inner.choose),
+        choose=choose,
         policy=probs,
         seats=inner.seats,
-        asked_twice=inner.asked_twice,
+        evidence="none" if probs is None else inner.evidence,
     )
 
 
@@ -195,7 +211,7 @@ def _lookahead(
         choose=choose,
         policy=probs,
         seats=agent.config.seats,
-        is_deterministic=True,
+        evidence="construction",
     )
 
 

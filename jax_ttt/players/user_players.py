@@ -62,7 +62,7 @@ def from_function(name: str, function: ChooseFn, env_id: EnvId) -> Player:
             env_id=env_id,
             name=name,
             choose=choose,
-            is_deterministic=is_deterministic,
+            evidence="signature" if is_deterministic else "none",
         )
     return _policy_player(name, policies.deterministic_policy(tree, action), env_id)
 
@@ -98,7 +98,13 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
 
 def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) -> Player:
     choose = random_players.policy_player(trees.position_index(env_id), probs)
-    return Player(env_id=env_id, name=name, choose=choose, policy=probs)
+    return Player(
+        env_id=env_id,
+        name=name,
+        choose=choose,
+        policy=probs,
+        evidence="construction",
+    )
 
 
 def _function_actions(

@@ -167,6 +167,7 @@ class LiveRun:
             env_id=env_id,
             tree=trees.enumerated(env_id),
             probs=np.asarray(probs, float),
+            evidence="construction",
             seats=self._config.seats,
         )
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from typing import Any
 
 import made
 import pytest
@@ -12,12 +13,12 @@ from hypothesis import strategies as st
 from jax_ttt.config import grade as grades
 from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.config.grade import Grade, Match, SeatGrade
+from jax_ttt.config.grade import Grade, Lines, Match, SeatGrade
 from jax_ttt.files import json_records
 
 WON, BEATEN = made.reached(), made.reached(losing_ends=1, loss_rate=0.25)
 CUT = made.reached(complete=False, win_rate=0.5, open_rate=0.125)
-TREE = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True, worst=(0, 1))
+TREE = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True)
 SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
 
 
@@ -27,20 +28,76 @@ def grade_of(first, second, **fields):
 
 
 @pytest.mark.parametrize(
-    ("complete", "beaten", "unbeatable"),
+    ("complete", "beaten", "evidence", "unbeatable"),
     [
-        (True, False, True),
-        (True, True, False),
-        (False, True, False),  # one line is enough
-        (False, False, None),
-        (None, None, None),  # no line was followed
+        (True, False, "construction", True),
+        (True, False, "signature", True),
+        (True, False, "asked", True),
+        (True, False, "none", None),  # its moves are not known
+        (True, None, "construction", None),  # complete, and nothing is known
+        (True, True, "construction", False),
+        (False, True, "none", False),  # one line is enough
+        (False, False, "construction", None),
+        (None, None, "construction", None),  # no line was followed
     ],
 )
 def test_a_seat_is_unbeatable_if_all_its_lines_were_followed(
-    complete, beaten, unbeatable
+    complete, beaten, evidence, unbeatable
 ):
-    seat = SeatGrade(**made.rates(0.5, 0.25), complete=complete, beaten=beaten)
+    loss = 0.25 if beaten else 0.0
+    seat = SeatGrade(
+        **made.rates(0.5, 0.5 - loss, loss),
+        complete=complete,
+        beaten=beaten,
+        evidence=evidence,
+    )
     assert seat.unbeatable is unbeatable
+    assert (seat.proven is not None) == (unbeatable is True)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        {"loss_rate": 1.0, "draw_rate": 0.0, "win_rate": 0.0},
+        {"loss_rate": math.nan},
+        {"worst_loss_rate": 0.5},
+        {"losing_line": (0, 1)},
+        {"losing_line": ()},
+        {"lines": Lines(won=1, drawn=0, lost=1)},
+        {"losing_ends": 1},
+    ],
+    ids=str,
+)
+def test_a_grade_that_contradicts_itself_is_refused(loss, complete):
+    """Also in a file, with one line that says where."""
+    proof = dataclasses.replace(WON, complete=complete)
+    with pytest.raises(ValueError, match="the player loses, but `beaten` is false"):
+        dataclasses.replace(proof, **loss)
+    written: Any = json_records.to_dict(grade_of(WON, WON))
+    written["second"]["lines"]["lost"] = 1
+    with pytest.raises(ValueError, match=r"`beaten` is false - at `\$.second`"):
+        json_records.from_dict(Grade, written)
+
+
+@pytest.mark.parametrize(
+    "change", [{"open_rate": 0.1}, {"loss_rate_interval": (0.0, 0.1)}], ids=str
+)
+def test_a_complete_grade_leaves_no_game_open(change):
+    with pytest.raises(ValueError, match="but `complete` is true"):
+        dataclasses.replace(WON, **change)
+
+
+def test_a_grade_has_the_weakest_evidence_of_its_seats():
+    """A seat that it did not learn, and games, don't count."""
+    asked = dataclasses.replace(WON, evidence="asked")
+    assert grade_of(WON, WON).evidence == "construction"
+    assert grade_of(WON, asked).evidence == "asked"
+    assert grade_of(WON, asked, seats=("first",)).evidence == "construction"
+    assert grade_of(WON, None).evidence == "none"
+    assert grade_of(None, None, sampled=SAMPLED).evidence == "none"
+    unknown = grade_of(WON, dataclasses.replace(WON, evidence="none"))
+    assert (unknown.evidence, unknown.unbeatable) == ("none", None)
 
 
 @pytest.mark.parametrize(
@@ -147,8 +204,8 @@ def test_the_mean_of_exact_rates():
     grade = grade_of(WON, BEATEN, sampled=SAMPLED)
     assert grade.rates == {"first": WON, "second": BEATEN}
     assert grade.mean_rates() == (0.75, 0.25, 0.125)
-    assert TREE.mean_rates() == (0.375, 0.375, 0.25)
-    assert TREE.mean_rates(["second"]) == (0.25, 0.5, 0.25)
+    assert TREE.mean_rates() == (0.375, 0.625, 0)
+    assert TREE.mean_rates(["second"]) == (0.25, 0.75, 0)
     assert Grade(env_id="hex").mean_rates() is None
 
 

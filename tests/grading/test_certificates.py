@@ -31,6 +31,7 @@ def proven_moves(host_tree, boards):
             choose=random_players.random_player,
             policy=probs,
             seats=seats,
+            evidence="construction",
         )
         return certificates.proven_moves(player, host_tree, boards.__getitem__)
 

@@ -12,9 +12,9 @@ from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader
-from jax_ttt.players import player_names, program_players, random_players
+from jax_ttt.players import asked_players, player_names, random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players.program import ProgramCopies, ProgramOptions
 
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
@@ -60,7 +60,10 @@ def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_pa
         written = PlayerProgram(tmp_path, player_programs.FIRST_FREE)
         spec = player_names.read_name(written.name, "tic_tac_toe")
         options = ProgramOptions(in_advance=False, copies=2)
-        player = program_players.make_program_player(spec, "tic_tac_toe", options)
+        player = asked_players.make_asked_player(
+            ProgramCopies(spec.name, spec.command, "tic_tac_toe", options),
+            "tic_tac_toe",
+        )
     grade = Grade(env_id="tic_tac_toe")
     sampled = grader.with_match(grade, player, jax.random.key(1), 256).sampled
     player.close()

@@ -12,9 +12,9 @@ from player_programs import PlayerProgram
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader, program_match
-from jax_ttt.players import player_names, program_players, random_players
+from jax_ttt.players import asked_players, player_names, random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players.program import ProgramCopies, ProgramOptions
 
 ENV = "tic_tac_toe"
 GAMES = 256
@@ -31,7 +31,9 @@ def asked(tmp_path):
         written = PlayerProgram(tmp_path, answer, file=f"{len(programs)}.py")
         spec = player_names.read_name(written.name, env_id)
         options = ProgramOptions(in_advance=False, **options)
-        player: Any = program_players.make_program_player(spec, env_id, options)
+        player: Any = asked_players.make_asked_player(
+            ProgramCopies(spec.name, spec.command, env_id, options), env_id
+        )
         programs.append(written)
         players.append(player)
         return player, written

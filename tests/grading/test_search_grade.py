@@ -21,7 +21,7 @@ from jax_ttt.players.network_player import greedy_player, network_from
 from jax_ttt.players.player import Player
 
 ENV = "connect_4x4"
-RULE = Player(env_id=ENV, name="rule", choose=rule_player.RULE, is_deterministic=True)
+RULE = Player(env_id=ENV, name="rule", choose=rule_player.RULE, evidence="construction")
 
 
 def grade_by_seat(player=RULE, most=10**9, **options):
@@ -66,7 +66,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
         env_id=env_id,
         name="flat",
         choose=choose,
-        is_deterministic=True,
+        evidence="construction",
         seats=("second",),
     )
     merged = grade_by_seat(player)["second"]

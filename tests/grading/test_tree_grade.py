@@ -14,7 +14,8 @@ ENV = "tic_tac_toe"
 @pytest.fixture(scope="module")
 def random_grade(host_tree):
     """Return the grade of a random player."""
-    return tree_grade.grade_policy(ENV, host_tree, policies.uniform_policy(host_tree))
+    probs = policies.uniform_policy(host_tree)
+    return tree_grade.grade_policy(ENV, host_tree, probs, "construction")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def test_optimal_moves_of_a_random_player(random_grade, position):
 @pytest.mark.parametrize("first_best", [False, True])
 def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree):
     probs = policies.minimax_policy(host_tree, first_best=first_best)
-    grade = tree_grade.grade_policy(ENV, host_tree, probs)
+    grade = tree_grade.grade_policy(ENV, host_tree, probs, "construction")
     assert grade.unbeatable is True
     assert grade.shortest_loss is None
     assert grade.details is not None
@@ -55,7 +56,7 @@ def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree
 
 
 def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_cell):
-    grade = tree_grade.grade_policy(ENV, host_tree, first_cell)
+    grade = tree_grade.grade_policy(ENV, host_tree, first_cell, "construction")
     assert grade.details is not None
     assert grade.details.exploitability == 1
     assert grade.shortest_loss is not None
@@ -70,7 +71,7 @@ def test_a_grade_of_the_seats_is_the_same_without_the_details(
         first_cell if player == "first cell" else policies.uniform_policy(host_tree)
     )
     full, short = (
-        grade_of(ENV, host_tree, policy, ("second",))
+        grade_of(ENV, host_tree, policy, "construction", ("second",))
         for grade_of in (tree_grade.grade_policy, tree_grade.grade_seats)
     )
     assert short.details is None

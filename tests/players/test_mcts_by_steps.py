@@ -48,7 +48,7 @@ def test_it_counts_as_a_published_program():
 def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch, player_of):
     monkeypatch.setattr(mcts_by_steps, "MAX_EDGES", 2 * 201 * 4)
     player = player_of("mcts-online", ENV_ID)
-    assert (player.policy, player.is_deterministic) == (None, False)
+    assert (player.policy, player.evidence) == (None, "none")
     # A win in column 0; the opponent's three stones in column 0; in column 2.
     games = [(0, 1, 0, 1, 0, 1), (0, 1, 0, 1, 0, 3), (1, 2, 0, 2, 1, 2)]
     choose = jax.jit(lambda key, states: player.choose(key, states))

@@ -15,9 +15,9 @@ from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.games.played_game import Game, replay
-from jax_ttt.players import player_names, program_players
-from jax_ttt.players.program import ProgramOptions
-from jax_ttt.players.program_players import ProgramPlayer
+from jax_ttt.players import asked_players, player_names
+from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
+from jax_ttt.players.program import ProgramCopies, ProgramOptions
 
 STONES = {"first": "X", "second": "O"}
 PYTHON = sys.executable
@@ -39,7 +39,8 @@ def write(tmp_path):
 def make(written, env_id="tic_tac_toe", **options):
     spec = player_names.read_name(written.name, env_id)
     options = ProgramOptions(**options)
-    player: Any = program_players.make_program_player(spec, env_id, options)
+    copies = ProgramCopies(spec.name, spec.command, env_id, options)
+    player: Any = asked_players.make_asked_player(copies, env_id)
     return player
 
 
@@ -124,8 +125,8 @@ def test_every_position_of_an_enumerable_game_is_asked_once(write, host_tree, bo
         shown[text] = sum(map(len, written.asked("first")))
 
     player = make(written, say=say)
-    assert (player.note, player.is_deterministic) == ("", True)
-    assert not isinstance(player, ProgramPlayer)
+    assert isinstance(player, AskedPlayer)
+    assert player.evidence == "asked"
     assert player.policy is not None
     for position in host_tree.decisions.tolist():
         (move,) = np.flatnonzero(player.policy[position])
@@ -167,7 +168,8 @@ def first_column(board):
 def test_every_position_that_a_program_reaches_is_asked_once(write):
     written = write(player_programs.FIRST_COLUMN)
     player = make(written, "connect_4x4", copies=2)
-    assert (player.note, player.is_deterministic, player.policy) == ("", True, None)
+    assert isinstance(player, AskedPlayer)
+    assert (player.evidence, player.policy) == ("asked", None)
     total = num_again = 0
     for seat, stone in STONES.items():
         expected = small_boards.reached(first_column, stone)
@@ -192,7 +194,7 @@ def test_a_limit_is_of_all_positions_of_a_seat(write):
     assert sizes == [1, 4, 13]
     player = make(written, "connect_4x4", max_asked=17)
     assert player.note.startswith("it reaches more than 17 positions as X")
-    assert isinstance(player, ProgramPlayer)
+    assert isinstance(player, HostPlayer)
     assert [len(asked) for asked in written.asked("first", "connect_4x4")] == [5]
     with pytest.raises(PlayerError, match="its moves must be known in advance"):
         player.choose(jax.random.key(0), Game.start("connect_4x4").state)
@@ -202,7 +204,7 @@ def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
     written = PlayerProgram(tmp_path)
     player = make(written, "hex")
     assert "positions of hex can't be enumerated" in player.note
-    assert isinstance(player, ProgramPlayer)
+    assert isinstance(player, HostPlayer)
     assert written.told() == []
 
 
@@ -237,8 +239,8 @@ def test_a_program_that_answers_differently_is_noticed(answer, env_id, write):
     )
     assert found
     assert found[1] != found[2]
-    assert isinstance(player, ProgramPlayer)
-    assert player.policy is None
+    assert isinstance(player, HostPlayer)
+    assert (player.evidence, player.policy) == ("none", None)
 
 
 def test_a_program_is_asked_only_in_games_that_go_on(write):
@@ -257,10 +259,10 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
     written = write()
     player = make(written, in_advance=False)
     assert written.told() == []
-    moves = player.ask(
-        [(), (0,), (0, 1), (4,)], [range(9), range(1, 9), range(2, 9), [0, 1]]
-    )
-    assert moves == [0, 1, 2, 0]
+    lines = [(), (0,), (0, 1), (4,)]
+    states = replay("tic_tac_toe", lines)
+    moves = player.moves(lines, states, jax.random.key(0))
+    assert moves.tolist() == [0, 1, 2, 0]
     game = Game.start("tic_tac_toe", [0, 1, 2])
     assert player.move_in(game, jax.random.key(0)) == 3
     assert written.asked("first") == [["", "0 1"]]
@@ -273,9 +275,9 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
 def test_an_illegal_move_is_refused_with_the_position(write):
     player = make(write("say(4)"), in_advance=False)
     with pytest.raises(PlayerError) as error:
-        player.ask([(0, 4)], [[1, 2, 3]])
+        player.move_in(Game.start("tic_tac_toe", (0, 4)), jax.random.key(0))
     player.close()
-    message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3"
+    message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3 5 6 7 8"
     assert str(error.value) == message
 
 
@@ -284,7 +286,8 @@ def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
     written = write("moves == [8] and get(); say(len(moves))")
     player = make(written, in_advance=False, answer_seconds=0.5)
     with pytest.raises(PlayerError, match="no answer within"):
-        player.ask([(8,)], [range(9)])
-    player.copies.options = ProgramOptions(answer_seconds=60.0)
-    assert player.ask([(0, 1, 2)], [range(9)]) == [3]
+        player.move_in(Game.start("tic_tac_toe", (8,)), jax.random.key(0))
+    player.asked.options = ProgramOptions(answer_seconds=60.0)
+    game = Game.start("tic_tac_toe", (0, 1, 2))
+    assert player.move_in(game, jax.random.key(0)) == 3
     player.close()

@@ -44,7 +44,7 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert env_id == name.replace("-", "_")
     player = player_of(f"shipped:{name}", env_id)
     assert isinstance(player, registry.AgentPlayer)
-    assert player.is_deterministic
+    assert player.evidence == "construction"
     assert player.seats == SEATS
 
 

@@ -38,7 +38,7 @@ def test_a_function_of_the_board_is_a_policy(function, row_by_row):
     assert player.name == "mine"
     np.testing.assert_array_equal(player.policy, row_by_row.policy)
     player = user_players.from_function("mine", function, "connect_4x4")
-    assert (player.policy, player.is_deterministic) == (None, True)
+    assert (player.policy, player.evidence) == (None, "signature")
 
 
 def any_free(key, env_state):
@@ -78,7 +78,7 @@ def by_numpy(key, env_state):
 )
 def test_what_depends_on_chance_is_not_a_policy(function, env_id):
     player = user_players.from_function("mine", function, env_id)
-    assert (player.policy, player.is_deterministic) == (None, False)
+    assert (player.policy, player.evidence) == (None, "none")
 
 
 def by_place(key, env_state):

@@ -75,7 +75,7 @@ def test_unbeatable_means_in_every_learned_seat(is_safe, tree, host_tree, perfec
     probs = np.where(is_safe_here, perfect, policies.uniform_policy(host_tree))
     for seats in CONFIGS:
         unbeatable = all(safe[seat] for seat in seats)
-        whole = tree_grade.grade_policy(ENV, host_tree, probs, seats)
+        whole = tree_grade.grade_policy(ENV, host_tree, probs, "construction", seats)
         for grade in (training_grade(tree, probs, seats), whole):
             assert grade.unbeatable is unbeatable
             for seat in SEATS:
@@ -236,7 +236,10 @@ def test_a_player_that_loses_one_line_is_beatable(
     rate = lost if stone == "X" else won
     assert 0 < rate < Fraction(1, 100)
     trained = training_grade(tree, probs)
-    for grade in (trained, tree_grade.grade_policy(ENV, host_tree, probs)):
+    for grade in (
+        trained,
+        tree_grade.grade_policy(ENV, host_tree, probs, "construction"),
+    ):
         assert grade.unbeatable is False
         losing, safe = (grade.followed[SEAT[x]] for x in (stone, OTHER[stone]))
         assert losing.loss_rate == pytest.approx(float(rate), rel=1e-5)
@@ -270,7 +273,10 @@ def test_the_worst_case_opponent_wins_as_often_as_possible(
     for board, p in position.items():
         if cells := moves_of(board):
             probs[p, cells] = 1 / len(cells)
-    grade, seat = tree_grade.grade_policy(ENV, host_tree, probs), SEAT[stone]
+    grade, seat = (
+        tree_grade.grade_policy(ENV, host_tree, probs, "construction"),
+        SEAT[stone],
+    )
     worst = pytest.approx(float(Fraction(lost)), abs=1e-12)
     assert grade.followed[seat].worst_loss_rate == worst
     assert grade.details is not None

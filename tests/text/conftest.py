@@ -29,7 +29,11 @@ def following(host_tree):
             trees.position_index("tic_tac_toe"), probs
         )
         return Player(
-            env_id="tic_tac_toe", name="follower", choose=choose, policy=probs
+            env_id="tic_tac_toe",
+            name="follower",
+            choose=choose,
+            policy=probs,
+            evidence="construction",
         )
 
     return player_of

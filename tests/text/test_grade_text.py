@@ -96,7 +96,7 @@ def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
     """The policy, as O in the first empty cell, does not block X's diagonal."""
     legal = host_tree.legal_action_mask
     probs = policies.share_equally(legal & (legal.cumsum(axis=1) == 1))
-    grade = tree_grade.grade_policy("tic_tac_toe", host_tree, probs)
+    grade = tree_grade.grade_policy("tic_tac_toe", host_tree, probs, "construction")
     assert grade_text.verdict(grade) == snapshot
 
 

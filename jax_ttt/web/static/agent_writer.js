@@ -14,7 +14,8 @@ export function gradeRecord(rules, grade) {
   for (const seat of seats) {
     const known = Object.entries(grade[seat]).filter(([, value]) => value !== null);
     const { unbeatable } = grade[seat];
-    record[seat] = { ...Object.fromEntries(known), complete: true, beaten: !unbeatable };
+    const proof = { complete: true, beaten: !unbeatable, evidence: "construction" };
+    record[seat] = { ...Object.fromEntries(known), ...proof };
   }
   record.unbeatable = seats.every((seat) => grade[seat].unbeatable);
   return record;

@@ -1,9 +1,9 @@
-"""Programs as players: asked in advance for all their moves, or during a game.
+"""Players that are asked for their moves: programs, and functions that JAX can't trace.
 
-A program that was asked in advance is a policy in an enumerable game, and elsewhere a
-table of its moves in the positions that it reaches. So its results are exact. Some of
-the positions are asked for twice; if an answer differs, the program is asked in each
-game, and its results are sampled.
+Whoever was asked for all moves in advance is a policy in an enumerable game, and
+elsewhere a table of the moves in the positions that it reaches. So its results are
+exact, by the moves that it gave. Some of the positions are asked for twice; if an
+answer differs, it is asked in each game, and its results are sampled.
 
 Axes: `B` games, `N` positions of a table, `P` positions, `A` actions.
 """
@@ -11,7 +11,8 @@ Axes: `B` games, `N` positions of a table, `P` positions, `A` actions.
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -27,8 +28,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import program, random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import Line, ProgramCopies, ProgramOptions
+from jax_ttt.players.program import Line, ProgramOptions
 from jax_ttt.solver import policies, successors
 from jax_ttt.solver.successors import ILLEGAL, OPEN, SearchedPlayer
 
@@ -40,113 +40,156 @@ _SECOND_SHARE = 0.1
 """Share of the other positions that are asked twice."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class ProgramPlayer(Player):
-    """A program that is asked in each game, as its moves are not known in advance.
-
-    Its `choose` raises `PlayerError`: a compiled program can't ask another program.
-
-    Attributes:
-        copies: The program's processes.
-    """
-
-    copies: ProgramCopies
+class Asked(Protocol):
+    """Somebody who can be asked for moves in many positions, on the host."""
 
     @property
-    def is_compiled(self) -> bool:
-        """Whether compiled programs can call `choose`: no."""
-        return False
+    def name(self) -> str:
+        """The player's name."""
+        ...
+
+    @property
+    def options(self) -> ProgramOptions:
+        """How it is asked."""
+        ...
+
+    def answers(
+        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
+    ) -> Iterator[int]:
+        """Yield its moves in a seat after these lines, where these moves are legal.
+
+        Raises:
+            PlayerError: an answer is missing or illegal.
+        """
+        ...
+
+    def new(self) -> "Asked":
+        """Return the same one, without what it remembers of earlier questions."""
+        ...
+
+    def check_silence(self) -> None:
+        """Raise `PlayerError` if it says more than its answers."""
+        ...
+
+    def end(self) -> None:
+        """End its processes; they are started again if it is asked."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class AskedPlayer(Player):
+    """A player of the moves that somebody gave in advance.
+
+    Attributes:
+        asked_twice: The share of the positions that were asked for twice, 0 to 1.
+    """
+
+    asked_twice: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SampledPlayer(Player):
+    """A player of unknown moves, so that its games are sampled.
+
+    Attributes:
+        note: Why its moves are not known, for reports; may be empty.
+    """
+
+    note: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class HostPlayer(SampledPlayer):
+    """A player that is asked in each game, as its moves are not known in advance.
+
+    Its `choose` raises `PlayerError`: a compiled program can't ask.
+
+    Attributes:
+        asked: Who is asked.
+    """
+
+    asked: Asked
 
     def moves(
         self, lines: Sequence[Line], states: pgx.State, key: Key[Array, ""]
     ) -> Int[np.ndarray, " B"]:
-        """Return the program's moves in the games that go on, and 0 in the others.
+        """Return the answers in the games that go on, and 0 in the others.
 
         As `Player.moves`; `key` is not used.
         """
         del key
         legal = np.asarray(states.legal_action_mask)
-        open_games = np.flatnonzero(~np.asarray(pgx_games.is_finished(states))).tolist()
+        is_open = ~np.asarray(pgx_games.is_finished(states))
         actions = np.zeros(len(lines), np.int32)
-        actions[open_games] = self.ask(
-            [lines[place] for place in open_games],
-            [np.flatnonzero(legal[place]).tolist() for place in open_games],
-        )
+        for parity, seat in enumerate(SEATS):
+            places = [
+                i
+                for i in np.flatnonzero(is_open).tolist()
+                if len(lines[i]) % 2 == parity
+            ]
+            answers = self.asked.answers(
+                seat,
+                [lines[i] for i in places],
+                [np.flatnonzero(legal[i]).tolist() for i in places],
+            )
+            actions[places] = [*answers]
         return actions
 
     def close(self) -> None:
         """End the program's processes; it starts again if it is asked."""
-        self.copies.end()
-
-    def ask(self, lines: Sequence[Line], legal: Sequence[Sequence[int]]) -> list[int]:
-        """Return the program's moves after these lines, where these moves are legal.
-
-        Raises:
-            PlayerError: the program gives no answer, or an illegal one.
-        """
-        moves = [0] * len(lines)
-        for parity, seat in enumerate(SEATS):
-            places = [i for i, line in enumerate(lines) if len(line) % 2 == parity]
-            seat_lines = [lines[i] for i in places]
-            seat_legal = [legal[i] for i in places]
-            answers = self.copies.answers(seat, seat_lines, seat_legal)
-            for place, move in zip(places, answers, strict=True):
-                moves[place] = move
-        return moves
+        self.asked.end()
 
 
-def make_program_player(
-    spec: PlayerSpec, env_id: EnvId, options: ProgramOptions, name: str | None = None
-) -> Player:
-    """Return a program as a player, whose name is `spec.name` by default.
+def reason_not_exact(player: Player) -> str:
+    """Return why a player's results are not exact; empty if they are, or by chance."""
+    return player.note if isinstance(player, SampledPlayer) else ""
 
-    With `options.in_advance` it is asked for all its moves, and the result is a player
-    that needs the program no more. If its moves can't be known, or without the option,
-    it is a `ProgramPlayer`.
+
+def make_asked_player(asked: Asked, env_id: EnvId) -> Player:
+    """Return a player that is asked for its moves, in advance or in each game.
+
+    With the option `in_advance` it is asked for all of them, and the result is a player
+    that needs nobody any more. If the moves can't be known, or without the option, it
+    is a `HostPlayer`.
 
     Raises:
-        PlayerError: the program can't be started, or an answer is missing, late, no
-            number or illegal.
+        PlayerError: an answer is missing or illegal.
     """
-    name = spec.name if name is None else name
-    copies = ProgramCopies(name, spec.command, env_id, options)
     note = ""
-    if options.in_advance:
+    if asked.options.in_advance:
         try:
             tree = trees.host_tree(env_id)
             if tree is not None:
-                return _player_of_policy(copies, env_id, tree)
-            return _player_of_table(copies, env_id)
+                return _player_of_policy(asked, env_id, tree)
+            return _player_of_table(asked, env_id)
         except _NotInAdvanceError as error:
             note = str(error)
         finally:
-            copies.end()
-    return ProgramPlayer(
+            asked.end()
+    return HostPlayer(
         env_id=env_id,
-        name=name,
-        choose=Partial(functools.partial(_refuse, name, note)),
-        copies=copies,
+        name=asked.name,
+        choose=Partial(functools.partial(_refuse, asked.name, note)),
+        asked=asked,
         note=note,
     )
 
 
 class _NotInAdvanceError(Exception):
-    """A program's moves can't be known in advance; the message says why."""
+    """The moves can't be known in advance; the message says why."""
 
 
 def _refuse(
     name: str, note: str, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
-    """Raise `PlayerError`: this needs the program's moves in advance."""
+    """Raise `PlayerError`: this needs the moves in advance."""
     del key, env_state
     reason = f": {note}" if note else ""
     raise PlayerError(f"{name}: its moves must be known in advance here{reason}")
 
 
-def _player_of_policy(
-    copies: ProgramCopies, env_id: EnvId, tree: Tree[np.ndarray]
-) -> Player:
-    """Return the program's policy as a player, from an answer in each position.
+def _player_of_policy(asked: Asked, env_id: EnvId, tree: Tree[np.ndarray]) -> Player:
+    """Return a policy as a player, from an answer in each position.
 
     Raises:
         _NotInAdvanceError: an answer differs the second time.
@@ -159,19 +202,19 @@ def _player_of_policy(
         turns = tree.turns_of(seat) & ~tree.terminal
         positions = np.flatnonzero(turns).tolist()
         legal = [np.flatnonzero(tree.legal_action_mask[p]).tolist() for p in positions]
-        moves = _ask_seat(copies, seat, [lines[p] for p in positions], legal)
+        moves = _ask_seat(asked, seat, [lines[p] for p in positions], legal)
         action[positions] = moves
         second_lines = [other_lines[p] for p in positions]
-        num_again += _ask_again(copies, seat, second_lines, legal, moves=moves)
-    copies.check_silence()
+        num_again += _ask_again(asked, seat, second_lines, legal, moves=moves)
+    asked.check_silence()
     probs = policies.deterministic_policy(tree, action[tree.decisions])
     index = trees.position_index(env_id)
-    return Player(
+    return AskedPlayer(
         env_id=env_id,
-        name=copies.name,
+        name=asked.name,
         choose=random_players.policy_player(index, probs),
         policy=probs,
-        is_deterministic=True,
+        evidence="asked",
         asked_twice=num_again / len(tree.decisions),
     )
 
@@ -188,21 +231,21 @@ def _lines_of_tree(tree: Tree[np.ndarray], by_last_parent: bool) -> list[Line]:
 
 
 def _ask_seat(
-    copies: ProgramCopies,
+    asked: Asked,
     seat: Seat,
     lines: Sequence[Line],
     legal: Sequence[Sequence[int]],
     so_far: int = 0,
 ) -> list[int]:
-    """Return the program's moves after these lines; show how many it has answered."""
+    """Return the moves after these lines; show how many are answered."""
 
     def show(number: int) -> None:
-        text = f"asking {copies.name} as {seat_name(seat)}: {number:,} positions"
-        copies.options.say(text)
+        text = f"asking {asked.name} as {seat_name(seat)}: {number:,} positions"
+        asked.options.say(text)
 
     show(so_far)
     moves: list[int] = []
-    for move in copies.answers(seat, lines, legal):
+    for move in asked.answers(seat, lines, legal):
         moves.append(move)
         if (so_far + len(moves)) % 100 == 0:
             show(so_far + len(moves))
@@ -210,13 +253,13 @@ def _ask_seat(
 
 
 def _ask_again(
-    copies: ProgramCopies,
+    asked: Asked,
     seat: Seat,
     lines: Sequence[Line],
     legal: Sequence[Sequence[int]],
     moves: Sequence[int],
 ) -> int:
-    """Ask new copies for some of the moves again, in another order; return how many.
+    """Ask anew for some of the moves, in another order; return how many.
 
     Raises:
         _NotInAdvanceError: an answer differs from `moves`.
@@ -225,9 +268,9 @@ def _ask_again(
     is_chosen = rng.random(len(lines)) < _SECOND_SHARE
     is_chosen[:_FIRST_POSITIONS] = True
     order = rng.permutation(np.flatnonzero(is_chosen)).tolist()
-    new_copies = copies.new()
+    anew = asked.new()
     try:
-        second_moves = new_copies.answers(
+        second_moves = anew.answers(
             seat, [lines[i] for i in order], [legal[i] for i in order]
         )
         for i, move in zip(order, second_moves, strict=True):
@@ -238,12 +281,12 @@ def _ask_again(
                     f"once {move}, {where}), so its games are sampled"
                 )
     finally:
-        new_copies.end()
+        anew.end()
     return len(order)
 
 
-def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
-    """Return a table of the program's moves, in all positions it reaches, as a player.
+def _player_of_table(asked: Asked, env_id: EnvId) -> Player:
+    """Return a table of its moves, in all positions that it reaches, as a player.
 
     Raises:
         _NotInAdvanceError: it reaches too many positions, or positions of this game
@@ -256,35 +299,34 @@ def _player_of_table(copies: ProgramCopies, env_id: EnvId) -> Player:
     table: dict[int, int] = {}
     num_again = 0
     for seat in SEATS:
-        moves, num_again_in_seat = _moves_of_seat(copies, env_id, seat)
+        moves, num_again_in_seat = _moves_of_seat(asked, env_id, seat)
         table |= moves
         num_again += num_again_in_seat
-    copies.check_silence()
+    asked.check_silence()
     keys = np.array(sorted(table), np.uint64)
     actions = np.array([table[key] for key in keys.tolist()], np.int32)
     table_arrays = jax.device_put((position_keys.numbers_to_keys(keys), actions))
-    return Player(
+    return AskedPlayer(
         env_id=env_id,
-        name=copies.name,
+        name=asked.name,
         choose=Partial(_table_function(env_id), *table_arrays),
-        is_deterministic=True,
+        evidence="asked",
         asked_twice=num_again / len(table),
     )
 
 
 def _moves_of_seat(
-    copies: ProgramCopies, env_id: EnvId, seat: Seat
+    asked: Asked, env_id: EnvId, seat: Seat
 ) -> tuple[dict[int, int], int]:
-    """Return the program's moves in a seat, by the keys of the positions it reaches.
+    """Return its moves in a seat, by the keys of the positions that it reaches.
 
     The second result is the number of them that were asked for twice. The positions are
-    found level by level: after the program's own moves and after all moves of its
-    opponent.
+    found level by level: after its own moves and after all moves of its opponent.
 
     Raises:
         _NotInAdvanceError: there are too many, or an answer differs the second time.
     """
-    most = copies.options.max_asked
+    most = asked.options.max_asked
     searched = SearchedPlayer(
         env_id=env_id,
         choose=random_players.random_player,  # not used: only all moves are expanded
@@ -314,7 +356,7 @@ def _moves_of_seat(
                     "so its games are sampled"
                 )
             own_lines = [*level.values()]
-            own = _ask_seat(copies, seat, own_lines, level_legal, so_far=len(moves))
+            own = _ask_seat(asked, seat, own_lines, level_legal, so_far=len(moves))
             moves |= zip(level, own, strict=True)
             lines += last_lines.values()
             legal += level_legal
@@ -330,7 +372,7 @@ def _moves_of_seat(
                     following.setdefault(after_move, (*line, action))
                     last_lines[after_move] = (*line, action)
         level = following
-    num_again = _ask_again(copies, seat, lines, legal, moves=[*moves.values()])
+    num_again = _ask_again(asked, seat, lines, legal, moves=[*moves.values()])
     return moves, num_again
 
 
@@ -347,7 +389,7 @@ def _all_moves(
 
 @functools.cache
 def _table_function(env_id: EnvId) -> Callable[..., Int[Array, " B"]]:
-    """Return a function that looks up moves; one for a game, so programs are shared."""
+    """Return a function that looks up moves; one for a game, to compile it once."""
 
     def table_actions(
         words: UInt32[Array, "N 2"],
