@@ -116,7 +116,7 @@ def main(args: Args) -> int:
 
     from jax_ttt.grading import correcting
     from jax_ttt.players import saved_agents
-    from jax_ttt.text import correction_text, grade_text
+    from jax_ttt.text import correction_text, grade_text, tables
 
     agent = saved_agents.load_agent(spec.path)
     env_id = agent.config.env_id
@@ -154,11 +154,13 @@ def main(args: Args) -> int:
     if args.json:
         print(json_records.to_json(result_record(args, name, result, out)))
         return 0
-    print(f"{name}: {env_id}, {result.agent.precision}, on {hardware.name}")
+    title = f"{name}: {env_id}, {result.agent.precision}, on {hardware.name}"
+    print(tables.fitted_text(title))
     for seat, search in result.searches.items():
         print(f"\n{grade_text.seat_phrase(seat)}")
         print(grade_text.levels_table(search.levels))
-    print(f"\n{correction_text.proven_sentence(args.goal, numbers)}")
+    proven = correction_text.proven_sentence(args.goal, numbers)
+    print(f"\n{tables.fitted_text(proven)}")
     standard_streams.print_written(out)
     return 0
 

@@ -31,7 +31,6 @@ from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
-from jax_ttt.text import screen
 
 if TYPE_CHECKING:
     import jax
@@ -141,7 +140,7 @@ def main(args: Args) -> int:
     from jax_ttt.games import tree as trees
     from jax_ttt.players import asked_players, registry
     from jax_ttt.solver import proof
-    from jax_ttt.text import grade_text, policy_files
+    from jax_ttt.text import grade_text, policy_files, progress_table
 
     env_id = player_names.game_of_players([spec], args.env_id)
     spec = player_names.read_name(name, env_id)  # raises if it can't play the game
@@ -191,10 +190,15 @@ def main(args: Args) -> int:
         likeliest_game = ()
         if tree is not None and player.policy is not None:
             likeliest_game = proof.self_play_line(tree, player.policy)
-        print(f"{report_title(name, env_id, player)}, on {hardware.name}\n")
-        if note := asked_players.reason_not_exact(player):
-            print(f"note: {note}\n")
-        print(grade_text.full_report(grade, colour_for_stdout(verdict), likeliest_game))
+        title = f"{report_title(name, env_id, player)}, on {hardware.name}
+
+"
+        note = asked_players.reason_not_exact(player)
+        note = f"note: {note}
+
+" if note else ""
+        report = grade_text.full_report(grade, verdict, likeliest_game)
+        print(progress_table.report_for_stdout(title + note + report))
     if tree is not None:
         policy_files.write_policy(
             player=player,
@@ -317,13 +321,6 @@ def agent_of_player(player: "Player") -> "Agent | None":
     from jax_ttt.players.registry import AgentPlayer
 
     return player.agent if isinstance(player, AgentPlayer) else None
-
-
-def colour_for_stdout(verdict: str) -> str:
-    """Return the verdict, with a colour if stdout is a terminal."""
-    from jax_ttt.text.progress_table import coloured_verdict
-
-    return coloured_verdict(verdict) if screen.is_coloured(sys.stdout) else verdict
 
 
 def grade_json(name: str, player: "Player", grade: Grade, verdict: str) -> str:

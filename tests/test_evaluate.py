@@ -75,6 +75,17 @@ def test_the_full_report_of_a_player(run, snapshot):
     assert re.sub(" on .*", " on DEVICE", out) == snapshot
 
 
+@pytest.mark.parametrize("columns", [40, 60, 100])
+def test_the_report_fits_the_terminal(columns, run_dir, run, monkeypatch):
+    """Its title, its verdict, and all else; only a path is not broken."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for player in (run_dir, "shipped:network", "blend:0.7:minimax"):
+        lines = run(player).out.splitlines()
+        too_long = [line for line in lines if len(line) > columns and " " in line]
+        assert [line.strip() for line in too_long] == []
+        assert f"{player}: tic_tac_toe" in " ".join(map(str.strip, lines))
+
+
 def test_the_policy_of_the_csv_scores_what_is_reported(run_dir, tmp_path, run):
     """Every game against the random player counts by its probability."""
     out, err = run(run_dir, "--json", "--policy-csv", tmp_path / "policy.csv")

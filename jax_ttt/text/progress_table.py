@@ -1,9 +1,13 @@
 """The tables of a run's evaluations, narrower than 80 columns."""
 
+import re
+import sys
+
 from jax_ttt.config.game_facts import GAMES, SEATS, seat_name
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.text import grade_text, screen
+from jax_ttt.text.tables import fitted_text
 
 _COLOURS = {"unbeatable": "green", "beatable": "red"}
 
@@ -118,9 +122,15 @@ class RoundTable:
         return line + text
 
 
-def coloured_verdict(verdict: str) -> str:
-    """Return a verdict with a colour for `unbeatable` or `beatable`, for a terminal."""
-    word, colon, explanation = verdict.partition(":")
-    if word in _COLOURS:
-        word = screen.styled_text(word, f"bold {_COLOURS[word]}")
-    return word + colon + explanation
+def coloured_verdict(text: str) -> str:
+    """Return text with a colour for a verdict at a line's start, for a terminal."""
+    for word, colour in _COLOURS.items():
+        styled = screen.styled_text(word, f"bold {colour}")
+        text = re.sub(rf"(?m)^{word}(?=:)", styled, text)
+    return text
+
+
+def report_for_stdout(text: str) -> str:
+    """Return a report that fits the terminal, with a colour for its verdict there."""
+    text = fitted_text(text)
+    return coloured_verdict(text) if screen.is_coloured(sys.stdout) else text

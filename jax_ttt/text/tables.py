@@ -88,5 +88,18 @@ def wrapped_lines(text: str, indent: str = "    ") -> list[str]:
     )
 
 
+def fitted_text(text: str) -> str:
+    """Return text whose lines fit the terminal; in a file or a pipe they stay whole.
+
+    Long lines are wrapped if stdout is a terminal, or $COLUMNS is set.
+    """
+    if not shutil.get_terminal_size(fallback=(0, 0)).columns:
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        line if _fits([line]) else "\n".join(wrapped_lines(line)) for line in lines
+    )
+
+
 def _fits(lines: Sequence[str]) -> bool:
     return max(map(len, lines), default=0) <= terminal_width()

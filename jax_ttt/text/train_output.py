@@ -31,8 +31,9 @@ from jax_ttt.text import board_text, grade_text, screen
 from jax_ttt.text.progress_table import (
     ProgressTable,
     RoundTable,
-    coloured_verdict,
+    report_for_stdout,
 )
+from jax_ttt.text.tables import fitted_text
 from jax_ttt.training.run_state import RunStep
 
 Stopped = Literal["end", "proven", "interrupted"]
@@ -199,7 +200,7 @@ def banner(plan: Plan, device: str, folder: Path) -> str:
     config = plan.config
     updates = count_phrase(config.run.num_updates, "update")
     games = f"{count_phrase(config.run.num_envs, 'game')} at once"
-    return (
+    return fitted_text(
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {plan.preset}, "
         f"seed {plan.seed}\n"
         f"{updates} of {games} {config.opponent.pairing}; writing to {folder}"
@@ -275,8 +276,6 @@ def end_report(
     run: RunFolder, agent: Agent, progress: RunStep, verdict: str, stopped: str
 ) -> str:
     """Return the result of the run, its files and the next command."""
-    if screen.is_coloured(sys.stdout):
-        verdict = coloured_verdict(verdict)
     files = ", ".join(run.files())
     counts = progress.counts.of_agent()
     updates, games = count_phrase(counts.update, "update"), counts.games
@@ -287,12 +286,15 @@ def end_report(
             "--until-proven asks\n"
         )
     more = f"{run.how_to_continue()}\n" if stopped == "interrupted" else ""
-    return (
+    report = (
         f"{reason}"
         f"\n{_results(agent.grade)}\n\n{verdict}\n\n"
         f"{updates} and {count_phrase(games, 'game')} in {counts.seconds:.2f} s "
         "(excluding compilation and evaluation)\n"
-        f"saved in {run.path}: {files}\n{more}"
+        f"saved in {run.path}: {files}\n"
+    )
+    return (  # the lines to copy stay whole
+        f"{report_for_stdout(report)}{more}"
         f"next: python -m jax_ttt.evaluate {shlex.quote(str(run.path))}"
         f"{rules_flag(agent.config.env_id)}"
     )

@@ -26,6 +26,18 @@ def test_the_width_is_that_of_the_terminal_and_80_in_a_file(monkeypatch):
     assert tables.terminal_width() == 80
 
 
+def test_long_lines_are_wrapped_in_a_terminal_and_stay_whole_in_a_pipe(monkeypatch):
+    board = "  X - -   O - -"
+    text = f"unbeatable: {'no line wins ' * 9}\n\n{board}"
+    monkeypatch.setenv("COLUMNS", "60")
+    *sentence, empty, last = tables.fitted_text(text).split("\n")
+    assert max(map(len, sentence)) <= 60
+    assert [line[:4] for line in sentence] == ["unbe", "    ", "    "]
+    assert (empty, last) == ("", board)
+    monkeypatch.delenv("COLUMNS")
+    assert tables.fitted_text(text) == text
+
+
 def test_no_cell_of_a_table_is_broken(monkeypatch):
     for columns in range(40, 100, 3):
         monkeypatch.setenv("COLUMNS", str(columns))
