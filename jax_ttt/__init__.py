@@ -22,6 +22,7 @@ import sys
 import types
 from typing import TYPE_CHECKING
 
+from jax_ttt.config.errors import did_you_mean
 from jax_ttt.runtime import early_interrupts
 
 # The imports of a command take about a second, in which Ctrl-C may come.
@@ -93,17 +94,31 @@ _MODULES = {
 """The module of each public name."""
 
 
+_OF_COMMANDS = {
+    "arena": "cross_table",
+    "evaluate": "grade",
+    "play": "new_game",
+    "plot": "draw",
+    "runs": "load",
+    "sweep": "train_many",
+}
+"""The functions that do what the commands of other names do."""
+
+
 def __getattr__(name: str) -> object:
     """Return a public name; its module is imported at the first use."""
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        ours = _OF_COMMANDS.get(name)
+        hint = f"; did you mean {ours}?" if ours else did_you_mean(name, __all__)
+        message = f"module {__name__!r} has no attribute {name!r}{hint}"
+        raise AttributeError(message, name=name)  # else Python adds a hint of its own
     value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]
 
 
 class _Package(types.ModuleType):

@@ -27,6 +27,7 @@ from jax_ttt import flags, rules_files
 from jax_ttt.config import presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import (
+    OTHER_NAMES,
     ConflictError,
     SettingError,
     UsageError,
@@ -42,20 +43,6 @@ if TYPE_CHECKING:
 
 DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
-_OTHER_NAMES = {
-    "lr": ("learning_rate",),
-    "alpha": ("learning_rate",),
-    "lr_end": ("learning_rate_end",),
-    "epsilon": ("epsilon_start", "epsilon_end"),
-    "epochs": ("num_updates",),
-    "steps": ("num_updates",),
-    "iterations": ("num_updates",),
-    "episodes": ("num_updates", "games"),
-    "batch_size": ("num_envs", "replay_batch"),
-    "game": ("env_id", "games"),
-    "env": ("env_id",),
-}
-"""The names of our flags by the names that other programs give them."""
 _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 """Unicode categories that a line can't show: control characters, bytes that are not
 UTF-8, and line ends."""
@@ -288,7 +275,7 @@ def _fields_of_flags(words: Sequence[str]) -> list[str]:
 def _check_other_names(given_fields: Iterable[str], names: Collection[str]) -> None:
     """Raise `UsageError` for a flag that other programs have and that we name else."""
     for name in given_fields:
-        ours = [other for other in _OTHER_NAMES.get(name, ()) if other in names]
+        ours = [other for other in OTHER_NAMES.get(name, ()) if other in names]
         if ours and name not in names:
             hint = " or ".join(map(flag_name, ours))
             raise UsageError(

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import as_users
+import pytest
 
 import jax_ttt
 
@@ -76,10 +77,37 @@ def test_programs_and_type_checkers_see_the_same_names():
         for alias in node.names
     }
     assert sorted(modules) == sorted(jax_ttt.__all__)
-    assert {*jax_ttt.__all__} <= {*dir(jax_ttt)}
+    assert {*dir(jax_ttt)} == {*jax_ttt.__all__, "__version__"}
     for name, module in modules.items():
         value = getattr(importlib.import_module(str(module)), name)
         assert getattr(jax_ttt, name) is value
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("evaluate", "grade"),
+        ("arena", "cross_table"),
+        ("sweep", "train_many"),
+        ("play", "new_game"),
+        ("plot", "draw"),
+        ("runs", "load"),
+        ("trian", "train"),
+    ],
+)
+def test_the_name_of_a_command_or_a_misspelled_one_gets_a_hint(name, function):
+    """Each is a function; the message is one line, with this hint alone."""
+    assert function in jax_ttt.__all__
+    code = f"import jax_ttt; jax_ttt.{name}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    rule = f"module 'jax_ttt' has no attribute '{name}'; did you mean {function}?"
+    assert done.stderr.splitlines()[-1] == f"AttributeError: {rule}"
+
+
+def test_a_module_can_still_be_imported_by_the_name_of_a_command():
+    module = importlib.import_module("jax_ttt.evaluate")
+    assert module.COMMAND.module == "jax_ttt.evaluate"
+    assert jax_ttt.evaluate is module  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_the_module_of_a_command_never_replaces_the_function_of_its_name(monkeypatch):

@@ -11,7 +11,7 @@ from jaxtyping import Array, Key
 
 from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
-from jax_ttt.config.errors import MoveError, SettingError
+from jax_ttt.config.errors import ChoiceError, MoveError
 from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId, Seat
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
@@ -152,7 +152,7 @@ def new_game(
         True
     """
     if seat not in SEATS:
-        raise SettingError("seat", f"one of {', '.join(SEATS)}", seat)
+        raise ChoiceError("seat", SEATS, seat)
     opponent_player = opponent_in_a_game(opponent, env_id, seed)
     game = GameAgainst(
         game=Game.start(opponent_player.env_id),

@@ -1,6 +1,6 @@
 """Training from Python: one agent, or agents of several seeds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Unpack
 
 from flax import nnx
@@ -8,7 +8,13 @@ from tqdm import tqdm
 
 from jax_ttt.api.training_result import Run, Runs
 from jax_ttt.config import presets
-from jax_ttt.config.errors import ConflictError, Refused, SettingError, did_you_mean
+from jax_ttt.config.errors import (
+    ChoiceError,
+    ConflictError,
+    Refused,
+    SettingError,
+    did_you_mean,
+)
 from jax_ttt.config.game_facts import enumerable_games
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
@@ -21,6 +27,9 @@ from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
 from jax_ttt.training import chunks, loop, many_agents, run_state
 from jax_ttt.training.many_agents import Block, Job
+
+_ARGUMENTS = ("seed", "preset", "until_proven", "keep_agents", "progress")
+"""The arguments of `train` that are not settings."""
 
 
 def train(
@@ -72,7 +81,7 @@ and at most 1e+38, got -1.0
         raise SettingError("seed", rule, seed)
     SEED_RANGE.check("seed", seed)
     compiling.use_user_cache()
-    config = make_config(preset, settings)
+    config = make_config(preset, settings, arguments=_ARGUMENTS)
     if until_proven and not config.run.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"False, or the game one of {games}, or start_share set"
@@ -114,7 +123,8 @@ def train_many(
     """
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
         raise SettingError("seeds", "several seeds, for instance range(8)", seeds)
-    config, seed_list = make_config(preset, settings), list(seeds)
+    config = make_config(preset, settings, arguments=("seeds", "preset", "progress"))
+    seed_list = list(seeds)
     for seed in seed_list:
         SEED_RANGE.check("seeds", seed)
     if not seed_list or len(set(seed_list)) < len(seed_list):
@@ -152,20 +162,26 @@ def _run_of(block: Block, index: int, params: nnx.State) -> Run | None:
     return Run(agent, tuple(block.rows(index)), (agent,))
 
 
-def make_config(preset: str | Config | None, fields: Mapping[str, object]) -> Config:
+def make_config(
+    preset: str | Config | None,
+    fields: Mapping[str, object],
+    arguments: Sequence[str] = (),
+) -> Config:
     """Return the settings of a preset with these fields changed.
+
+    `arguments` are the caller's others, of which a wrong name may be one.
 
     Raises:
         Refused: a name is unknown, or a value is not allowed.
     """
     for name in fields:
         if name not in PART_OF_FIELD:
-            hint = did_you_mean(name, PART_OF_FIELD)
+            hint = did_you_mean(name, [*PART_OF_FIELD, *arguments])
             raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
-    if not isinstance(preset, Config) and preset not in PRESETS:
-        raise SettingError("preset", f"one of {', '.join(PRESETS)}", preset)
+    if not isinstance(preset, Config) and preset not in [*PRESETS]:
+        raise ChoiceError("preset", PRESETS, preset)
     before = preset if isinstance(preset, Config) else PRESETS[preset]
     try:
         config = before.replace(**fields)

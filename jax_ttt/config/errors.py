@@ -17,13 +17,14 @@ class SettingError(Refused):
 
     The message has the name, the rule and the value. In `str(error)` the name is that
     of the field, for callers from Python; in `args[0]`, which tyro shows, the flag.
+    A hint, such as `; did you mean gamma?`, stands at the end.
     """
 
-    def __init__(self, field: str, rule: str, value: object) -> None:
+    def __init__(self, field: str, rule: str, value: object, hint: str = "") -> None:
         shown = repr(value)
         if len(shown) > _MAX_SHOWN:  # a damaged file may have any value
             shown = f"{shown[:_MAX_SHOWN]}..."
-        self._rule_and_value = f" must be {rule}, got {shown}"
+        self._rule_and_value = f" must be {rule}, got {shown}{hint}"
         super().__init__(flag_name(field) + self._rule_and_value)
         self.field, self.rule, self.value = field, rule, value
 
@@ -31,16 +32,29 @@ class SettingError(Refused):
         return self.field + self._rule_and_value
 
 
-class UnknownGameError(SettingError):
+class ChoiceError(SettingError):
+    """A value is not one of these words; the message names the most similar one."""
+
+    def __init__(
+        self, field: str, words: Iterable[str], value: object, note: str = ""
+    ) -> None:
+        words, hint = [*words], ""
+        if isinstance(value, str) and len(value) < _MAX_SHOWN:
+            hint = did_you_mean(value, words)
+        if note:
+            note = f" {note}" if hint else f". {note}"
+        super().__init__(field, f"one of {', '.join(words)}", value, hint + note)
+
+
+class UnknownGameError(ChoiceError):
     """There is no game of this name; it may be one that a user must register."""
 
     def __init__(self, field: str, games: Iterable[str], value: object) -> None:
-        super().__init__(field, f"one of {', '.join(games)}", value)
-        self._rule_and_value += (
-            ". If it is a game of your own, its file must run first: by --rules FILE "
+        note = (
+            "If it is a game of your own, its file must run first: by --rules FILE "
             "in a command with this flag, by an import in Python"
         )
-        self.args = (flag_name(field) + self._rule_and_value,)
+        super().__init__(field, games, value, note)
 
 
 class ConflictError(SettingError):
@@ -72,13 +86,32 @@ def flag_name(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
+OTHER_NAMES = {
+    "lr": ("learning_rate",),
+    "alpha": ("learning_rate",),
+    "lr_end": ("learning_rate_end",),
+    "epsilon": ("epsilon_start", "epsilon_end"),
+    "epochs": ("num_updates",),
+    "steps": ("num_updates",),
+    "iterations": ("num_updates",),
+    "episodes": ("num_updates", "games"),
+    "batch_size": ("num_envs", "replay_batch"),
+    "game": ("env_id", "games"),
+    "env": ("env_id",),
+}
+"""The names of our settings by the names that other programs give them."""
+
+
 def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
     """Return `; did you mean ...?` with the most similar word, or nothing.
 
-    A word that differs in its spelling only comes first (connect4, connect_four), then
-    one that contains this one (chess, gardner_chess).
+    What other programs name so comes first, then a word that differs in its spelling
+    only (connect4, connect_four), then one that contains this one (chess,
+    gardner_chess).
     """
     words = [*valid_words]
+    if ours := [other for other in OTHER_NAMES.get(word, ()) if other in words]:
+        return f"; did you mean {' or '.join(ours)}?"
     same = [other for other in words if _spelled(other) == _spelled(word)]
     longer = [other for other in words if len(word) > 1 and word in other]
     similar = [*same, *longer, *difflib.get_close_matches(word, words, n=1)]

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from tyro.constructors import PrimitiveConstructorSpec
 
-from jax_ttt.config.errors import SettingError, UnknownGameError
+from jax_ttt.config.errors import ChoiceError, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, GameName
 
 Setting: TypeAlias = str | int | float | bool | None
@@ -146,7 +146,7 @@ def check_setting(field: str, hint: object, value: object) -> None:
             raise UnknownGameError(field, tuple(GAMES), value)
     elif typing.get_origin(hint) is Literal:
         if value not in (words := typing.get_args(hint)):
-            raise SettingError(field, f"one of {', '.join(words)}", value)
+            raise ChoiceError(field, words, value)
     elif hint is bool:
         if not isinstance(value, bool):
             raise SettingError(field, "true or false", value)

@@ -534,8 +534,8 @@ class Config:
         for name, value in fields.items():
             if name not in PART_OF_FIELD:
                 hint = did_you_mean(name, PART_OF_FIELD)
-                rule = f"the name of a setting{hint}"
-                raise SettingError(_printable(name), rule, value)
+                rule = "the name of a setting"
+                raise SettingError(_printable(name), rule, value, hint)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
             values[name] = value if item is None else item()
@@ -688,10 +688,8 @@ def _wrong_name(
 ) -> SettingError:
     """Return the error of a name in an object that is not one of these names."""
     if name in PART_OF_FIELD:
-        rule = f"in the part {PART_OF_FIELD[name]}"
-    else:
-        rule = f"{kind}{did_you_mean(name, names)}"
-    return SettingError(_printable(name), rule, value)
+        return SettingError(name, f"in the part {PART_OF_FIELD[name]}", value)
+    return SettingError(_printable(name), kind, value, did_you_mean(name, names))
 
 
 def _printable(name: str) -> str:

@@ -77,7 +77,7 @@ def test_it_writes_png_and_pdf(run, tmp_path):
         ({"a": 3}, {}, "a dict"),
         ([0.5], {}, "a list"),
         (Runs, {}, "the class Runs"),
-        ([4], {"theme": "red"}, "theme must be light or dark, got 'red'"),
+        ([4], {"theme": "red"}, "theme must be one of light, dark, got 'red'"),
         ([4], {"env_id": "chess"}, "env_id must be one of tic_tac_toe"),
     ],
 )

@@ -73,6 +73,44 @@ def test_wrong_settings_are_refused(call, message):
         jax_ttt.train(**call)
 
 
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        ({"preset": "tabel"}, "table"),
+        ({"preset": "DEFAULT"}, "default"),
+        ({"env_id": "connect4"}, "connect_four"),
+        ({"network": "tabel"}, "table"),
+        ({"backup": "twoply"}, "two-ply"),
+        ({"opponent": "minmax"}, "minimax"),
+        ({"sed": 1}, "seed"),
+        ({"until_prove": True}, "until_proven"),
+        ({"lr": 0.1}, "learning_rate"),
+        ({"batch_size": 8}, "num_envs or replay_batch"),
+    ],
+)
+def test_a_misspelled_word_gets_a_hint(call, word):
+    with pytest.raises(jax_ttt.Refused, match=rf"did you mean {word}\?"):
+        jax_ttt.train(**call)
+
+
+@pytest.mark.usefixtures("any_types")
+def test_the_arguments_of_each_function_are_among_the_hints():
+    with pytest.raises(jax_ttt.Refused, match=r"no setting sed; did you mean seeds\?"):
+        jax_ttt.train_many([1], sed=1)
+    with pytest.raises(jax_ttt.Refused, match=r"no setting seeds; did you mean seed\?"):
+        jax_ttt.train(seeds=[1])
+
+
+@pytest.mark.parametrize("preset", [["table"], 3, "nonsense"])
+@pytest.mark.usefixtures("any_types")
+def test_a_preset_without_a_similar_word_is_refused_in_one_line(preset):
+    with pytest.raises(
+        jax_ttt.Refused, match=r"\Apreset must be one of .*, got [^\n]*\Z"
+    ):
+        jax_ttt.train(preset=preset)
+
+
 @pytest.mark.usefixtures("optimized")
 def test_it_stops_at_the_first_proof(run):
     stopped = jax_ttt.train(seed=1, preset="table", until_proven=True)
