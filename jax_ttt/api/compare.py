@@ -13,14 +13,18 @@ from jaxtyping import Bool, Float
 from scipy import special
 
 from jax_ttt.api import html
-from jax_ttt.api.training_result import Run, Runs
+from jax_ttt.api.training_result import Run, Runs, draw_groups
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import wilson_interval
+from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.text import grade_text
 from jax_ttt.text.tables import aligned_lines
 
-_HEAD = ["", "first", "second", "first - second, in points"]
+_GROUPS = ("first group", "second group")
+_ROUNDING = 1e-6
+"""Rates that differ by less are equal: they are sums of 32-bit numbers."""
+_HEAD = ["", *_GROUPS, "difference, in points"]
 
 
 class Difference(NamedTuple):
@@ -31,14 +35,23 @@ class Difference(NamedTuple):
     second: float
     """The share or mean of the second group, 0 to 1."""
     low: float
-    """Lower bound of the interval of `difference`; NaN with fewer than two pairs."""
+    """Lower bound of the interval of `difference`; NaN if the pairs show none."""
     high: float
-    """Upper bound of the interval of `difference`; NaN with fewer than two pairs."""
+    """Upper bound of the interval of `difference`; NaN if the pairs show none."""
+    num_pairs: int
+    """Number of pairs that count."""
 
     @property
     def difference(self) -> float:
         """The first minus the second."""
         return self.first - self.second
+
+    def __str__(self) -> str:
+        points = f"{100 * self.difference + 0.0:+.2f}"
+        if math.isnan(self.low):
+            pairs = f"all {self.num_pairs:,} pairs agree"
+            return f"{points} ({pairs if self.num_pairs > 1 else 'one pair'})"
+        return f"{points} ({100 * self.low:+.2f} to {100 * self.high:+.2f})"
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
@@ -55,8 +68,10 @@ class Comparison:
             where no proof is possible. An agent that diverged, or of which it is not
             known, counts as not proven.
         win_rates: The mean win rates against random by seat, with the t interval of the
-            pairs' differences. Pairs in which an agent diverged are left out.
+            pairs' differences. Pairs in which an agent diverged are left out. If all
+            pairs agree, they don't show how much others differ: there is no interval.
         loss_rates: The mean loss rates against random, as `win_rates`.
+        groups: Both groups of runs.
 
     Examples:
         >>> long = jax_ttt.train_many(range(4), preset="table")
@@ -72,6 +87,11 @@ class Comparison:
     proven: Difference | None
     win_rates: dict[Seat, Difference]
     loss_rates: dict[Seat, Difference]
+    groups: tuple[Runs, Runs]
+
+    def picture(self, theme: Theme = "light") -> Picture:
+        """Draw the learning curves of both groups, each as its mean and range."""
+        return draw_groups(dict(zip(_GROUPS, self.groups, strict=True)), theme)
 
     def _title(self) -> str:
         return f"{len(self.seeds):,} pairs of agents with the same seed, 95% intervals"
@@ -86,8 +106,7 @@ class Comparison:
                 name,
                 f"{one.first:.2%}",
                 f"{one.second:.2%}",
-                f"{100 * one.difference + 0.0:+.2f} "
-                f"({100 * one.low:+.2f} to {100 * one.high:+.2f})",
+                str(one),
             ]
             for name, one in figures.items()
         ]
@@ -144,6 +163,7 @@ def compare(runs: Runs, others: Runs) -> Comparison:
         proven=proven,
         win_rates=_rates(trained, seats, "win_rate"),
         loss_rates=_rates(trained, seats, "loss_rate"),
+        groups=(runs, others),
     )
 
 
@@ -170,14 +190,14 @@ def difference_of_means(
 ) -> Difference:
     """Return the difference of the means of pairs, with its t interval.
 
-    The interval holds if the differences of the pairs are about normal. It has no width
-    if all differences are equal, and is NaN with one pair. Source: Student 1908, "The
+    The interval holds if the differences of the pairs are about normal. It is NaN if
+    all are equal, but for rounding, or with one pair. Source: Student 1908, "The
     probable error of a mean".
     """
     differences = first - second
     num_pairs = len(differences)
     half = math.nan
-    if num_pairs > 1:
+    if np.ptp(differences) > _ROUNDING:
         error = differences.std(ddof=1) / math.sqrt(num_pairs)
         half = float(special.stdtrit(num_pairs - 1, 0.975) * error)
     mean = float(differences.mean())
@@ -186,6 +206,7 @@ def difference_of_means(
         second=float(second.mean()),
         low=mean - half,
         high=mean + half,
+        num_pairs=num_pairs,
     )
 
 
@@ -212,6 +233,7 @@ def difference_of_shares(
         second=other_share,
         low=difference - below,
         high=difference + above,
+        num_pairs=num_pairs,
     )
 
 

@@ -43,7 +43,7 @@ def draw(
     The picture depends on the kind of result:
 
     - runs: learning curves, or rounds for a run with counterexamples;
-    - several groups of runs, by name: their means and ranges in one picture;
+    - several groups of runs, by name, or a comparison: their means and ranges;
     - a game, or a list of PGX states: the boards, one after another;
     - an agent: its likeliest game against itself;
     - action values: the board with a value in each free cell;

@@ -48,12 +48,44 @@ def test_agents_with_the_same_seed_are_pairs(runs_of, run):
     assert "<td>wins as O</td>" in result._repr_html_()
 
 
+def test_pairs_that_all_agree_claim_no_certainty(runs_of):
+    """Neither by an interval without width, nor by columns that are named as seats."""
+    runs = runs_of(dict.fromkeys(range(8), -1))
+    result = compare(runs, runs)
+    title, head, proven, *rates = repr(result).splitlines()
+    assert title.startswith("8 pairs of agents")
+    assert head.split() == "first group second group difference, in points".split()
+    assert result.proven is not None
+    assert result.proven.low < -0.3
+    assert result.proven.high > 0.3
+    assert "(-32.44 to +32.44)" in proven
+    assert len(rates) == 4
+    assert all(row.endswith("  +0.00 (all 8 pairs agree)") for row in rates)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.25])
+@pytest.mark.parametrize("rounding", [0.0, 6e-8])
+def test_equal_differences_have_no_interval(shift, rounding):
+    values = np.array([0.5, 0.75, 0.5, 0.25])
+    result = difference_of_means(values + shift + [rounding, 0, 0, 0], values)
+    assert np.isnan([result.low, result.high]).all()
+    assert str(result) == f"{100 * shift:+.2f} (all 4 pairs agree)"
+
+
+def test_a_comparison_is_drawn_as_its_groups(runs_of):
+    result = compare(runs_of({1: -1, 2: -1}), runs_of({1: 0, 2: 0}))
+    svg = jax_ttt.draw(result).svg
+    assert "first group" in svg
+    assert "second group" in svg
+
+
 def test_an_agent_that_diverged_is_not_proven_and_has_no_rates(runs_of):
     result = compare(runs_of({1: -1, 2: -1}, diverged=[3]), runs_of({1: 0, 2: 0, 3: 0}))
     assert result.proven is not None
     assert result.proven.first == pytest.approx(2 / 3)
     same = compare(runs_of({1: -1, 2: -1}), runs_of({1: 0, 2: 0}))
-    assert result.win_rates == same.win_rates
+    assert str(result.win_rates) == str(same.win_rates)
+    assert result.win_rates["first"].num_pairs == 2
 
 
 def test_where_no_proof_is_possible_only_rates_are_compared(runs_of):
@@ -87,6 +119,7 @@ def test_the_interval_of_a_mean_is_the_paired_t_test_s():
     one = difference_of_means(np.array([0.5]), np.array([0.25]))
     assert one.difference == 0.25
     assert np.isnan([one.low, one.high]).all()
+    assert str(one) == "+25.00 (one pair)"
 
 
 def pairs(both, only_first, only_second, neither):

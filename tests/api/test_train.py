@@ -97,9 +97,9 @@ def test_a_misspelled_word_gets_a_hint(call, word):
 @pytest.mark.usefixtures("any_types")
 def test_the_arguments_of_each_function_are_among_the_hints():
     with pytest.raises(jax_ttt.Refused, match=r"no setting sed; did you mean seeds\?"):
-        jax_ttt.train_many([1], sed=1)
+        jax_ttt.train_many([1], sed=1)  # pyright: ignore[reportCallIssue]
     with pytest.raises(jax_ttt.Refused, match=r"no setting seeds; did you mean seed\?"):
-        jax_ttt.train(seeds=[1])
+        jax_ttt.train(seeds=[1])  # pyright: ignore[reportCallIssue]
 
 
 @pytest.mark.parametrize("preset", [["table"], 3, "nonsense"])
