@@ -190,13 +190,9 @@ def main(args: Args) -> int:
         likeliest_game = ()
         if tree is not None and player.policy is not None:
             likeliest_game = proof.self_play_line(tree, player.policy)
-        title = f"{report_title(name, env_id, player)}, on {hardware.name}
-
-"
+        title = f"{report_title(name, env_id, player)}, on {hardware.name}\n\n"
         note = asked_players.reason_not_exact(player)
-        note = f"note: {note}
-
-" if note else ""
+        note = f"note: {note}\n\n" if note else ""
         report = grade_text.full_report(grade, verdict, likeliest_game)
         print(progress_table.report_for_stdout(title + note + report))
     if tree is not None:
