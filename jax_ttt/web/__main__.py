@@ -200,6 +200,10 @@ def _listen_at_free_port(host: str, port: int) -> socket.socket:
         try:
             listener.bind((address[0], number, *address[2:]))
             listener.listen()  # now a browser can connect, and waits for the server
+            if number != port:
+                standard_streams.print_stderr(
+                    f"note: --port {port}: {refused.strerror}; {number} is used instead"
+                )
             return listener
         except OSError as error:
             listener.close()

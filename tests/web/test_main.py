@@ -1,6 +1,7 @@
 """The command: its flags, its addresses, its end. Most need a process of their own."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -77,6 +78,17 @@ def ended(process, *numbers):
     return process.wait(60), process.communicate()[1]
 
 
+def test_a_port_that_is_taken_is_named_with_the_one_that_is_used_instead(capsys):
+    with command.open_socket("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        assert capsys.readouterr().err == ""
+        with command.open_socket("127.0.0.1", port) as second:
+            other = second.getsockname()[1]
+    reason = os.strerror(errno.EADDRINUSE)
+    line = f"note: --port {port}: {reason}; {other} is used instead\n"
+    assert capsys.readouterr().err == line
+
+
 @pytest.mark.slow
 @pytest.mark.fault
 def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_path):
@@ -87,12 +99,14 @@ def test_two_servers_have_two_ports_for_this_machine_and_end_by_a_signal(tmp_pat
         assert port < other < port + 100
         page = served.exchange(other, served.request(other))
         assert served.status_of(page) == 200
-        for process, number, code in (
-            (second, signal.SIGINT, 130),
-            (first, signal.SIGTERM, 143),
+        reason = os.strerror(errno.EADDRINUSE)
+        note = f"note: --port {port}: {reason}; {other} is used instead\n"
+        for process, number, code, err in (
+            (second, signal.SIGINT, 130, note),
+            (first, signal.SIGTERM, 143, ""),
         ):
             assert listeners(process) == {"0100007F"}
-            assert ended(process, number) == (code, "")
+            assert ended(process, number) == (code, err)
 
 
 @pytest.mark.slow
