@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 import tyro
 
 from jax_ttt import flags
+from jax_ttt.config.settings import SELF
 from jax_ttt.flags import Flag
+from jax_ttt.players import player_names, shipped
 
 _SCRIPT = """\
 # Completes jax-ttt in bash and zsh; printed by jax-ttt --completion.
@@ -18,23 +20,39 @@ if [ -n "$ZSH_VERSION" ]; then
   autoload -U +X bashcompinit && bashcompinit
 fi
 _jax_ttt() {{
-  local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
-  if [ "$COMP_CWORD" = 1 ]; then
+  local at="$COMP_CWORD" cur="${{COMP_WORDS[COMP_CWORD]}}" words="" files=""
+  # To bash, shipped:network is three words.
+  while [[ $at -gt 1 && ($cur == :* || ${{COMP_WORDS[at-1]}} == *:) ]]; do
+    at=$((at-1))
+    cur="${{COMP_WORDS[at]}}$cur"
+  done
+  if [ "$at" = 1 ]; then
     words="{first}"
   else
-    case "${{COMP_WORDS[1]}} $prev" in
-{values}
-      *)
-        case "${{COMP_WORDS[1]}} $cur" in
+    case "${{COMP_WORDS[1]}} $cur" in
 {names}
+      *)
+        case "${{COMP_WORDS[1]}} ${{COMP_WORDS[at-1]}}" in
+{values}
         esac
     esac
   fi
   COMPREPLY=( $(compgen -W "$words" -- "$cur") )
+  local IFS=$'\\n'
+  if [ -n "$files" ] && [ -n "$COMPREPLY" ]; then
+    COMPREPLY+=( $(compgen -f -- "$cur") )
+  fi
+  if [[ $COMP_WORDBREAKS == *:* ]]; then
+    COMPREPLY=( "${{COMPREPLY[@]#"${{cur%"${{cur##*:}}"}}"}}" )
+  fi
 }}
 complete -o default -F _jax_ttt jax-ttt
 """
 """Where no words are listed, the shell completes the names of files."""
+_SHIPPED = tuple(f"shipped:{name}" for name in shipped.ALL)
+_NAMES = (*player_names.BUILT_IN, *_SHIPPED)
+_PLAYERS = {"evaluate": _NAMES, "correct": _SHIPPED, "play": _NAMES, "arena": _NAMES}
+"""The names of players that a command takes, besides those of files and folders."""
 
 
 def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> str:
@@ -49,11 +67,15 @@ def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> 
         words: list[str] = []
         for flag in flags.flags_of(defaults):
             words += _words(flag)
-            if choices := flag.choices():
+            choices = (SELF, *_NAMES) if flag.field == "opponent" else flag.choices()
+            if choices or not (flag.is_switch() or flag.has(tyro.conf.Positional)):
                 case = f'"{command} --{_dashed(flag)}") words="{" ".join(choices)}";;'
-                values.append(f"      {case}")
+                values.append(f"          {case}")
         words.append("--help")
-        names.append(f'          "{command} -"*) words="{" ".join(words)}";;')
+        names.append(f'      "{command} -"*) words="{" ".join(words)}";;')
+        if players := _PLAYERS.get(command):
+            case = f'"{command} "*) words="{" ".join(players)}" files=1;;'
+            values.append(f"          {case}")
     return _SCRIPT.format(
         first=" ".join([*commands, *first_flags]),
         values="\n".join(values),

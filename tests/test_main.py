@@ -8,6 +8,7 @@ import pytest
 
 from jax_ttt import __version__
 from jax_ttt.__main__ import COMMANDS
+from jax_ttt.players import shipped
 
 main_module = importlib.import_module("jax_ttt.__main__")
 
@@ -56,18 +57,42 @@ COMPLETED = {
     "web --no-o": [],  # --open is off unless it is given
     "sweep --seed-x": [],
     "evaluate runs/": [],  # the shell then completes files
+    "train --hel": ["--help"],
+    "web --he": ["--help"],
+    "evaluate minimax-": ["minimax-first", "minimax-quick"],
+    "evaluate --json mcts-": ["mcts-online"],
+    "evaluate --seat first mcts-": ["mcts-online"],
+    "evaluate --certificate mcts-": [],  # a file
+    "evaluate --exam --js": ["--json"],  # the flag needs no value
+    "play r": ["random", "runs"],  # a folder of this name is there
+    "arena random blend:0.7:m": ["blend:0.7:minimax"],
+    "correct mini": [],  # it takes saved agents only
+    "correct shipped:t": ["shipped:table"],
+    "evaluate sh": [f"shipped:{name}" for name in shipped.ALL],
+    "train --opponent minimax-q": ["minimax-quick"],
+    "train --opponent sel": ["self"],
 }
 
 
-def test_a_shell_completes_commands_flags_and_values(script):
-    lines = [script]
+@pytest.mark.parametrize("breaks", [":", ""])
+def test_a_shell_completes_commands_flags_values_and_players(script, tmp_path, breaks):
+    """In bash, which breaks words at colons, and as zsh calls it, which does not."""
+    (tmp_path / "runs").mkdir()
+    lines = [script, f"COMP_WORDBREAKS={breaks}"]
     for words in COMPLETED:
-        number = len(words.split())
-        lines.append(f"COMP_WORDS=(jax-ttt {words}) COMP_CWORD={number}; _jax_ttt")
-        lines.append('echo "${COMPREPLY[*]}"')
+        parts = words.replace(":", " : ") if breaks else words
+        number = len(parts.split())
+        lines.append(f"COMP_WORDS=(jax-ttt {parts}) COMP_CWORD={number}; _jax_ttt")
+        lines.append('echo "${COMPREPLY[@]}"')
     done = subprocess.run(
-        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True
+        ["bash", "-c", "\n".join(lines)], capture_output=True, text=True, cwd=tmp_path
     )
     assert (done.returncode, done.stderr) == (0, "")
     completed = [line.split() for line in done.stdout.splitlines()]
-    assert completed == [*COMPLETED.values()]
+    expected = {}
+    for words, whole in COMPLETED.items():
+        # Readline replaces what follows the last colon that is already written.
+        last = words.split()[-1]
+        written = last.rpartition(":")[0] + ":" if breaks and ":" in last else ""
+        expected[words] = [word.removeprefix(written) for word in whole]
+    assert dict(zip(COMPLETED, completed, strict=True)) == expected

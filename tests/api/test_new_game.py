@@ -35,6 +35,16 @@ def test_undo_goes_back_to_your_move(game):
     assert second.play(8).undo().moves == (0,)
 
 
+@pytest.mark.parametrize(
+    ("seat", "you", "other"), [("first", *"XO"), ("second", *"OX")]
+)
+def test_a_game_says_who_has_which_stones(seat, you, other):
+    game = jax_ttt.new_game("minimax-first", seat=seat)
+    line = f"you are {you}, minimax-first is {other}: your move"
+    assert repr(game).splitlines()[0] == line
+    assert line in game._repr_html_()
+
+
 def test_each_reply_of_a_random_player_is_another_draw():
     game = jax_ttt.new_game("random")
     replies = set()
