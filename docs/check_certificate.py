@@ -1,11 +1,12 @@
-"""Check a certificate: the proof that a player of a small board game never loses.
+"""Check a certificate: moves of a small board game that no line of play beats.
 
 python check_certificate.py FILE
 
-FILE holds the player's move in every position that it can reach. This program plays all
+FILE holds a player's move in every position that it can reach. This program plays all
 games that an opponent can bring about against these moves. It needs Python 3.8 or later
-and nothing else. Exit codes: 0 no line of play beats the player; 1 the certificate does
-not show that, and a line on stderr says why.
+and nothing else. Whose moves they are it can't know: `player` and `sha256` are words of
+the file. Exit codes: 0 no line of play beats these moves; 1 the certificate does not
+show that, and a line on stderr says why.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def check(certificate: object) -> str:
     if (certificate["result"], certificate["num_positions"]) != ("never loses", number):
         raise ValueError(f"its claim must be: never loses, {number} positions")
     seats = " and ".join(f"as {STONES[seat]}" for seat in moves)
-    return f"no line of play beats it, {number:,} positions ({seats})"
+    where = f"in {certificate['env_id']}, {number:,} positions ({seats})"
+    words = "player and sha256 are the file's words, not checked"
+    return f"no line of play beats these moves {where}; {words}"
 
 
 def unique(pairs: list) -> dict:

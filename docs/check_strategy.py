@@ -17,7 +17,9 @@ these, so the order of the terms makes no difference.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import math
 import os
 import re
 import sys
@@ -38,6 +40,9 @@ DTYPES = {
     "I32": "<i4",
     "F32": "<f4",
 }
+SIZES = {"hidden_layers": (0, 16), "hidden_size": (1, 2**14), "filters": (0, 2**10)}
+SETTINGS = {"network", "activation", "canonical", "two_planes", *SIZES}
+NO_EFFECT = {"table_key", "initial_value"}  # of a network that is not a table
 BATCH = 2**16  # boards that share work
 PART = 2**9  # boards whose sums fit into the cache of a processor
 
@@ -132,27 +137,40 @@ class Network:
     or one column. Boards with an equal window share its sums.
     """
 
-    def __init__(
-        self, rules: Rules, tensors: dict[str, Array], num_planes: int
-    ) -> None:
-        self.rules, self.num_planes = rules, num_planes
-        shape = (rules.height, rules.width, num_planes)  # of the first layer's inputs
+    def __init__(self, rules: Rules, tensors: dict[str, Array], config: dict) -> None:
+        settings, backup = config["network"], config["target"]["backup"]
+        if settings.keys() - NO_EFFECT != SETTINGS:
+            raise ValueError(f"its network must have the settings {sorted(SETTINGS)}")
+        for name, (low, high) in SIZES.items():
+            if type(settings[name]) is not int or not low <= settings[name] <= high:
+                raise ValueError(f"{name} must be from {low} to {high:,}")
+        if (settings["network"], settings["activation"]) != ("mlp", "relu"):
+            raise ValueError("its network must be an mlp with relu")
+        if backup not in ("one-ply", "two-ply"):
+            raise ValueError("its backup must be one-ply or two-ply")
+        self.rules, self.num_planes = rules, 1 + settings["two_planes"]
+        shape = (rules.height, rules.width, self.num_planes)  # of the inputs
         self.filters, self.span, self.rows = None, 1, rules.height
-        if "convolution.kernel" in tensors:
+        names = [f"layer{number}" for number in range(settings["hidden_layers"] + 1)]
+        if num_filters := settings["filters"]:
             self.span = self.rows = 4
-            downs, rights = rules.height - 3, rules.width - 3
+            patches = (rules.height - 3, rules.width - 3)
+            kernel_shape = (num_filters, 16 * self.num_planes)
             self.filters = take_layer(
-                tensors, "convolution", 16 * num_planes, patches=(downs * rights,)
+                tensors, "convolution", kernel_shape, patches=(math.prod(patches),)
             )
-            shape = (len(self.filters[1]), downs, rights)
+            shape = (num_filters, *patches)
             self.patch_bias = self.filters[1].reshape(shape)
-        self.layers = []
-        num_inputs = int(np.prod(shape))
-        while (name := f"layer{len(self.layers)}") + ".kernel" in tensors:
-            self.layers.append(take_layer(tensors, name, num_inputs))
-            num_inputs = self.layers[-1][1].size
-        # The second half of twice as many scores is not used in play.
-        if num_inputs not in (rules.width, 2 * rules.width) or tensors:
+        self.layers, num_inputs = [], math.prod(shape)
+        for name in names:
+            is_last = name == names[-1]
+            num_outputs = settings["hidden_size"]
+            if is_last:  # of two-ply, the second half of the scores is not used in play
+                num_outputs = rules.width * (1 + (backup == "two-ply"))
+            kernel_shape = (num_outputs, num_inputs)
+            self.layers.append(take_layer(tensors, name, kernel_shape, is_last=is_last))
+            num_inputs = num_outputs
+        if tensors:
             raise ValueError("its tensors are not those of a network of integers")
         # The first layer's weights: window, patch, inputs, output.
         first = self.layers[0][0].reshape(*shape, -1)
@@ -210,26 +228,32 @@ def activations(sums: Array, scale: Array) -> Array:
 
 
 def take_layer(
-    tensors: dict[str, Array], name: str, num_inputs: int, patches: tuple[int, ...] = ()
+    tensors: dict[str, Array],
+    name: str,
+    kernel_shape: tuple[int, int],
+    patches: tuple[int, ...] = (),
+    is_last: bool = False,
 ) -> tuple[Array, Array, Array]:
     """Remove a layer's tensors, and return its weights, biases and scales.
 
-    A convolution's bias differs by patch.
+    A convolution's bias differs by patch. The last layer has weights of 16 bits, and
+    one scale, which is not used in play.
     """
-    kernel, bias, scale = (
-        tensors.pop(f"{name}.{x}") for x in ("kernel", "bias", "scale")
-    )
-    num_outputs = len(bias)
-    if kernel.shape != (num_outputs, num_inputs):
-        raise ValueError(f"{name} does not fit the layer before it")
-    if bias.shape != (num_outputs, *patches):
-        raise ValueError(f"{name} does not have a bias for each output")
+    num_outputs, _ = kernel_shape
+    parts = {
+        "kernel": ("<i2" if is_last else "|i1", kernel_shape),
+        "bias": ("<i4", (num_outputs, *patches)),
+        "scale": ("<f4", () if is_last else (num_outputs,)),
+    }
+    for part, expected in parts.items():
+        tensor = tensors.get(f"{name}.{part}")
+        if tensor is None or (tensor.dtype.str, tensor.shape) != expected:
+            raise ValueError(f"{name}.{part} is not that of a network of integers")
+    kernel, bias, scale = (tensors.pop(f"{name}.{part}") for part in parts)
     largest = 127 * np.abs(kernel.astype(np.int64)).sum(axis=1)
     largest += np.abs(bias.astype(np.int64)).reshape(num_outputs, -1).max(axis=1)
-    if kernel.dtype.kind + bias.dtype.kind != "ii" or largest.max() >= 2**24:
-        raise ValueError(f"the sums of {name} are not integers below 2**24")
-    if scale.dtype != np.float32 or scale.shape not in ((), (num_outputs,)):
-        raise ValueError(f"{name} does not have a scale of float32 for each output")
+    if largest.max() >= 2**24:
+        raise ValueError(f"the sums of {name} are not below 2**24")
     if not (np.isfinite(scale) & (scale > 0)).all():
         raise ValueError(f"the scales of {name} are not numbers above 0")
     return np.ascontiguousarray(kernel.T, np.float32), bias.astype(np.float32), scale
@@ -239,11 +263,9 @@ class Agent:
     """A network with corrections: one move for each board."""
 
     def __init__(self, path: str) -> None:
-        description, tensors = read_file(path)
-        if (version := description.get("version")) != 1:
-            raise ValueError(f"version {str(version)[:20]}; only 1 can be checked")
-        config = description["config"]
-        size = re.fullmatch("connect_([4-7])x([4-6])", config["run"]["env_id"])
+        config, tensors = read_file(path)
+        self.env_id = config["run"]["env_id"]
+        size = re.fullmatch("connect_([4-7])x([4-6])", self.env_id)
         if size is None:
             raise ValueError("it must have a game connect_WxH")
         network = config["network"]
@@ -251,9 +273,13 @@ class Agent:
             raise ValueError("canonical and two_planes must be true or false")
         self.canonical = network["canonical"]
         self.rules = rules = Rules(*map(int, size.groups()))
-        keys = tensors.pop("corrections.keys", np.zeros(0, "u8"))
-        self.columns = tensors.pop("corrections.actions", np.zeros(0, "u1"))
-        self.network = Network(rules, tensors, 1 + network["two_planes"])
+        keys = tensors.pop("corrections.keys", None)
+        self.columns = tensors.pop("corrections.actions", None)
+        if keys is None and self.columns is None:
+            keys, self.columns = np.zeros(0, "<u8"), np.zeros(0, "u1")
+        elif keys is None or self.columns is None or not keys.size:
+            raise ValueError("it must have corrections, or no tensors of them")
+        self.network = Network(rules, tensors, config)
         if (keys.dtype, self.columns.dtype) != ("u8", "u1"):
             raise ValueError("its corrections must be numbers of the types U64 and U8")
         if keys.ndim != 1 or keys.shape != self.columns.shape:
@@ -262,10 +288,17 @@ class Agent:
             raise ValueError("the boards of its corrections do not ascend")
         # In the file, no column is divided between the lower and the upper 32 bits.
         place = 32 // rules.bits * rules.bits
-        if (keys & 2**32 - 2**place).any():
-            raise ValueError("a key of its corrections is not a board")
         self.keys = keys & 2**place - 1 | keys >> 32 << place
-        both = np.bitwise_or(*rules.stones(self.keys))
+        first, second = rules.stones(self.keys)
+        both = first | second
+        is_board = (keys & 2**32 - 2**place == 0) & (
+            self.keys == first | both + rules.bottom
+        )
+        if not is_board.all():
+            raise ValueError("a key of its corrections is not a board")
+        more_of_first = np.bitwise_count(first) - np.bitwise_count(second)
+        if (more_of_first > 1).any():  # -1 is 255
+            raise ValueError("a board of its corrections can't be reached")
         cells = rules.landing(both, self.columns % rules.width)
         if (self.columns >= rules.width).any() or not cells.all():
             raise ValueError("a move of its corrections is not legal")
@@ -409,22 +442,37 @@ def show_progress(text: str) -> None:
 
 
 def read_file(path: str) -> tuple[dict, dict[str, Array]]:
-    """Return the description and the tensors of a file in the format safetensors."""
+    """Return the settings and the tensors of a file in the format safetensors."""
     if not os.path.isfile(path) or os.path.getsize(path) > 2**30:
         raise ValueError("not a file of at most 1 GB")
     with open(path, "rb") as file:
         content = file.read()
-    begin = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:begin], object_pairs_hook=unique)
-    description = json.loads(header.pop("__metadata__")["jax_ttt"])
+    begin = end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:begin].decode(), object_pairs_hook=unique)
+    text = header.pop("__metadata__")["jax_ttt"]
+    description = json.loads(text, object_pairs_hook=unique)
+    version, kind = description["version"], description["kind"]
+    if type(version) is not int or version != 1:
+        raise ValueError(f"version {str(version)[:20]}; only 1 can be checked")
+    if kind != "agent":
+        raise ValueError(f"it is a file of the kind {str(kind)[:20]!r}")
     tensors = {}
-    for name, entry in header.items():
-        start, end = (begin + offset for offset in entry["data_offsets"])
-        if not begin <= start <= end <= len(content):
-            raise ValueError(f"the tensor {name!r} is outside the file")
-        numbers = np.frombuffer(content[start:end], DTYPES[entry["dtype"]])
-        tensors[name] = numbers.reshape(entry["shape"])
-    return description, tensors
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        dtype, shape = np.dtype(DTYPES[entry["dtype"]]), entry["shape"]
+        start, end = end, end + math.prod(shape) * dtype.itemsize
+        place = entry["data_offsets"]
+        are_sizes = all(type(x) is int and x >= 0 for x in shape + place)
+        if not are_sizes or place != [start - begin, end - begin]:
+            raise ValueError(f"the tensor {name!r} is not where the one before ends")
+        tensors[name] = np.frombuffer(content[start:end], dtype).reshape(shape)
+    expected = description.pop("sha256")
+    digest = hashlib.sha256(json.dumps(description, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        head = json.dumps([name, tensor.dtype.str, tensor.shape])
+        digest.update(f"\n{head}\n".encode() + tensor.tobytes())
+    if end != len(content) or digest.hexdigest() != expected:
+        raise ValueError("its contents were changed after they were saved")
+    return description["config"], tensors
 
 
 def unique(pairs: list) -> dict:
@@ -462,7 +510,8 @@ def main() -> int:
         return 2
     own = sum(len(keys) for keys in walk.keys[walk.seat :: 2])
     verdict = "every line is won" if args.goal == "win" else "never loses"
-    print(f"{verdict}: {own:,} boards of the agent, {is_own.sum():,} corrections")
+    counts = f"{own:,} boards of the agent, {is_own.sum():,} corrections"
+    print(f"{agent.env_id} as {'XO'[walk.seat]}, {verdict}: {counts}")
     return 0
 
 

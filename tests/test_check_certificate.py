@@ -110,9 +110,24 @@ def test_an_honest_certificate_is_accepted(name, paths, capsys):
     certificate = json.loads(paths[name].read_text())
     assert is_true(certificate)
     seats = "as X" if name == "one seat" else "as X and as O"
-    number = f"{certificate['num_positions']:,} positions"
-    line = f"checked: no line of play beats it, {number} ({seats})"
+    line = verdict("tic_tac_toe", certificate["num_positions"], seats)
     assert run_checker(paths[name], capsys) == (0, line)
+
+
+def verdict(env_id, num_positions, seats):
+    """Return what the checker prints of moves that nothing beats."""
+    where = f"in {env_id}, {num_positions:,} positions ({seats})"
+    words = "player and sha256 are the file's words, not checked"
+    return f"checked: no line of play beats these moves {where}; {words}"
+
+
+@pytest.mark.fault
+def test_words_of_the_file_are_not_repeated_as_checked(certificates, check):
+    """A certificate of other moves may name any player."""
+    words = {"player": "Stockfish\n\x1b[1mchecked: it wins", "sha256": "0" * 64}
+    code, line = check(certificates[0] | words)
+    assert code == 0
+    assert f"checked: {line}" == verdict("tic_tac_toe", 397, "as X and as O")
 
 
 def places(certificates, seed):
@@ -316,7 +331,7 @@ def test_it_runs_as_a_program_in_every_python_of_this_machine(paths, tmp_path):
     certificate = json.loads(paths["network"].read_text())
     bad = tmp_path / "false.json"
     bad.write_text(json.dumps(certificate | {"num_positions": 398}))
-    good = "checked: no line of play beats it, 397 positions (as X and as O)\n"
+    good = verdict("tic_tac_toe", 397, "as X and as O") + "\n"
     run = functools.partial(subprocess.run, capture_output=True, text=True)
     num_tried = 0
     for python in pythons():

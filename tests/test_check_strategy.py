@@ -15,14 +15,16 @@ import numpy as np
 import pytest
 import small_boards
 import tiny
+from forged import Forgery
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file
 from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games.played_game import Game
 from jax_ttt.grading import correcting
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.corrections import Corrections
+from jax_ttt.players.saved_agents import AgentError
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_strategy.py"
 SEATS = ("first", "second")
@@ -38,33 +40,38 @@ NETWORKS = {
 
 def special(name, params):
     """Return the weights with what is special about the network of this name."""
-    if name not in ("equal scores", "halves", "limits"):
-        return params
     first, last = params["layer0"], params["layer1"]
+    if name not in ("equal scores", "halves", "limits", "middle first"):
+        return params
     last["bias"] *= 0
     if name == "halves":  # where a sum is odd
         first["kernel"], first["bias"] = np.sign(first["kernel"]), 0 * first["bias"]
         first["scale"] = np.full(8, 0.5, np.float32)
         return params
     last["kernel"] *= 0
-    if name == "limits":  # an activation of 128 would choose column 0, one of 127 not
+    if name == "middle first":
+        last["bias"] = np.array([3, 2, 5, 4, 1], np.int32)
+    elif name == "limits":  # an activation of 128 would choose column 0, one of 127 not
         first["scale"] *= 1000
         last["kernel"] = last["kernel"].at[0, 0].set(2)
         last["bias"] = np.array([0, 255, 0, 0], np.int32)
     return params
 
 
+def in_integers(name, agent):
+    """Return an agent with weights that are integers."""
+    env_id = agent.config.env_id
+    # The activations of one board set the scales, so those of others are too large.
+    start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
+    params = q_network.to_integers(agent.network, agent.params, start.observation)
+    return dataclasses.replace(agent, params=special(name, params))
+
+
 @functools.cache
 def corrected(name):
     """Return an untrained agent of integers with corrections, so that it can't lose."""
     fields = {"env_id": small_boards.ENV_ID, "hidden_size": 8} | NETWORKS[name]
-    agent = tiny.untrained(Config.of(**fields))
-    # The activations of one board set the scales, so those of others are too large.
-    start = pgx_games.init(
-        pgx_games.make_env(small_boards.ENV_ID), jax.random.key(0), 1
-    )
-    params = q_network.to_integers(agent.network, agent.params, start.observation)
-    agent = dataclasses.replace(agent, params=special(name, params))
+    agent = in_integers(name, tiny.untrained(Config.of(**fields)))
     return correcting.correct_agent(name, agent, SEATS, "not-lose", "int8").agent
 
 
@@ -136,6 +143,21 @@ def replayed(line):
         assert column in small_boards.columns_of(board)
         board = small_boards.dropped(board, column, move[0])
     return board
+
+
+def test_the_lost_game_is_one_that_the_agent_plays(check):
+    """Here on a board with a middle column, where images of a move are one move."""
+    config = Config.of(env_id="connect_5x4", hidden_size=8, hidden_layers=1)
+    agent = in_integers("middle first", tiny.untrained(config))
+    code, _, error = check(agent)
+    assert code == 1
+    line = [int(move[1:]) - 1 for move in error.split(": ")[1].split()]
+    game = Game.start("connect_5x4", line)
+    assert game.result("first") == "lost"
+    assert line[0] == 2
+    for number in range(0, len(line), 2):
+        before = game.back_to(number)
+        assert before.move_of(agent.player, jax.random.key(0)) == line[number]
 
 
 def with_corrections(agent, keys, actions):
@@ -228,11 +250,6 @@ def test_wrong_corrections_are_refused(agent, check):
         code, _, error = check(with_corrections(agent, other_keys, other_actions))
         assert code == 2, reason
         assert reason in error
-    file = saved_agents.make_agent_file(agent)
-    file.tensors["corrections.actions"] = actions[1:]
-    code, _, error = check(agent_file.encode_agent(file))
-    assert code == 2
-    assert "as many moves" in error
 
 
 def with_tensor(agent, name, change):
@@ -262,30 +279,195 @@ def test_networks_that_are_not_exact_are_refused(agent, check):
     assert check(layers)[0] == 2
 
 
+@pytest.fixture(scope="module")
+def forgery(agent):
+    return Forgery(saved_agents.agent_bytes(agent))
+
+
+@pytest.fixture
+def refused(check, tmp_path):
+    """Return a function that returns why the checker refuses a file.
+
+    The package must refuse the file too.
+    """
+
+    def refused(content):
+        path = tmp_path / "forged.safetensors"
+        path.write_bytes(content)
+        with pytest.raises(AgentError):
+            saved_agents.load_agent(path)
+        code, _, error = check(content)
+        assert code == 2
+        return error
+
+    return refused
+
+
+def test_a_file_that_another_program_wrote_is_checked(forgery, check, tmp_path):
+    path = tmp_path / "agent.safetensors"
+    path.write_bytes(forgery.content())
+    saved_agents.load_agent(path)
+    assert check(forgery.content())[0] == 0
+
+
 @pytest.mark.fault
-def test_damaged_files_are_refused(agent, check):
-    content = saved_agents.agent_bytes(agent)
-    length = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + length])
-    end = str(header["layer2.kernel"]["data_offsets"][1])
-    # Of equal lengths, so that the header keeps its own.
+def test_damaged_files_are_refused(forgery, refused):
+    content = forgery.content()
+    damaged = [b"", b"{}" * 99, content[:-1], content[:200], content + b"\0"]
+    place = len(content) - 30
+    damaged.append(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    for other in damaged:
+        refused(other)
+    for sha256 in ("0" * 64, forgery.digest().upper(), "-"):
+        changed = "its contents were changed"
+        assert changed in refused(forgery.content(sha256=sha256)), sha256
+
+
+WRONG_VALUES = {
+    "version": (2, True, 1.0, "1", None, 10**30),
+    "kind": ("checkpoint", None),
+    "config.run.env_id": ("connect_9x9", "connect_4x5", "tic_tac_toe", 4, None),
+    "config.network.canonical": (None, 1, "true"),
+    "config.network.two_planes": (False, 1),
+    "config.network.filters": (0, 4, -3, True, 3.0),
+    "config.network.hidden_size": (9, 0, -8, 8.0, "8", 2**15),
+    "config.network.hidden_layers": (1, 3, -1, True, 17, 10**12),
+    "config.network.activation": ("tanh", "sigmoid", None),
+    "config.network.network": ("table", "cnn", None),
+    "config.network.unknown": (1,),
+    "config.target.backup": ("two-ply", "three-ply", None),
+}
+
+
+@pytest.mark.fault
+def test_other_descriptions_are_refused(forgery, refused):
+    """With the right checksum."""
+    for path, values in WRONG_VALUES.items():
+        for value in values:
+            refused(forgery.but(path, value).content())
+
+
+@pytest.mark.fault
+def test_a_description_that_is_not_strict_json_is_refused(forgery, refused):
     texts = {
-        "version 2; only 1": ('version\\": 1', 'version\\": 2'),
-        "a game connect_WxH": ('\\"connect_4x4', '\\"connect_9x9'),
-        "canonical": ('canonical\\": true', 'canonical\\": null'),
-        "KeyError('F64')": ('"I16"', '"F64"'),
-        "a name twice": ('"layer1.bias"', '"layer0.bias"'),
-        "not those of a network": ('"layer1.kernel"', '"layer9.kernel"'),
-        "outside the file": (f",{end}]", f",{'9' * len(end)}]"),
+        "version 2 first": lambda text: '{"version": 2, ' + text[1:],
+        "twice the same": lambda text: text[:-1] + ', "version": 1}',
+        "within": lambda text: text.replace(
+            '"canonical": true', '"canonical": false, "canonical": true'
+        ),
+        "not a number": lambda text: text.replace('"seed": 0', '"seed": NaN'),
+        "mark of the order of bytes": lambda text: "\ufeff" + text,
+        "more": lambda text: text + "}",
+        "a list": lambda text: f"[{text}]",
     }
-    damaged = [("", b""), ("", b"{}" * 99), ("outside the file", content[:-1])]
-    for reason, (text, becomes) in texts.items():
-        assert text.encode() in content, reason
-        damaged.append((reason, content.replace(text.encode(), becomes.encode())))
-    for reason, other in damaged:
-        code, _, error = check(other)
-        assert code == 2, reason
-        assert reason in error
+    for change in texts.values():
+        refused(forgery.content(text=change))
+
+
+def with_entry(name, **fields):
+    """Return a function that changes a tensor's entry in a header."""
+    return lambda entries: entries | {name: entries[name] | fields}
+
+
+@pytest.mark.fault
+def test_headers_that_are_not_exact_are_refused(forgery, refused):
+    """Each byte belongs to one tensor, and each name stands once."""
+    start = {"dtype": "I32", "shape": [8], "data_offsets": [0, 32]}
+    twice = json.dumps({"layer0.bias": start})[1:-1]
+    name = next(iter(forgery.tensors))  # its bytes are the first
+    length, shape = forgery.tensors[name].nbytes, [*forgery.tensors[name].shape]
+    for change in (
+        with_entry(name, data_offsets=[0.0, length]),
+        with_entry(name, data_offsets=[False, length]),
+        with_entry(name, data_offsets=[0, length - 1]),
+        with_entry(name, data_offsets=[1, length]),
+        with_entry(name, data_offsets=[0, length, length]),
+        with_entry(name, data_offsets=[0, 10**9]),
+        with_entry(name, data_offsets=[-1, length]),
+        with_entry("layer0.bias", **start),  # two tensors share bytes
+        with_entry(name, shape=[-shape[0], -1]),
+        with_entry(name, shape=[-1]),
+        with_entry(name, shape=[float(shape[0])]),
+        with_entry(name, shape=[1, *shape]),
+        with_entry(name, shape=shape[0]),
+        with_entry(name, dtype="F64"),
+        with_entry(name, dtype="X"),
+        lambda entries: {"more": start, **entries},
+    ):
+        refused(forgery.content(entries=change))
+    for change in (
+        lambda text: f"{{{twice}, {text[1:]}",
+        lambda text: f"{text[:-1]}, {twice}}}",
+        lambda text: text.replace('{"jax_ttt":', '{"jax_ttt": "", "jax_ttt":'),
+        lambda text: f"{text[:-1]}, " + '"__metadata__": {"jax_ttt": "{}"}}',
+        lambda text: f"{text} []",
+    ):
+        refused(forgery.content(header=change))
+
+
+@pytest.mark.fault
+def test_other_tensors_are_refused(forgery, refused):
+    for name, tensor in forgery.tensors.items():
+        field = name.replace(".", "__")
+        if not name.startswith("corrections"):
+            assert name.split(".")[0] in refused(forgery.but(**{field: None}).content())
+        others = [tensor[..., None], tensor.astype("<i8"), tensor.astype("<f8")]
+        if tensor.dtype.kind == "i":
+            # The first ones stand for the same numbers.
+            others += [tensor.astype(dtype) for dtype in ("<i4", "<i2", "|i1")]
+            others += [np.full(tensor.shape, x, "<i4") for x in (2**31 - 1, -(2**31))]
+            others.append(tensor.astype("<f4"))
+        for other in others:
+            if (other.dtype, other.shape) != (tensor.dtype, tensor.shape):
+                refused(forgery.but(**{field: other}).content())
+        if name.endswith("bias"):
+            for number in (2**31 - 1, -(2**31), 2**24, -(2**24)):
+                other = np.full_like(tensor, number)
+                assert "sums of" in refused(forgery.but(**{field: other}).content())
+        if name.endswith("scale"):
+            for number in (np.nan, np.inf, 0, -1):
+                other = np.full_like(tensor, number)
+                refused(forgery.but(**{field: other}).content())
+    for more in ({"layer9__kernel": np.zeros(3, "i1")}, {"x": np.zeros(0, "i1")}):
+        refused(forgery.but(**more).content())
+
+
+@pytest.mark.fault
+def test_corrections_that_are_not_boards_are_refused_in_the_other_seat_too(
+    forgery, refused
+):
+    keys = forgery.tensors["corrections.keys"]
+    actions = forgery.tensors["corrections.actions"]
+
+    def key_of(*columns):
+        return sum(column << 5 * place for place, column in enumerate(columns))
+
+    # All have an odd number of stones, so they are not boards of X, who is checked.
+    one_stone = key_of(1, 0b11, 1, 1)
+    for key in (
+        key_of(0, 0b11, 1, 1),  # a column without the 1 above its stones
+        *(one_stone | 1 << bit for bit in (21, 25, 31, 40, 63)),
+        key_of(0b111, 0b11, 1, 1),  # three stones of X
+        key_of(0b1000, 1, 1, 1),  # three stones of O
+        key_of(0b11010, 0b10, 1, 1),  # no place for the move
+        0,
+        2**64 - 1,
+    ):
+        more = np.append(keys, np.uint64(key))
+        order = np.argsort(more)
+        columns = {
+            "corrections__keys": more[order],
+            "corrections__actions": np.append(actions, np.uint8(0))[order],
+        }
+        refused(forgery.but(**columns).content())
+    for columns in (
+        {"corrections__keys": keys[:0], "corrections__actions": actions[:0]},
+        {"corrections__keys": keys[:, None], "corrections__actions": actions[:, None]},
+        {"corrections__keys": None},
+        {"corrections__actions": None},
+        {"corrections__actions": actions[1:]},
+    ):
+        refused(forgery.but(**columns).content())
 
 
 def test_it_needs_only_numpy(agent, tmp_path):

@@ -104,7 +104,7 @@ def test_minimax_has_the_grade_and_the_certificate_of_minimax(write, run, tmp_pa
     certificate = json.loads(path.read_text())
     assert str(tmp_path) not in path.read_text(), "nothing but the moves"
     assert certificate["sha256"] == ""
-    assert CHECKER["check"](certificate).startswith("no line of play beats it")
+    assert CHECKER["check"](certificate).startswith("no line of play beats these moves")
     for seat, stone in (("first", "X"), ("second", "O")):
         boards = rules.reached(rules.first_best, stone)
         moves = {board: rules.first_best(board)[0] for board in boards}

@@ -118,6 +118,19 @@ def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
     return from_dict(kind, value)
 
 
+def check_names_differ(text: str | bytes) -> None:
+    """Raise `ValueError` if an object of a JSON text has a name twice.
+
+    Readers of it could take different values.
+    """
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("an object has a name twice")
+
+    json.loads(text, object_pairs_hook=check)
+
+
 def read_json(kind: type[RecordT], path: Path, most: int = MAX_FILE_BYTES) -> RecordT:
     """Return the record of a JSON file of at most `most` bytes.
 
@@ -133,7 +146,7 @@ def check_version(value: JsonObject) -> None:
     Files of older formats have it in `format_version`.
     """
     version = value.get("format_version", value.get("version"))
-    if version != VERSION or isinstance(version, bool):
+    if type(version) is not int or version != VERSION:
         name = "no format version" if version is None else f"format {str(version)[:20]}"
         raise atomic_files.UnreadableError(
             f"{name}; this version of jax_ttt reads format {VERSION}"

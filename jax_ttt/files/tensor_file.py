@@ -110,6 +110,7 @@ def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
         raise AgentError(f"{path}: {error}") from None
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
+            json_records.check_names_differ(_header_text(path))
             yield file
     except (safetensors.SafetensorError, OSError, TypeError, ValueError) as error:
         if isinstance(error, AgentError):
@@ -120,12 +121,22 @@ def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
         ) from None
 
 
+def _header_text(path: Path) -> bytes:
+    """Return the JSON in which a file names its tensors, once the library has read it.
+
+    Of two entries with one name, the library takes the last.
+    """
+    with path.open("rb") as file:
+        return file.read(int.from_bytes(file.read(8), "little"))
+
+
 def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
     with errors_naming(path):
         description = json_records.from_json(dict[str, object], text)
+        json_records.check_names_differ(text)
         json_records.check_version(description)
     return description
 

@@ -160,7 +160,7 @@ def test_wrong_exact_play_makes_no_proof(env_id, monkeypatch):
     for exact_play in (TreePlay, Solver):
         monkeypatch.setattr(exact_play, "keeping_moves", preferred_moves)
     for seat in SEATS:
-        with pytest.raises(PlayerError, match="^x: exact play errs"):
+        with pytest.raises(PlayerError, match=r"^x: exact play errs"):
             correct(untrained(env_id), "float32", (seat,))
 
 
@@ -169,7 +169,7 @@ def test_wrong_exact_play_makes_no_proof(env_id, monkeypatch):
 def test_a_wrong_search_makes_no_proof(env_id, monkeypatch):
     monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
     for seats in (SEATS, SEATS[:1], SEATS[1:]):
-        with pytest.raises(PlayerError, match="^x: .* does not prove not-lose"):
+        with pytest.raises(PlayerError, match=r"^x: .* does not prove not-lose"):
             correct(untrained(env_id), "float32", seats)
 
 
@@ -182,14 +182,14 @@ def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
     agent = untrained_table()
     params = jax.tree.map(lambda _: q_star, agent.params)
     agent = dataclasses.replace(agent, params=params)
-    with pytest.raises(PlayerError, match="^x: .* does not prove win"):
+    with pytest.raises(PlayerError, match=r"^x: .* does not prove win"):
         correcting.correct_agent("x", agent, ("first",), "win")
 
 
 @pytest.mark.fault
 def test_a_walk_that_ends_early_makes_no_proof(monkeypatch):
     monkeypatch.setattr(search_grade, "most_positions", lambda: 100)
-    with pytest.raises(PlayerError, match="^x: memory ends before all lines"):
+    with pytest.raises(PlayerError, match=r"^x: memory ends before all lines"):
         correct(untrained("connect_4x4"), "float32")
 
 

@@ -180,6 +180,45 @@ def test_sums_that_float32_may_round_are_refused():
         integer_network.check_integers(by_hand([[1]], 1.0, bias=-room))
 
 
+def float_network(hidden_size):
+    """Return a network with one hidden layer, and random weights to change."""
+    config = Config.of(
+        env_id="connect_4x4",
+        hidden_size=hidden_size,
+        hidden_layers=1,
+        canonical=False,
+    )
+    params = tiny.random_params(config.architecture)
+    params = jax.tree.map(np.copy, params)
+    obs = random_observations("connect_4x4", np.random.default_rng(0))
+    return network_from(config.architecture), params, obs
+
+
+@pytest.mark.parametrize("hidden_size", [1, 2, 3, 4, 5])
+def test_the_last_weights_keep_their_signs_and_sizes(hidden_size):
+    """Where few units leave room below 2**24 for weights of more than 16 bits."""
+    network, params, obs = float_network(hidden_size)
+    integers = q_network.to_integers(network, params, obs)["layer1"]["kernel"]
+    kernel = params["layers"]["layers"][2]["kernel"]
+    largest = np.abs(kernel).max()
+    expected = kernel / largest * np.abs(np.asarray(integers, int)).max()
+    np.testing.assert_allclose(integers, expected, atol=1)
+
+
+@pytest.mark.parametrize("part", ["kernel", "kernel and bias"])
+def test_a_unit_that_is_always_the_same_becomes_integers_too(part):
+    """Its weights are 0, so that no weight gives its scale."""
+    network, params, obs = float_network(4)
+    layer = params["layers"]["layers"][0]
+    for name in part.split(" and "):
+        layer[name][1] = 0
+    integers = q_network.to_integers(network, params, obs)
+    assert not np.asarray(integers["layer0"]["kernel"])[1].any()
+    compute = jax.jit(q_network.action_values)
+    before, after = (compute(network, weights, obs) for weights in (params, integers))
+    np.testing.assert_allclose(after, before, atol=0.05)
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
 def test_scales_that_are_not_numbers_above_0_are_refused(scale):
     with pytest.raises(ValueError, match="scales of layer0"):

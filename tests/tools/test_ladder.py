@@ -119,7 +119,7 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
     assert json.loads(certificate.read_text())["player"] == "minimax program"
     monkeypatch.setattr(sys, "argv", [str(CHECKER), str(certificate)])
     runpy.run_path(str(CHECKER), run_name="__main__")  # exits if it is wrong
-    assert "checked: no line of play beats it" in capsys.readouterr().out
+    assert "checked: no line of play beats these moves" in capsys.readouterr().out
 
 
 def rows_of_page():
@@ -138,7 +138,7 @@ def test_the_rows_of_the_page_are_those_of_their_certificates(monkeypatch, capsy
     for path in paths:
         monkeypatch.setattr(sys, "argv", [str(CHECKER), str(path)])
         runpy.run_path(str(CHECKER), run_name="__main__")
-        assert "checked: no line of play beats it" in capsys.readouterr().out
+        assert "checked: no line of play beats these moves" in capsys.readouterr().out
 
         _, _, _, as_x, as_o, verdict, link = rows[path.stem]
         assert link.startswith(f"[{path.name}](../ladder/{path.name}) as ")

@@ -1,0 +1,75 @@
+"""Agents' files that somebody else made: whatever they hold, the checksum is right."""
+
+import copy
+import hashlib
+import json
+
+import numpy as np
+
+DTYPES = {
+    **{"|b1": "BOOL", "|i1": "I8", "<i2": "I16", "<i4": "I32", "<i8": "I64"},
+    **{"|u1": "U8", "<u8": "U64", "<f4": "F32", "<f8": "F64"},
+}
+"""The names of the types of numbers in a file, by NumPy's."""
+
+
+class Forgery:
+    """The parts of an agent's file, to change them."""
+
+    def __init__(self, content):
+        begin = 8 + int.from_bytes(content[:8], "little")
+        entries = json.loads(content[8:begin])
+        self.description = json.loads(entries.pop("__metadata__")["jax_ttt"])
+        names = {name: dtype for dtype, name in DTYPES.items()}
+        self.tensors = {}
+        for name, entry in entries.items():
+            start, end = (begin + offset for offset in entry["data_offsets"])
+            numbers = np.frombuffer(content[start:end], names[entry["dtype"]])
+            self.tensors[name] = numbers.reshape(entry["shape"])
+
+    def but(self, path="", value=None, **tensors):
+        """Return a copy with another value in the description, and other tensors.
+
+        A path is `config.run.env_id`, for instance. A tensor that is None is left out;
+        its name has `__` in place of the point.
+        """
+        other = copy.deepcopy(self)
+        part = other.description
+        *parents, name = path.split(".")
+        for parent in parents:
+            part = part[parent]
+        if path:
+            part[name] = value
+        for name, tensor in tensors.items():
+            other.tensors[name.replace("__", ".")] = tensor
+        kept = {k: v for k, v in other.tensors.items() if v is not None}
+        other.tensors = kept
+        return other
+
+    def digest(self):
+        """Return the checksum, as docs/use/files.md describes it."""
+        record = {k: v for k, v in self.description.items() if k != "sha256"}
+        digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode())
+        for name, tensor in sorted(self.tensors.items()):
+            head = json.dumps([name, tensor.dtype.str, tensor.shape])
+            digest.update(f"\n{head}\n".encode() + tensor.tobytes())
+        return digest.hexdigest()
+
+    def content(self, *, sha256="", text=str, entries=dict, header=str):
+        """Return the file's bytes.
+
+        Functions change the description's text, the header's entries, and the header's
+        text.
+        """
+        description = self.description | {"sha256": sha256 or self.digest()}
+        metadata = {"jax_ttt": text(json.dumps(description, sort_keys=True))}
+        table, body = {"__metadata__": metadata}, b""
+        for name, tensor in self.tensors.items():
+            start, body = len(body), body + tensor.tobytes()
+            table[name] = {
+                "dtype": DTYPES[tensor.dtype.str],
+                "shape": list(tensor.shape),
+                "data_offsets": [start, len(body)],
+            }
+        encoded = header(json.dumps(entries(table))).encode()
+        return len(encoded).to_bytes(8, "little") + encoded + body
