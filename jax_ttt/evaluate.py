@@ -245,8 +245,9 @@ def grade_player(
     exam_only = is_exam_only(args, env_id)
     if not exam_only:
         reason = search_grade.reason_not_searchable(player)
-        has_keys = GAMES[env_id].packing and not GAMES[env_id].enumerable
-        if reason and has_keys and not asked_players.reason_not_exact(player):
+        is_enumerable = GAMES[env_id].enumerable
+        has_own_note = asked_players.reason_not_exact(player)
+        if reason and not is_enumerable and not has_own_note:
             standard_streams.print_stderr(
                 f"note: not graded against every opponent: {reason}"
             )

@@ -241,7 +241,15 @@ def reason_game_is_not_searchable(env_id: EnvId) -> str:
     game = GAMES[env_id]
     if game.enumerable:
         return f"the whole tree of {env_id} is enumerated"
-    return "" if game.packing else f"{env_id}'s positions can't be enumerated here"
+    if game.packing:
+        return ""
+    if game.user_env is None:
+        return (
+            f"{env_id}'s positions can't be enumerated here (docs/develop/change_it.md)"
+        )
+    return (
+        f"{env_id} is graded by samples: it is not enumerable (docs/use/own_rules.md)"
+    )
 
 
 def reason_goal_is_out_of_reach(env_id: EnvId, seat: Seat, goal: Goal) -> str:

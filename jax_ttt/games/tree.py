@@ -9,6 +9,8 @@ levels (moves played), `B` moves, `N` board numbers.
 
 import dataclasses
 import functools
+import textwrap
+from collections.abc import Sequence
 from typing import Generic
 
 import jax
@@ -21,11 +23,14 @@ from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.games import board_index, pgx_games, stone_boards
 from jax_ttt.games.board_index import PositionIndex
 from jax_ttt.games.stone_boards import Classes, LeafT, Views
+from jax_ttt.games.user_rules import UserRules
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.runtime.words import count_phrase
 
 MAX_POSITIONS = 100_000
 """Maximum number of positions of an enumerated game."""
+MAX_MOVES = 1000
+"""Maximum number of moves in a user's game."""
 _BATCH = 2048
 """Moves played at once. Every batch has this size, so one program serves all levels."""
 
@@ -107,34 +112,32 @@ def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
     """
     if not GAMES[env_id].enumerable:
         return None
-    env = pgx_games.make_env(env_id)
-    views = pgx_games.symmetric_views(env_id)
+    game, views = GAMES[env_id], pgx_games.symmetric_views(env_id)
     try:
-        tree = enumerate_positions(env, MAX_POSITIONS, views)
+        tree = enumerate_positions(
+            env=pgx_games.make_env(env_id),
+            max_positions=MAX_POSITIONS,
+            views=views,
+            max_moves=game.max_moves or MAX_MOVES,
+        )
+        if game.user_env is not None and views is not None:
+            _check_boards(tree)
+        elif game.user_env is not None:
+            _index_observations(tree)  # they may hide a part of the state
     except GameError as error:
         raise GameError(f"{env_id}: {error}") from None
-    if GAMES[env_id].user_env is not None:
-        _check_rules(env_id, tree)
-        if not GAMES[env_id].stones:
-            _index_observations(env_id, tree)  # they may hide a part of the state
     return tree
 
 
-def _check_rules(env_id: EnvId, tree: Tree[np.ndarray]) -> None:
-    """Raise `GameError` if a user's game is not of the kind that can be learned."""
-    rewards = tree.env_state.rewards
-    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
-    going_on = ~tree.terminal
-    out_of_turn = tree.first_to_move != (level % 2 == 0)
-    max_moves = GAMES[env_id].max_moves
+def _check_boards(tree: Tree[np.ndarray]) -> None:
+    """Raise `GameError` unless a position follows from its stones, up to symmetry."""
+    cells = stone_boards.cells(tree.obs)
+    _, first, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    num_stones = tree.obs.sum(axis=-1).reshape(cells.shape)
     faults = {
-        "the players must take turns": going_on & out_of_turn,
-        "the rewards must add up to 0": rewards.sum(axis=1) != 0,
-        "a reward must be from -1 to 1": (abs(rewards) > 1).any(axis=1),
-        "only the last move may give a reward": going_on & (rewards != 0).any(axis=1),
-        "there must be a legal move": going_on & ~tree.legal_action_mask.any(axis=1),
-        f"a game must have at most max_moves={max_moves} moves": (
-            level > (level.max() if max_moves is None else max_moves)
+        "an observation must be stones": (num_stones > 1).any(axis=1),
+        "the moves and the result must follow from the stones": (
+            first[place.reshape(-1)] != np.arange(len(cells))
         ),
         "symmetric boards must have the same legal moves and results": (
             _differs_from_symmetric(tree)
@@ -142,19 +145,21 @@ def _check_rules(env_id: EnvId, tree: Tree[np.ndarray]) -> None:
     }
     for rule, is_broken in faults.items():
         if is_broken.any():
-            moves = count_phrase(int(level[is_broken.argmax()]), "move")
-            raise GameError(f"{env_id}: {rule}; after {moves} it does not hold")
+            level = np.searchsorted(tree.level_start, is_broken.argmax(), "right") - 1
+            moves = count_phrase(int(level), "move")
+            raise GameError(f"with `like`, {rule}; after {moves} it does not hold")
 
 
 def _differs_from_symmetric(tree: Tree[np.ndarray]) -> Bool[np.ndarray, " P"]:
     """Return which positions differ from their canonical boards."""
-    outcome, terminal = (x[tree.representative] for x in (tree.outcome, tree.terminal))
+    board = tree.representative
+    outcome, terminal = (x[board] for x in (tree.outcome, tree.terminal))
     differs = (tree.outcome != outcome) | (tree.terminal != terminal)
     if tree.classes is not None and not differs.any():
-        canonical = tree.legal_action_mask[tree.classes.boards[tree.classes.row]]
-        legal = np.take_along_axis(canonical, tree.classes.actions, axis=1)
-        is_wrong = legal != tree.legal_action_mask[tree.decisions]
-        differs[tree.decisions] = is_wrong.any(axis=1)
+        canonical = tree.classes.boards[tree.classes.row]
+        after = np.where(tree.legal_action_mask, board[tree.successor], -1)
+        image = np.take_along_axis(after[canonical], tree.classes.actions, axis=1)
+        differs[tree.decisions] = (image != after[tree.decisions]).any(axis=1)
     return differs
 
 
@@ -174,37 +179,39 @@ def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
 def position_index(env_id: EnvId) -> PositionIndex[np.ndarray]:
     """Return the index by which the positions of an enumerable game are found."""
     tree = enumerated(env_id)
-    if GAMES[env_id].stones:
+    if GAMES[env_id].symmetries:
         return board_index.index_stones(tree.obs)
-    return _index_observations(env_id, tree)
+    return _index_observations(tree)
 
 
-def _index_observations(
-    env_id: EnvId, tree: Tree[np.ndarray]
-) -> board_index.ObservationIndex:
+def _index_observations(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
     """Return the index by which the positions are found by what players see."""
     num_moves = tree.env_state._step_count
-    try:
-        return board_index.index_observations(tree.obs, num_moves, tree.terminal)
-    except GameError as error:
-        raise GameError(f"{env_id}: {error}") from None
+    return board_index.index_observations(tree.obs, num_moves, tree.terminal)
 
 
 def enumerate_positions(
-    env: pgx.Env, max_positions: int, views: Views | None
+    env: pgx.Env,
+    max_positions: int,
+    views: Views | None,
+    max_moves: int | None = None,
+    num_lines: int | None = None,
 ) -> Tree[np.ndarray]:
     """Return the tree of NumPy arrays, found by playing every line from the start.
 
     The game must have two players, no chance moves and no hidden information. States
-    that are equal, byte for byte, are one position.
+    that are equal, byte for byte, are one position. A position of `UserRules` is two
+    states: one reached where player 0 began, and one where player 1 began. With
+    `num_lines`, at most so many moves are played at each level, drawn at random.
 
     Raises:
         GameError: there is no legal move at the start, there are more than
-            `max_positions` positions, or the views are not symmetries of the game.
+            `max_positions` positions, a game has more than `max_moves` moves, the views
+            are not symmetries of the game, or a position breaks a rule of users' games.
     """
-    start = jax.device_get(_init(env))
-    first_player = start.current_player
-    level = jax.tree_util.tree_map(lambda x: x[None], start)
+    rules, rng = env if isinstance(env, UserRules) else None, np.random.default_rng(0)
+    starts = jax.device_get(_init(env)) if rules is None else rules.starts  # (S, ...)
+    level = jax.tree_util.tree_map(lambda x: x[None], starts)  # (P, S, ...)
     levels, level_start, moves = [], [0], []
     while True:
         levels.append(level)
@@ -212,16 +219,33 @@ def enumerate_positions(
         level_start.append(end)
         if end > max_positions:
             raise GameError(f"more than {max_positions:,} positions: too many")
-        over = level.terminated | level.truncated
-        parent, action = np.nonzero(level.legal_action_mask & ~over[:, None])
+        if rules is not None:
+            _check_level(level, begin, moves)
+        state = jax.tree_util.tree_map(lambda x: x[:, 0], level)
+        over = state.terminated | state.truncated
+        parent, action = np.nonzero(state.legal_action_mask & ~over[:, None])
         if not len(action):
             break
-        level, child = _remove_duplicates(_play(env, level, parent, action))
+        if max_moves is not None and len(moves) >= max_moves:
+            raise GameError(f"a game must end after at most {max_moves:,} moves")
+        if num_lines is not None:
+            drawn = rng.permutation(len(action))[:num_lines]
+            parent, action = parent[drawn], action[drawn]
+        after = _play(
+            env=env,
+            env_state=level,
+            parent=parent,
+            action=action,
+            batch_size=num_lines or _BATCH,
+            max_positions=max_positions - end,
+        )
+        level, child = _remove_duplicates(after)
         # `parent` and `child` are rows of their levels; the tree numbers all positions.
         moves.append((begin + parent, action, end + child))
     if not moves:
         raise GameError("there must be a legal move at the start")
-    env_state = jax.tree_util.tree_map(lambda *leaves: np.concatenate(leaves), *levels)
+    env_state = jax.tree_util.tree_map(lambda x: x[:, 0], _join(levels))
+    first_player = env_state.current_player[0]
     parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
     successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
     successor[parent, action] = child
@@ -251,9 +275,58 @@ def enumerate_positions(
     )
 
 
+def _check_level(
+    pairs: pgx.State, begin: int, moves: Sequence[tuple[np.ndarray, ...]]
+) -> None:
+    """Raise `GameError` if a position of a level breaks a rule of users' games.
+
+    `pairs` are the two states of each position, and `begin` is the number of the first
+    position. `moves` are the parents, actions and children of each level before it.
+    """
+    num_moves = len(moves)
+    first, second = (
+        jax.tree_util.tree_map(lambda x, began=began: x[:, began], pairs)
+        for began in (0, 1)
+    )
+    over, rewards = first.terminated | first.truncated, first.rewards
+    differs = {
+        "the rewards": rewards != second.rewards[:, ::-1],
+        "the end of a game": over != (second.terminated | second.truncated),
+        "the legal moves": first.legal_action_mask != second.legal_action_mask,
+        "the observation": first.observation != second.observation,
+        "truncated": first.truncated != second.truncated,
+    }
+    in_turn = pairs.current_player == (num_moves + np.arange(2)) % 2
+    faults = {
+        f"{name} must not depend on whether player 0 or 1 begins: use "
+        "state.current_player, not the number 0 or 1": is_wrong
+        for name, is_wrong in differs.items()
+    } | {
+        "the players must take turns (to let one move again, give the other a turn in "
+        "which its only legal action is to pass)": ~over[:, None] & ~in_turn,
+        "a move must not change _step_count": first._step_count != num_moves,
+        "the rewards must add up to 0": rewards.sum(axis=1) != 0,
+        "a reward must be from -1 to 1": ~(abs(rewards) <= 1),
+        "only the last move may give a reward": ~over[:, None] & (rewards != 0),
+        "there must be a legal move": ~over & ~first.legal_action_mask.any(axis=1),
+    }
+    for rule, is_broken in faults.items():
+        if is_broken.any():
+            position, line = begin + np.argwhere(is_broken)[0, 0], []
+            for parent, action, child in reversed(moves):
+                row = np.argmax(child == position)
+                position = parent[row]
+                line.insert(0, str(action[row]))
+            actions = textwrap.shorten(f": actions {' '.join(line)}", 200)
+            moves_played = count_phrase(num_moves, "move")
+            raise GameError(
+                f"{rule}; after {moves_played} it does not hold{actions if line else ''}"
+            )
+
+
 def _new_game(env: pgx.Env) -> pgx.State:
-    """Return one game before its first move."""
-    return env.init(jax.random.key(0))
+    """Return one game before its first move, with an axis of length 1."""
+    return jax.tree.map(lambda x: x[None], env.init(jax.random.key(0)))
 
 
 def _step_games(
@@ -261,8 +334,8 @@ def _step_games(
     env_state: pgx.State,
     action: Int[Array, " B"] | Int[np.ndarray, " B"],
 ) -> pgx.State:
-    """Return the games after one move in each."""
-    return jax.vmap(env.step)(env_state, action)
+    """Return the games, `(B, S, ...)`, after one move in each."""
+    return jax.vmap(jax.vmap(env.step, in_axes=(0, None)))(env_state, action)
 
 
 # They run for a fraction of a second, so they are compiled with few optimizations.
@@ -275,20 +348,32 @@ def _play(
     env_state: pgx.State,
     parent: Int[np.ndarray, " B"],
     action: Int[np.ndarray, " B"],
+    batch_size: int,
+    max_positions: int,
 ) -> pgx.State:
-    """Return the states after each `action` in the state `parent`, a row number."""
+    """Return the states after each `action` in the state `parent`, a row number.
+
+    Only the first ones are returned if they are more than `max_positions` positions.
+    """
     num_moves = len(action)
     parts = []
-    for begin in range(0, num_moves, _BATCH):
-        batch = np.arange(begin, begin + _BATCH).clip(max=num_moves - 1)
+    for begin in range(0, num_moves, batch_size):
+        batch = np.arange(begin, begin + batch_size).clip(max=num_moves - 1)
         before = jax.tree_util.tree_map(
             lambda x, rows=parent[batch]: x[rows], env_state
         )
         after = _step(env, before, action[batch].astype(np.int32))
         parts.append(jax.device_get(after))
-    return jax.tree_util.tree_map(
-        lambda *leaves: np.concatenate(leaves)[:num_moves], *parts
-    )
+        if len(parts) in (16, 64, 256, 1024):
+            states, _ = _remove_duplicates(_join(parts))
+            if len(states.terminated) > max_positions:
+                return states
+    return jax.tree_util.tree_map(lambda x: x[:num_moves], _join(parts))
+
+
+def _join(parts: Sequence[pgx.State]) -> pgx.State:
+    """Return the states of all parts, one after the other."""
+    return jax.tree_util.tree_map(lambda *leaves: np.concatenate(leaves), *parts)
 
 
 def _remove_duplicates(

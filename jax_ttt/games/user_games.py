@@ -4,7 +4,6 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,11 +11,14 @@ import pgx
 
 from jax_ttt.config.errors import GameError, did_you_mean
 from jax_ttt.config.game_facts import GAMES, GameFacts
-from jax_ttt.games import like_check, pgx_games
+from jax_ttt.games import pgx_games
+from jax_ttt.games import tree as trees
+from jax_ttt.games.tree import MAX_MOVES
+from jax_ttt.games.user_rules import UserRules, leaves_of
 from jax_ttt.runtime import compiling
 
-_NUM_STARTS = 64
-"""Games that are begun to see that all begin in one position."""
+_NUM_LINES = 32
+"""Random lines of play that are examined in a game whose positions are too many."""
 
 
 def register_game(
@@ -76,44 +78,54 @@ def register_game(
         raise GameError(f"there is a game {env_id} already: choose another name")
     if like is not None and like not in GAMES:
         raise GameError(f"{env_id}: like: no game {like!r}{did_you_mean(like, GAMES)}")
+    if max_moves is not None and not 1 <= max_moves <= MAX_MOVES:
+        rule = f"max_moves must be from 1 to {MAX_MOVES:,}"
+        raise GameError(f"{env_id}: {rule}, got {max_moves!r}")
     env = _checked_env(env_id, make_env)
     start = _checked_start(env_id, env)
-    compiling.use_user_cache()
-    _check_starts(env_id, env)
     if like is not None:
         _check_fields(env_id, start, like)
     _check_names(env_id, move_names, len(start.legal_action_mask))
-    # What the name of the other game says about its rules does not hold here.
-    facts = GameFacts(user_env=env)
-    if like is not None:
-        facts = replace(
-            GAMES[like],
-            pgx_id=None,
-            in_a_row=None,
-            user_env=env,
-            certified=False,
-            preset="plain",
-            exam=None,
-            best_result=None,
-        )
+    other = GameFacts(user_env=env) if like is None else GAMES[like]
+    is_enumerable = other.enumerable if enumerable is None else enumerable
+    max_moves = max_moves or other.max_moves
+    compiling.use_user_cache()
+    try:
+        # Arrays of the rules would be placeholders under `jit`.
+        with jax.ensure_compile_time_eval():
+            rules = UserRules(env)
+            if not is_enumerable:
+                trees.enumerate_positions(
+                    env=rules,
+                    max_positions=trees.MAX_POSITIONS,
+                    views=None,
+                    max_moves=max_moves or MAX_MOVES,
+                    num_lines=_NUM_LINES,
+                )
+    except GameError as error:
+        raise GameError(f"{env_id}: {error}") from None
+    # What the name of the other game says about its rules does not hold here. Its
+    # symmetries are checked on all positions, so only where these are enumerated.
+    symmetries = other.symmetries if is_enumerable and other.enumerable else ()
     if before is not None:
         pgx_games.forget_games()
     GAMES[env_id] = replace(
-        facts,
-        enumerable=facts.enumerable if enumerable is None else enumerable,
-        max_moves=facts.max_moves if max_moves is None else max_moves,
-        move_names=tuple(map(str, move_names)) or facts.move_names,
-        board_text=board_text or facts.board_text,
+        other,
+        pgx_id=None,
+        in_a_row=None,
+        user_env=rules,
+        rules_file="",
+        symmetries=symmetries,
+        enumerable=is_enumerable,
+        packing=None,
+        certified=False,
+        preset="plain",
+        exam=None,
+        best_result=None,
+        max_moves=max_moves,
+        move_names=tuple(map(str, move_names)) or other.move_names,
+        board_text=board_text or other.board_text,
     )
-    if like is not None:
-        try:
-            like_check.check_like(env_id, like)
-        except BaseException:  # also Ctrl-C during compilation
-            del GAMES[env_id]
-            if before is not None:
-                GAMES[env_id] = before
-            pgx_games.forget_games()
-            raise
 
 
 def _checked_env(env_id: str, make_env: Callable[[], pgx.Env]) -> pgx.Env:
@@ -130,12 +142,6 @@ def _checked_env(env_id: str, make_env: Callable[[], pgx.Env]) -> pgx.Env:
     if env.num_players != 2:
         rule = "a game must have 2 players"
         raise GameError(f"{env_id}: {rule}, got {env.num_players}")
-    try:
-        hash(env)
-    except TypeError as error:
-        raise GameError(
-            f"{env_id}: the environment must be hashable: {error}"
-        ) from None
     return env
 
 
@@ -151,8 +157,11 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
             f"{env_id}: its rules can't be compiled; they are functions written with "
             f"jax.numpy, and nothing is random: {_first_line(error)}"
         ) from error
-    before_leaves, after_leaves = map(_leaves, (start, after))
+    before_leaves, after_leaves = map(leaves_of, (start, after))
     for name, leaf in before_leaves.items():
+        if not (leaf.dtype == bool or jnp.issubdtype(leaf.dtype, jnp.number)):
+            rule = f"nothing is random, and {name} must be numbers"
+            raise GameError(f"{env_id}: {rule}, got {_shape(leaf)}")
         if _shape(leaf) != (other := _shape(after_leaves.get(name))):
             rule = f"a move must keep the shape and dtype of {name}"
             raise GameError(f"{env_id}: {rule}: {_shape(leaf)}, then {other}")
@@ -175,29 +184,12 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
     return start
 
 
-def _check_starts(env_id: str, env: pgx.Env) -> None:
-    """Raise `GameError` unless either player may begin, in one position."""
-    with jax.ensure_compile_time_eval():
-        key = jax.random.key(0)
-        starts = jax.device_get(pgx_games.init(env, key, _NUM_STARTS))
-    begins = starts.current_player
-    if set(begins.tolist()) != {0, 1}:
-        rule = "_init must draw who begins, player 0 or 1, by its key"
-        raise GameError(f"{env_id}: {rule}")
-    for name, leaf in _leaves(starts).items():
-        for player in (0, 1):
-            same = leaf[begins == player]
-            if (same != same[:1]).any():
-                rule = "all games must begin in one position"
-                raise GameError(f"{env_id}: {rule}; {name} is drawn")
-
-
 def _check_fields(env_id: str, start: pgx.State, like: str) -> None:
     """Raise `GameError` unless the states are those of the other game."""
     other_env = pgx_games.make_env(like)
     other = jax.eval_shape(lambda: other_env.init(jax.random.key(0)))
     ours, theirs = (
-        {name: _shape(leaf) for name, leaf in _leaves(state).items()}
+        {name: _shape(leaf) for name, leaf in leaves_of(state).items()}
         for state in (start, other)
     )
     if ours != theirs:
@@ -213,12 +205,6 @@ def _check_names(
     if move_names and not len(words) == len(move_names) == num_actions:
         rule = f"move_names must be {num_actions} different words"
         raise GameError(f"{env_id}: {rule} of small letters and digits, one per action")
-
-
-def _leaves(state: pgx.State) -> dict[str, Any]:
-    """Return a state's arrays, or their shapes, by the names of its fields."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
-    return {jax.tree_util.keystr(path).lstrip("."): leaf for path, leaf in leaves}
 
 
 def _shape(leaf: jax.ShapeDtypeStruct | None) -> str:

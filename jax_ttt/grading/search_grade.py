@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
+from jax_ttt.config import game_facts
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.grade import Evidence, Interval, Lines, SeatGrade
@@ -49,10 +50,10 @@ def reason_not_searchable(player: Player) -> str:
     """Return why the positions that a player reaches can't be enumerated; or empty."""
     if note := asked_players.reason_not_exact(player):
         return f"{player.name}: {note}"
-    if GAMES[player.env_id].packing is None:
-        is_users = GAMES[player.env_id].user_env is not None
-        page = f"docs/{'use/own_rules' if is_users else 'develop/change_it'}.md"
-        return f"{player.env_id}'s positions can't be enumerated here (see {page})"
+    is_enumerable = GAMES[player.env_id].enumerable
+    reason = game_facts.reason_game_is_not_searchable(player.env_id)
+    if reason and not is_enumerable:
+        return reason
     if player.evidence == "none":
         return f"{player.name} does not play one move in each position"
     return ""

@@ -1,0 +1,106 @@
+"""The rules of a user's game, as programs that never change."""
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pgx
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jaxtyping import Array, Bool, Int, Key
+
+from jax_ttt.config.errors import GameError
+from jax_ttt.runtime.compiling import Program
+
+_NUM_STARTS = 2**16
+"""Keys with which `_init` is called, to see that all games begin in one position."""
+_CHANGING = re.compile(r"\b(pure_callback|io_callback|ffi_call|rng_uniform)\[")
+"""Operations, in the text of a program, whose results may change from call to call."""
+
+
+class UserRules(pgx.Env):
+    """A user's environment, as a program that JAX made of it when it was registered.
+
+    The Python of the rules runs once. If it ran for each compiled program, rules that
+    draw by Python's chance, or read what changes later, would be several games. For the
+    same reason a game begins in one of two fixed states.
+    """
+
+    id: Any = ""
+    version: Any = "v0"
+    num_players: Any = 2
+
+    def __init__(self, env: pgx.Env) -> None:
+        """Trace the rules.
+
+        Raises:
+            GameError: they call Python while they run, or a game may begin in more than
+                one position.
+        """
+        self.id = env.id
+        key, action = jax.random.key(0), jnp.int32(0)
+        start = jax.eval_shape(env.init, key)
+        self._program = _trace(functools.partial(env.step, key=None), start, action)
+        self.starts: pgx.State = _starts(_trace(env.init, key), start)
+        """The first states `(2, ...)`: where player 0 begins, where player 1 begins."""
+
+    def init(self, key: Key[Array, ""]) -> pgx.State:
+        """Return a new game; `key` draws who begins."""
+        player = jax.random.bernoulli(key).astype(jnp.int32)
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf)[player], self.starts)
+
+    def step(
+        self, state: pgx.State, action: Int[Array, ""], key: object = None
+    ) -> pgx.State:
+        """Return the game after a move, at once with its observation."""
+        leaves, structure = jax.tree.flatten(state)
+        after = jaxpr_as_fun(self._program)(*leaves, jnp.int32(action))
+        return jax.tree.unflatten(structure, after)
+
+    _init, _step = init, step
+
+    def _observe(self, state: pgx.State, player_id: Array) -> Array:
+        return state.observation
+
+
+def _trace(function: Callable[..., pgx.State], *args: object) -> ClosedJaxpr:
+    """Return the program of a function of the rules."""
+    program = jax.make_jaxpr(function)(*args)
+    if changing := _CHANGING.search(str(program)):
+        raise GameError(f"nothing is random in a game: its rules use {changing[1]}")
+    return program
+
+
+def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
+    """Return the first states where player 0 begins, and where player 1 begins."""
+    names, init = [*leaves_of(shapes)], jaxpr_as_fun(program)
+    place = names.index("current_player")
+
+    def examine(keys: Key[Array, " K"]) -> tuple[list[Array], Bool[Array, " leaves"]]:
+        few = jax.vmap(init)(keys[:64])
+        rows = jnp.stack([few[place].argmin(), few[place].argmax()])
+        starts = [leaf[rows] for leaf in few]
+
+        def differs(key: Key[Array, ""]) -> Bool[Array, " leaves"]:
+            new = init(key)
+            pairs = [(new[i], leaf[new[place]]) for i, leaf in enumerate(starts)]
+            return jnp.stack([(leaf != other).any() for leaf, other in pairs])
+
+        return starts, jax.lax.map(differs, keys, batch_size=1024).any(axis=0)
+
+    keys = jax.random.split(jax.random.key(0), _NUM_STARTS)
+    starts, is_drawn = jax.device_get(Program(examine, level="0")(keys))
+    if starts[place].tolist() != [0, 1]:
+        raise GameError("_init must draw who begins, player 0 or 1, by its key")
+    if is_drawn.any():
+        name = names[int(is_drawn.argmax())]
+        raise GameError(f"all games must begin in one position; {name} is drawn")
+    return jax.tree.unflatten(jax.tree.structure(shapes), starts)
+
+
+def leaves_of(state: pgx.State) -> dict[str, Any]:
+    """Return a state's arrays, or their shapes, by the names of its fields."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
+    return {jax.tree_util.keystr(path).lstrip("."): leaf for path, leaf in leaves}
