@@ -287,7 +287,7 @@ def train_agents(
     programs = [
         numbers.setdefault(config.without_hyper, len(numbers)) for _, config in points
     ]
-    missing = sorted(file.missing(len(points)), key=lambda job: programs[job[0]])
+    missing = sorted(file.missing(), key=lambda job: programs[job[0]])
     jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
     num_agents = file.sweep.num_seeds * len(points)
 
@@ -333,6 +333,7 @@ class SweepProgress:
         """
         self._num_agents, self._num_finished = num_agents, len(file.agents)
         self._num_proven = sum(agent.is_proven for agent in file.agents.values())
+        self._by_file = f" ({self._num_proven:,} by its file)" * bool(self._num_proven)
         self._updates = 0  # of the agents in this process's finished blocks
         self._programs: set[tuple[int, Config]] = set()  # sizes and settings of blocks
         self._begin = time.monotonic()
@@ -355,7 +356,7 @@ class SweepProgress:
     def _agents(self) -> str:
         return (
             f"{self._num_finished:,} of {self._num_agents:,} agents finished, "
-            f"{self._num_proven:,} proven"
+            f"{self._num_proven:,} proven{self._by_file}"
         )
 
     def show(self, block: "Block") -> None:
@@ -422,6 +423,11 @@ def write_results(
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
         print(summary_tables.groups_table(summaries, args.preset))
         print(f"\n{summary_tables.training_time_text(summaries, num_new, seconds)}")
+        print(f"saved in {file.path}")
+        if not args.csv:
+            again = f"python -m jax_ttt.sweep --resume {shlex.quote(str(file.path))}"
+            again += rules_flag(args.config.env_id)
+            print(f"as a table, a row for each agent: {again} --csv agents.csv")
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **agent_groups.csv_row(row)}

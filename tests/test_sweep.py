@@ -4,6 +4,7 @@ import contextlib
 import csv
 import json
 import signal
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -65,7 +66,8 @@ def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
     assert lines[3].startswith("default ")
     assert "0 of 2 (0.0% to 65.8%)" in lines[3]
     assert lines[4] == "not proven, default: 7, 8"
-    assert lines[-3].startswith("2 agents in ")
+    assert lines[-4].startswith("2 agents in ")
+    assert lines[-3].startswith("saved in runs/")
     assert lines[-2:] == [f"wrote {files[0]}: 2 rows", f"wrote {files[1]}"]
     with files[0].open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -203,11 +205,11 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
         progress.show(Block(jobs[:6]))
         progress.show(block_at(6, 10))
     assert capsys.readouterr().err.splitlines() == [
-        "2 of 12 agents finished, 1 proven; compiling for 4 agents",
-        "2 of 12 agents finished, 1 proven; 4 agents at update 50; 100 agent-updates/s",
-        "2 of 12 agents finished, 1 proven; 4 agents at update 100; 33 agent-updates/s",
-        "6 of 12 agents finished, 1 proven; compiling for 6 agents",
-        "6 of 12 agents finished, 1 proven; 6 agents at update 10; 21 agent-updates/s",
+        "2 of 12 agents finished, 1 proven (1 by its file); compiling for 4 agents",
+        "2 of 12 agents finished, 1 proven (1 by its file); 4 agents at update 50; 100 agent-updates/s",
+        "2 of 12 agents finished, 1 proven (1 by its file); 4 agents at update 100; 33 agent-updates/s",
+        "6 of 12 agents finished, 1 proven (1 by its file); compiling for 6 agents",
+        "6 of 12 agents finished, 1 proven (1 by its file); 6 agents at update 10; 21 agent-updates/s",
     ]
 
 
@@ -296,6 +298,8 @@ def test_a_signal_to_another_process_ends_this_one_too(capsys, monkeypatch):
 def agents_in(out):
     """Return the agents of a sweep's JSON object, without their times."""
     (group,) = json.loads(out)["groups"]
+    for agent in group["agents"]:
+        agent["grade"].pop("by_file", None)
     return [agent | {"seconds": 0} for agent in group["agents"]]
 
 
@@ -313,6 +317,56 @@ def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(capsys):
     assert commands.run(sweep, again[:2], on_step=on_step) == 0
     assert "3 agents, 0 of them trained now;" in capsys.readouterr().out
     assert blocks == [[9]]
+
+
+def test_it_says_where_the_agents_are_saved_and_how_to_get_a_table(capsys):
+    code, out, _ = run(capsys, "--num-seeds", "1", "--num-updates", "1")
+    assert code == 0
+    saved, table = out.splitlines()[-2:]
+    path = Path(saved.removeprefix("saved in "))
+    command = table.partition("python -m jax_ttt.sweep ")[2].split()
+    assert command == ["--resume", str(path), "--csv", "agents.csv"]
+    assert commands.run(sweep, command) == 0
+    with Path("agents.csv").open() as file:
+        assert [row["seed"] for row in csv.DictReader(file)] == ["7"]
+
+
+def test_rows_of_the_file_are_not_called_proven_by_this_command(capsys, tmp_path):
+    """Also if somebody has edited them, with a right checksum."""
+    _, out, _ = run(capsys, "--num-seeds", "2", "--json")
+    path = Path(json.loads(out)["file"])
+    head, *lines = path.read_text().splitlines()
+    for seed, line in enumerate(lines, start=7):
+        lines[seed - 7] = with_checksum(json.loads(line), proven=seed == 7)
+    path.write_text("\n".join([head, *lines, ""]))
+    again = ["--resume", str(path), "--csv", "agents.csv"]
+    assert commands.run(sweep, again) == 0
+    out, err = capsys.readouterr()
+    assert "1 of 2 (9.5% to 90.5%), by its file" in out
+    assert commands.run(sweep, [*again, "--json"]) == 0
+    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    assert (group["proven"], group["by_file"]) == (1, 2)
+    assert [agent["grade"]["by_file"] for agent in group["agents"]] == [True, True]
+    with Path("agents.csv").open() as file:
+        assert [row["by_file"] for row in csv.DictReader(file)] == ["True", "True"]
+    path.write_text(f"{head}\n{lines[0]}\n")
+    assert commands.run(sweep, again[:2]) == 0
+    out, err = capsys.readouterr()
+    assert "1 of 2 (9.5% to 90.5%), 1 by its file" in out
+
+
+def with_checksum(fields, *, proven):
+    """Return a line of a sweep's file in which an agent is or is not proven."""
+    del fields["crc32"]
+    for seat in ("first", "second"):
+        fields["agent"]["grade"][seat] |= {
+            "beaten": not proven,
+            "loss_rate": 0.0,
+            "worst_loss_rate": 0.0,
+            "by_file": False,
+        }
+    text = json.dumps(fields)
+    return json.dumps(fields | {"crc32": zlib.crc32(text.encode())})
 
 
 def test_a_continued_sweep_keeps_its_settings(capsys):

@@ -8,7 +8,7 @@ imports no JAX, so that files, the page and the list of runs can read grades at 
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple, SupportsInt, get_args
 
 from jax_ttt.config import shown
@@ -409,9 +409,16 @@ class Grade(shown.Shown):
     evidence: Evidence = dataclasses.field(init=False, default="none")
     """The weakest evidence of the graded seats; `none` if the lines of play of one were
     not followed."""
+    by_file: bool | None = dataclasses.field(default=None, compare=False)
+    """True for a grade that a file says, and that was not computed from the player;
+    else absent. What a file itself says of this is ignored."""
     unbeatable: bool | None = dataclasses.field(init=False, default=None)
     """Whether no line of play by any opponent beats the player in these seats; None:
     not known."""
+
+    def after_reading(self, value: object) -> None:
+        """Note that a file says this, whatever the file has in the field."""
+        object.__setattr__(self, "by_file", True)
 
     def __post_init__(self) -> None:
         if not self.seats:
@@ -577,6 +584,16 @@ class Grade(shown.Shown):
             if shortest is None or len(line) < len(shortest[1]):
                 shortest = seat, line
         return shortest
+
+
+def by_file_note(grades: Iterable[Grade | None]) -> str:
+    """Return the end of a phrase: how many of the grades are by a file; else nothing.
+
+    For instance `, by its file` or `, 60 by its file`.
+    """
+    by_file = [grade is not None and grade.by_file is True for grade in grades]
+    number = "" if all(by_file) else f"{sum(by_file):,} "
+    return f", {number}by its file" if any(by_file) else ""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -568,7 +568,7 @@ class Config:
         return {name: self.value(name) for name in PART_OF_FIELD}
 
     @staticmethod
-    def check_names(parts: dict[str, dict[str, object]]) -> None:
+    def after_reading(parts: dict[str, dict[str, object]]) -> None:
         """Raise `SettingError` for a name in a file's settings that has no field.
 
         The settings have an object for each part; their values are not checked. A

@@ -86,22 +86,22 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
         record = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
-    _check_names(record, value)
+    _after_reading(record, value)
     return record
 
 
-def _check_names(record: object, value: object) -> None:
-    """Raise `ValueError` if a part of an object has names that its record refuses.
+def _after_reading(record: object, value: object) -> None:
+    """Call the method `after_reading` of a record, or of its parts, that has one.
 
-    Such a record, a `Config`, has a method `check_names`. Unknown fields of others are
-    ignored.
+    A `Config` refuses unknown names, which other records ignore, and a `Grade` notes
+    that it is by a file.
     """
-    if (check := getattr(record, "check_names", None)) is not None:
-        check(value)
+    if (call := getattr(record, "after_reading", None)) is not None:
+        call(value)
     elif dataclasses.is_dataclass(record) and isinstance(value, dict):
         for field in dataclasses.fields(record):
             part = getattr(record, field.name)
-            _check_names(part, value.get(field.name))
+            _after_reading(part, value.get(field.name))
 
 
 def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:

@@ -10,6 +10,7 @@ import dataclasses
 import errno
 import itertools
 import json
+import math
 import os
 import re
 import time
@@ -20,6 +21,7 @@ from typing import Annotated
 
 import msgspec
 
+from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import check_seeds
@@ -54,6 +56,13 @@ class Sweep:
 
     def __post_init__(self) -> None:
         check_seeds(self.first_seed, self.num_seeds)
+
+    def jobs(self) -> list[tuple[int, int]]:
+        """Return the index of the combination and the seed of each agent."""
+        grid = settings_grid.read_grid(self.grid)
+        num_groups = math.prod(map(len, grid.values()))
+        seeds = range(self.first_seed, self.first_seed + self.num_seeds)
+        return [*itertools.product(range(num_groups), seeds)]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -105,15 +114,9 @@ class SweepFile:
         agents = [agent for job, agent in self.agents.items() if job[0] == group]
         return sorted(agents, key=lambda agent: agent.seed)
 
-    def missing(self, num_groups: int) -> list[tuple[int, int]]:
-        """Return the combination and the seed of each agent that is not finished.
-
-        `num_groups` is the number of combinations.
-        """
-        first_seed = self.sweep.first_seed
-        seeds = range(first_seed, first_seed + self.sweep.num_seeds)
-        pairs = itertools.product(range(num_groups), seeds)
-        return [pair for pair in pairs if pair not in self.agents]
+    def missing(self) -> list[tuple[int, int]]:
+        """Return the combination and the seed of each agent that is not finished."""
+        return [job for job in self.sweep.jobs() if job not in self.agents]
 
     def close(self) -> None:
         """Unlock the file; another process may then continue the sweep."""
@@ -207,9 +210,14 @@ def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
         head = json_records.from_json(dict[str, object], whole.splitlines()[0])
         json_records.check_version(head)  # a line of another one has another checksum
         first, *others = map(_checked, whole.splitlines())
+        sweep = json_records.from_json(Sweep, first)
         lines = [json_records.from_json(SweepLine, line) for line in others]
         agents = {(line.group, line.agent.seed): line.agent for line in lines}
-        return json_records.from_json(Sweep, first), agents, len(whole)
+        if foreign := sorted(agents.keys() - set(sweep.jobs())):
+            group, seed = foreign[0]
+            rule = f"it has no agent of combination {group} with seed {seed}"
+            raise ValueError(f"a line is not of this sweep: {rule}")
+        return sweep, agents, len(whole)
     except atomic_files.UnreadableError as error:
         raise UsageError(f"{path}: {error}") from None
     except ValueError as error:

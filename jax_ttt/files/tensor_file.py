@@ -60,6 +60,8 @@ def encode_tensors(metadata: TensorFile, tensors: Tensors) -> bytes:
         OverflowError: it would be larger than what can be read.
     """
     fields = json_records.to_dict(metadata)
+    if isinstance(grade := fields.get("grade"), dict):
+        grade.pop("by_file", None)  # the reader knows it: the same bytes for each copy
     del fields["sha256"]
     fields["sha256"] = _digest(fields, tensors)
     content = safetensors.numpy.save(tensors, {_KEY: _description_text(fields)})

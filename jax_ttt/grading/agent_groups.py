@@ -40,6 +40,9 @@ class GroupResult:
     """95 % interval of the share of proven agents."""
     not_proven: tuple[int, ...] | None = None
     """Seeds of the agents that are not proven."""
+    by_file: int | None = None
+    """The number of agents whose grades the sweep's file says, and this command did not
+    compute; absent if there is none."""
     diverged: tuple[int, ...]
     """Seeds of the agents whose training diverged."""
     win_rates: dict[Seat, MeanAndRange]
@@ -67,6 +70,8 @@ def group_summary(
     summary = GroupResult(
         settings=dict(settings or {}),
         num_agents=len(rows),
+        by_file=sum(row.grade is not None and row.grade.by_file is True for row in rows)
+        or None,
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={
             seat: win_rate_spread(rates) for seat, rates in win_rates.items() if rates
@@ -99,7 +104,10 @@ def csv_row(row: AgentResult) -> JsonObject:
 
 
 def grade_cells(grade: Grade | None) -> JsonObject:
-    """Return a grade as cells by column: the rates against random, and the proof."""
+    """Return a grade as cells by column: the rates against random, and the proof.
+
+    Only a grade that a file says has the column `by_file`.
+    """
     if grade is None:
         return {"unbeatable": None}
     cells: JsonObject = {}
@@ -109,4 +117,5 @@ def grade_cells(grade: Grade | None) -> JsonObject:
         cells[f"{seat}_loss_rate"] = rates.loss_rate
         if rates.worst_loss_rate is not None:
             cells[f"{seat}_worst_loss_rate"] = rates.worst_loss_rate
-    return cells | {"unbeatable": grade.unbeatable}
+    cells["unbeatable"] = grade.unbeatable
+    return cells | {"by_file": True} if grade.by_file else cells

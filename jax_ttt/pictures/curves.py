@@ -9,7 +9,7 @@ from jaxtyping import Float, Shaped
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat, seat_name
-from jax_ttt.config.grade import SeatGrade
+from jax_ttt.config.grade import SeatGrade, by_file_note
 from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import (
@@ -118,7 +118,8 @@ def _plot_results(
             updates, shares, label=name, color=colour, ls=dashes, marker="o", ms=3
         )
     if (since := proven_from(rows)) is not None:
-        label = f"proven from update {since:,} on"
+        note = by_file_note([row.grade for row in graded])
+        label = f"proven from update {since:,} on{note}"
         axes.axvline(since, color=pictures.colours(theme)[1], lw=1, label=label)
     axes.set_title(f"{title}, {source_of_rates([row.grade for row in graded], [seat])}")
     axes.set_ylim(-2, 102)
@@ -185,7 +186,7 @@ def round_curves(
             _plot_by_round(ends, searched, _losing_ends, name, colour)
         if proofs:
             grey = pictures.colours(theme)[1]
-            label = f"proven in round {proofs[0]}"
+            label = f"proven in round {proofs[0]}{by_file_note(grades)}"
             ends.axvline(proofs[0], color=grey, lw=1, label=label)
         positions.set(title="positions reached", ylim=(0, None))
         ends.set_title("losing ends")
@@ -286,6 +287,9 @@ def mean_curves(
 
 def _plot_proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> None:
     """Plot the share of the runs that are proven, by label."""
+    note = by_file_note(
+        row.grade for rows in common.values() for runs in rows for row in runs
+    )
     for number, rows in enumerate(common.values()):
         shares = [
             100 * np.mean([row.grade.unbeatable is True for row in runs])
@@ -294,7 +298,7 @@ def _plot_proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> N
         updates = [row[0].update for row in rows]
         dashes = _DASHES[number % len(_DASHES)]
         axes.plot(updates, shares, ls=dashes, marker="o", ms=3)
-    axes.set(title="% of the runs proven unbeatable", ylim=(-4, 104))
+    axes.set(title=f"% of the runs proven unbeatable{note}", ylim=(-4, 104))
 
 
 def _common_evaluations(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from jax_ttt.config.game_facts import LETTERS, SEATS, Seat, seat_name
+from jax_ttt.config.grade import by_file_note
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.files.picture_file import Picture, Theme
@@ -87,6 +88,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                     )
         proofs = f"{proven.sum()} of {len(rows)} proven unbeatable"
         result = proofs if provable else count_phrase(len(rows), "agent")
+        result += by_file_note([row.grade for row in rows])
         figure.suptitle(break_name(f"{title}: {result}", 60))
         axes.set_xlabel("seed")
         axes.set_ylabel(f"% wins against random, {source}")
@@ -145,7 +147,7 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         if all(group.proven is not None for group in groups):
             panels.append(
                 _Panel(
-                    label="% proven unbeatable",
+                    label=f"% proven unbeatable{by_file_note(grades)}",
                     note="share and 95% interval",
                     colour=pictures.colours("light")[1],
                     points=[_proven_share(group) for group in groups],
@@ -248,5 +250,6 @@ def _grid_map(groups: Sequence[GroupResult], title: str, source: str) -> "Figure
     axes.set_xlabel(across)
     axes.set_ylabel(down)
     measure = "proven unbeatable" if provable else "mean wins against random"
+    measure += by_file_note([a.grade for group in groups for a in group.agents])
     figure.suptitle(break_name(f"{title}: {measure}", 40))
     return figure

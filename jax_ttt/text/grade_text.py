@@ -13,6 +13,7 @@ from jax_ttt.config.grade import (
     Match,
     Rate,
     SeatGrade,
+    by_file_note,
 )
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
@@ -84,16 +85,19 @@ def _only_seat(seats: Sequence[Seat]) -> str:
 
 
 def verdict_word(grade: Grade) -> str:
-    """Return in a word or two whether the player can be beaten."""
+    """Return in a few words whether the player can be beaten."""
     words = {True: "unbeatable", False: "beatable", None: "not decided"}
-    return words[grade.unbeatable]
+    return words[grade.unbeatable] + by_file_note([grade])
 
 
 def verdict(grade: Grade) -> str:
     """Return the claim that a player is unbeatable, or a shortest line that beats it.
 
-    If neither is known, the verdict says how far the proof or the sample goes.
+    If neither is known, the verdict says how far the proof or the sample goes. It
+    begins with `by its file` if the grade was read, not computed.
     """
+    if grade.by_file:
+        return f"by its file, {verdict(dataclasses.replace(grade, by_file=None))}"
     if grade.unbeatable:
         return _proof_sentence(grade, grade.seats)
     proven: list[Seat] = [
@@ -239,13 +243,14 @@ def rates_table(grade: Grade) -> str:
         source = ", exact"
     elif len(sampled) == len(rows):
         source = ", sampled"
+    source += by_file_note([grade])
     name, last = _last_column([*rows.values()], digits)
     lines = [[f"vs. random{source}", "wins", "draws", "losses", name]]
     for (seat, rates), cell in zip(rows.items(), last, strict=True):
         cells = _percentages(rates.rates, digits)
         lines.append([seat_phrase(seat), *cells, cell])
     mean = grade.mean_rates()
-    if source == ", sampled" and grade.sampled is not None:
+    if len(sampled) == len(rows) and grade.sampled is not None:
         both = grade.sampled.both
         cells = _percentages(both.rates, digits)
         lines.append(["all", *cells, f"{both.num_games:,}"])

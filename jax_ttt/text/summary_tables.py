@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
 from jax_ttt.config.game_facts import LETTERS, SEATS
-from jax_ttt.config.grade import SeatGrade
+from jax_ttt.config.grade import SeatGrade, by_file_note
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.round_robin import CrossTable
@@ -112,10 +112,11 @@ def groups_table(groups: Sequence[GroupResult], name: str) -> str:
 
 
 def _proven_cell(group: GroupResult) -> str:
+    note = by_file_note([agent.grade for agent in group.agents])
     if group.proven is None or group.interval is None:
-        return "by sampling"
+        return f"by sampling{note}"
     low, high = (f"{100 * end:.1f}" for end in group.interval)
-    return f"{group.proven} of {group.num_agents} ({low}% to {high}%)"
+    return f"{group.proven} of {group.num_agents} ({low}% to {high}%){note}"
 
 
 def _win_rate_cell(wins: MeanAndRange | None) -> str:
@@ -154,7 +155,8 @@ def runs_table(summaries: Sequence[RunSummary]) -> str:
         rows = [[*row[:3], *row[4:]] for row in rows]
     text_columns = {"run", "preset", "game", "proven"}
     left = [place for place, head in enumerate(rows[0]) if head in text_columns]
-    return "\n".join(table_lines(rows, left))
+    note = "each result is by its file; evaluate RUN computes it again"
+    return "\n".join([*table_lines(rows, left), "", *wrapped_lines(note)])
 
 
 def _run_cells(run: RunSummary) -> list[str]:

@@ -10,9 +10,9 @@ import pytest
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.settings import Config
-from jax_ttt.files import sweep_file
+from jax_ttt.files import json_records, sweep_file
 from jax_ttt.files.run_folder import Lock
-from jax_ttt.files.sweep_file import Sweep
+from jax_ttt.files.sweep_file import Sweep, SweepLine
 from jax_ttt.runtime.atomic_files import WriteError
 
 SWEEP = Sweep(
@@ -48,9 +48,9 @@ def test_a_sweep_continues_with_its_agents_and_trains_those_that_it_lacks(path):
         assert file.sweep == SWEEP
         assert file.agents == {job: made.agent(job[1], EXACT) for job in JOBS[:3]}
         assert [agent.seed for agent in file.rows(0)] == [7, 8, 9]
-        assert file.missing(num_groups=2) == JOBS[3:]
+        assert file.missing() == JOBS[3:]
         file.add([(1, made.agent(8, EXACT))])
-        assert file.missing(num_groups=2) == [(1, 7), (1, 9)]
+        assert file.missing() == [(1, 7), (1, 9)]
     assert os.listdir(path.parent) == [path.name]
 
 
@@ -59,7 +59,7 @@ def test_a_process_that_does_not_write_follows_the_sweep(path):
     with contextlib.closing(sweep_file.open_sweep_file(path)):
         other = sweep_file.open_sweep_file(path, writes=False)
         other.add([(1, made.agent(8, EXACT))])
-        assert other.missing(num_groups=2) == [(1, 7), (1, 9)]
+        assert other.missing() == [(1, 7), (1, 9)]
         other.close()
     new = sweep_file.make_sweep_file(SWEEP, writes=False)
     new.add([(0, made.agent(7, EXACT))])
@@ -120,7 +120,7 @@ def test_agents_that_another_process_adds_just_before_the_lock_stay(path, monkey
     with monkeypatch.context() as patch:
         patch.setattr(sweep_file, "Lock", LateLock)
         file = sweep_file.open_sweep_file(path)
-    assert file.missing(num_groups=2) == JOBS[4:]
+    assert file.missing() == JOBS[4:]
     file.add([(1, made.agent(8, EXACT))])
     file.close()
     with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
@@ -136,7 +136,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(path, monkeypatch):
         monkeypatch.setattr(os, "fsync", full)
         with pytest.raises(WriteError, match=f"cannot write {path}: No space left"):
             file.add([(1, made.agent(7, EXACT))])
-        assert file.missing(num_groups=2) == JOBS[3:]
+        assert file.missing() == JOBS[3:]
 
 
 def test_new_files_have_different_names():
@@ -160,6 +160,16 @@ def test_a_digit_that_was_lost_is_noticed(line, path):
     path.write_text("".join(lines))
     with pytest.raises(UsageError, match="damaged, or not a sweep's file"):
         sweep_file.read_sweep(path)
+
+
+@pytest.mark.parametrize(("group", "seed"), [(2, 7), (-1, 7), (0, 6), (1, 10)])
+@pytest.mark.fault
+def test_an_agent_outside_the_sweep_is_refused(group, seed, path):
+    line = json_records.to_dict(SweepLine(group=group, agent=made.agent(seed, EXACT)))
+    path.write_text(f"{path.read_text()}{with_checksum(line)}\n")
+    reason = f"it has no agent of combination {group} with seed {seed}"
+    with pytest.raises(UsageError, match=reason):
+        sweep_file.open_sweep_file(path)
 
 
 @pytest.mark.parametrize("checksum", ["crc32", "sha256"])
