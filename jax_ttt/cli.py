@@ -164,6 +164,8 @@ class TrainingFlags:
     """The fields whose flags the user gives."""
     source: tyro.conf.Suppress[str] = ""
     """The source of the settings that no flag gives, for messages: a preset or file."""
+    files: tyro.conf.Suppress[dict[str, str] | None] = None
+    """The SHA-256 of the agents' files that saved settings name, by their names."""
 
     @classmethod
     def with_defaults(cls, flags: PresetFlags) -> Self:

@@ -129,6 +129,10 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
     else:
         args = with_given_ends(args)
     points = points_to_train(args)
+    files: dict[str, str] = {}
+    for _, config in points:
+        files |= player_names.check_files(config, args.files) or {}
+    args = dataclasses.replace(args, files=files or None)
     with interrupts.stop_request() as request:
         hardware = cli.set_up_device(args.machine, args.spread)
         from jax_ttt.runtime import distributed
@@ -175,14 +179,8 @@ def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
     """Return the arguments with the saved sweep's settings."""
-    fields = {name: getattr(sweep, name) for name in ("preset", "grid", "first_seed")}
-    return dataclasses.replace(
-        args,
-        config=sweep.config,
-        source=str(args.resume),
-        num_seeds=sweep.num_seeds,
-        **fields,
-    )
+    fields = vars(sweep) | {"source": str(args.resume)}
+    return dataclasses.replace(args, **fields)
 
 
 def with_given_ends(args: Args) -> Args:
@@ -211,6 +209,7 @@ def open_file(args: Args) -> SweepFile:
         grid=args.grid,
         first_seed=args.first_seed,
         num_seeds=args.num_seeds,
+        files=args.files,
     )
     try:
         return sweep_file.make_sweep_file(sweep, writes=distributed.is_writer())
@@ -232,9 +231,6 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
         raise UsageError("--grid must be SETTING=VALUE,VALUE")
     settings = settings_grid.read_grid(args.grid)
     points = settings_grid.grid_points(args.config, settings)
-    for _, config in points:
-        player_names.check_opponent(config.opponent.opponent, config.env_id)
-        player_names.check_start_agents(config.run)
     cli.check_output_path("--csv", args.csv)
     cli.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)

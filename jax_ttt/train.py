@@ -16,6 +16,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import SettingError, UsageError, flag_name
 from jax_ttt.config.game_facts import (
+    GAMES,
     enumerable_games,
     reason_game_is_not_searchable,
 )
@@ -122,6 +123,7 @@ class Args(cli.TrainingFlags):
                 config=settings.config,
                 preset=settings.preset,
                 seed=settings.seed,
+                files=settings.files,
                 source=flags.config,
             )
         game = flags.env_id or defaults.config.env_id
@@ -142,6 +144,7 @@ class Args(cli.TrainingFlags):
             config=config_to_resume(latest.checkpoint),
             preset=plan.preset,
             seed=plan.seed,
+            files=plan.files,
             until_proven=plan.until_proven and finished is None,
             snapshots=plan.snapshots,
             tensorboard=plan.tensorboard,
@@ -161,9 +164,10 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         print(f"jax_ttt {__version__}")
         return 0
     check_args(args)
-    plan, latest = make_plan(args), args.latest
+    latest = args.latest
     if latest is not None and (text := ended_text(latest, args.config)):
         return report_ended(args, latest, text)
+    plan = make_plan(args)
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
@@ -220,8 +224,6 @@ def check_args(args: Args) -> None:
         UsageError: a flag is wrong, or a package is absent.
     """
     config = args.config
-    player_names.check_opponent(config.opponent.opponent, config.env_id)
-    player_names.check_start_agents(config.run)
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise UsageError(f"--{field} must be left out with --{other}")
@@ -246,12 +248,19 @@ def check_args(args: Args) -> None:
 
 
 def make_plan(args: Args) -> Plan:
-    """Return what the command line asks of the run."""
+    """Return what the command line asks of the run.
+
+    Raises:
+        PlayerError: a player of the settings can't be used, or its file has changed.
+    """
     before = None if args.latest is None else args.latest.checkpoint.plan.wandb
     return Plan(
         config=args.config,
         preset=args.preset,
         seed=args.seed,
+        files=player_names.check_files(
+            args.config, args.files, is_new=args.latest is None
+        ),
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,
@@ -308,7 +317,8 @@ def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     if finished is None or config.run.num_updates > max(update, 1):
         return None
     planned = latest.checkpoint.plan.config.run.num_updates
-    reason = {"end": "", "proven": ", at the first proof, as --until-proven asked"}
+    proof = "by its file at the first proof, as --until-proven asked"
+    reason = {"end": "", "proven": f", {proof}"}
     more = 2 * planned if finished == "end" else planned
     return (
         f"the run in {latest.run.path} ended at update {update:,}{reason[finished]}; "
@@ -317,7 +327,10 @@ def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
 
 
 def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
-    """Print that a run has ended, and with `--json` its result; return 0."""
+    """Print that a run has ended, and with `--json` its result; return 0.
+
+    The agent is graded again where that takes no time.
+    """
     with contextlib.suppress(OSError):  # removes unfinished files of a killed process
         RunWriter(latest.run, TimeSpans()).close()
     if not args.json:
@@ -326,7 +339,8 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
     standard_streams.print_stderr(text)
     cli.set_up_device(args.machine, args.spread)
 
-    from jax_ttt.players import saved_agents
+    from jax_ttt.grading import grader
+    from jax_ttt.players import registry, saved_agents
     from jax_ttt.text import train_output
     from jax_ttt.training import chunks, loop
     from jax_ttt.training.run_state import RunStep
@@ -337,6 +351,10 @@ def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
             f"{latest.run.agent}: after {agent.num_updates:,} updates, but the run "
             f"ended at update {latest.checkpoint.update:,}"
         )
+    if GAMES[args.config.env_id].enumerable:
+        player = registry.agent_player(str(latest.run.path), agent)
+        grade = dataclasses.replace(grader.follow_lines(player), details=None)
+        agent = agent.with_grade(grade)
     learner = loop.make_learner([args.config], [args.seed])
     state = loop.restore_state(latest, learner, chunks.run_keys([args.seed]))
     print(

@@ -5,6 +5,7 @@ module doesn't import JAX, so that commands can read agents before it is loaded.
 """
 
 import dataclasses
+import hashlib
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -17,6 +18,7 @@ from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, tensor_file
 from jax_ttt.files.tensor_file import AgentError, TensorFile, Tensors
+from jax_ttt.runtime import atomic_files
 
 CORRECTIONS = {"corrections.keys": "<u8", "corrections.actions": "|u1"}
 """The names of the tensors of corrections, and their dtypes."""
@@ -27,6 +29,17 @@ AGENT_NAME = "agent.safetensors"
 def agent_path(path: Path) -> Path:
     """Return the path of an agent's file; `path` may be the folder of its run."""
     return path / AGENT_NAME if path.is_dir() else path
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of an agent's file, in hexadecimal digits.
+
+    Raises:
+        AgentError: the file can't be read.
+    """
+    with tensor_file.errors_naming(path):
+        content = atomic_files.read_bounded(path, tensor_file.MAX_BYTES)
+    return hashlib.sha256(content).hexdigest()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -54,6 +54,9 @@ class Settings:
     """The preset that the settings started from."""
     seed: int
     """Seed of all random numbers."""
+    files: dict[str, str] | None = None
+    """The SHA-256 of the files of the saved agents that the settings name, by their
+    names; absent without any."""
 
     def __post_init__(self) -> None:
         SEED_RANGE.check("seed", self.seed)

@@ -253,7 +253,9 @@ class RunWriter:
 
 
 def _settings_of(plan: Plan) -> Settings:
-    return Settings(config=plan.config, preset=plan.preset, seed=plan.seed)
+    return Settings(
+        config=plan.config, preset=plan.preset, seed=plan.seed, files=plan.files
+    )
 
 
 def is_snapshot_kept(config: Config, update: int) -> bool:

@@ -53,6 +53,9 @@ class Sweep:
     """The first seed; the others follow it."""
     num_seeds: Annotated[int, msgspec.Meta(ge=1)]
     """Agents of each combination of settings."""
+    files: dict[str, str] | None = None
+    """The SHA-256 of the files of the saved agents that the settings name, by their
+    names; absent without any."""
 
     def __post_init__(self) -> None:
         check_seeds(self.first_seed, self.num_seeds)

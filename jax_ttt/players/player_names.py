@@ -4,17 +4,24 @@ A name is a kind, a kind with its arguments after colons, or the path of an agen
 module imports no JAX, so that commands refuse a wrong name immediately.
 """
 
+import contextlib
 import dataclasses
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import PlayerError, UsageError, did_you_mean
 from jax_ttt.config.game_facts import DEFAULT_GAME, GAMES, EnvId, enumerable_games
 from jax_ttt.config.ranges import Range
-from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, SELF, RunSettings
+from jax_ttt.config.settings import (
+    COUNTEREXAMPLES,
+    NO_AGENT,
+    SELF,
+    Config,
+    RunSettings,
+)
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentError, agent_path
 from jax_ttt.players.shipped import ALL
@@ -153,31 +160,70 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     return PlayerSpec(name, "agent")
 
 
-def check_opponent(name: str, env_id: EnvId) -> None:
-    """Raise `PlayerError` unless the name is `self` or a player of this game."""
+def read_opponent(name: str, env_id: EnvId) -> PlayerSpec | None:
+    """Return the opponent of a training; None in self-play.
+
+    Raises:
+        PlayerError: it can't play this game, or it is a program.
+    """
     if name == SELF:
-        return
+        return None
     spec = read_name(name, env_id)
     if spec.program is not None:
         raise PlayerError(
             f"{name}: not possible as an opponent in training, which plays many games "
             "at once in one compiled program; a program would be slow"
         )
-    check_games([spec], env_id)
+    return spec
 
 
-def check_start_agents(settings: RunSettings) -> None:
-    """Raise `PlayerError` unless a training's start names saved agents of its game."""
-    for name, no_file in (
-        (settings.start_agent, NO_AGENT),
-        (settings.start_positions, COUNTEREXAMPLES),
-    ):
-        if name == no_file:
-            continue
-        spec = read_name(name, settings.env_id)
-        if spec.kind != "agent":
-            raise PlayerError(f"{name}: a training starts from a saved agent")
-        check_games([spec], settings.env_id)
+def read_start_agents(
+    settings: RunSettings, *, is_new: bool = True
+) -> list[PlayerSpec]:
+    """Return the saved agents that a training starts from.
+
+    Only a new training reads them, so another one may lack some.
+
+    Raises:
+        PlayerError: there is no such agent.
+    """
+    names = {settings.start_agent, settings.start_positions}
+    specs = []
+    for name in sorted(names - {NO_AGENT, COUNTEREXAMPLES}):
+        with contextlib.suppress(*() if is_new else (PlayerError,)):
+            specs.append(read_name(name, settings.env_id))
+            if specs[-1].kind != "agent":
+                raise PlayerError(f"{name}: a training starts from a saved agent")
+    return specs
+
+
+def check_files(
+    config: Config, known: Mapping[str, str] | None = None, *, is_new: bool = True
+) -> dict[str, str] | None:
+    """Check the players of a training; return the SHA-256 of each named agent's file.
+
+    They are by the agents' names; None without any. `known` has those of the run whose
+    settings these are; a training that continues keeps those of missing files.
+
+    Raises:
+        PlayerError: a player can't be used in this training, or its file is another one
+            than before.
+    """
+    opponent = read_opponent(config.opponent.opponent, config.env_id)
+    specs = [] if opponent is None else [opponent]
+    specs += read_start_agents(config.run, is_new=is_new)
+    known = known or {}
+    files = {} if is_new else {**known}
+    for saved in filter(None, (spec.saved for spec in specs)):
+        checksum = agent_file.checksum(saved.path)
+        if checksum != (before := known.get(saved.name, checksum)):
+            raise PlayerError(
+                f"{saved.path}: another file than that of the run: its SHA-256 is "
+                f"{checksum[:16]}..., not {before[:16]}..."
+            )
+        files[saved.name] = checksum
+    check_games(specs, config.env_id)
+    return files or None
 
 
 def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:

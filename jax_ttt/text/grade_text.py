@@ -93,11 +93,11 @@ def verdict_word(grade: Grade) -> str:
 def verdict(grade: Grade) -> str:
     """Return the claim that a player is unbeatable, or a shortest line that beats it.
 
-    If neither is known, the verdict says how far the proof or the sample goes. It
-    begins with `by its file` if the grade was read, not computed.
+    If neither is known, the verdict says how far the proof or the sample goes. A grade
+    that a file says has only a few words.
     """
     if grade.by_file:
-        return f"by its file, {verdict(dataclasses.replace(grade, by_file=None))}"
+        return verdict_word(grade)
     if grade.unbeatable:
         return _proof_sentence(grade, grade.seats)
     proven: list[Seat] = [

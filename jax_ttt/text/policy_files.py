@@ -7,7 +7,6 @@ game in which a move must be chosen, as CSV or JSON.
 import csv
 import dataclasses
 import functools
-import hashlib
 import io
 import json
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.files import json_records
+from jax_ttt.files import agent_file, json_records
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
@@ -126,7 +125,7 @@ def make_certificate(
     if (saved := spec.saved) is not None:
         # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"
-        sha256 = hashlib.sha256(saved.path.read_bytes()).hexdigest()
+        sha256 = agent_file.checksum(saved.path)
     if tree is None:
         moves, reason = certificates.proven_by_search(player)
     else:

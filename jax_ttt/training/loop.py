@@ -77,10 +77,9 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     Raises:
         PlayerError: the opponent is unknown, of another game, or a program.
     """
-    if config.opponent.is_self:
+    spec = player_names.read_opponent(config.opponent.opponent, config.env_id)
+    if spec is None:
         return None
-    player_names.check_opponent(config.opponent.opponent, config.env_id)
-    spec = player_names.read_name(config.opponent.opponent, config.env_id)
     (key,) = chunks.run_keys([seed])
     opponent_key = _stream_keys(key).opponent
     return Versus(
@@ -121,7 +120,7 @@ def _read_start(learner: Learner) -> _Start:
             pool has no corrections.
     """
     settings = learner.config.run
-    player_names.check_start_agents(settings)
+    player_names.read_start_agents(settings)
     params = None
     positions = None
     if settings.start_agent != NO_AGENT:

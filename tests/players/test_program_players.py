@@ -97,7 +97,7 @@ def test_other_commands_are_refused(name, reason, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["program:sh", "blend:0.5:program:sh"])
 def test_a_program_is_no_opponent_in_training(name):
     with pytest.raises(PlayerError, match=r"not possible as an opponent .* be slow"):
-        player_names.check_opponent(name, "tic_tac_toe")
+        player_names.read_opponent(name, "tic_tac_toe")
 
 
 def assert_asked_once(written, seat, env_id, expected, to_board):

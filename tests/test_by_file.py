@@ -1,0 +1,115 @@
+"""What a file says is never given as a result of this program: each way to read one.
+
+The files of a run are edited as a user could, with right checksums: they say that an
+agent that loses is unbeatable.
+"""
+
+import dataclasses
+import json
+
+import commands
+import made
+import pytest
+import tiny
+
+import jax_ttt
+from jax_ttt import plot, runs
+from jax_ttt.files import checkpoint, json_records, run_folder
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.players import saved_agents
+from jax_ttt.text import grade_text
+from jax_ttt.web.agent_files import AgentCollection
+
+train = commands.module_of("train")
+CLAIM = made.exact((1.0,), (1.0,), unbeatable=True)
+CONNECT = ["--env-id", "connect_4x4", "--eval-games", "2", "--no-prove"]
+
+
+@pytest.fixture(scope="module", params=["tic_tac_toe", "connect_4x4"])
+def edited(request, tmp_path_factory):
+    """Return the run whose files say that its agent is unbeatable."""
+    run = RunFolder(tmp_path_factory.mktemp("runs") / "run")
+    game = CONNECT if request.param == "connect_4x4" else []
+    flags = tiny.joined([*tiny.flags(), "--run-dir", str(run.path)], game)
+    assert commands.run(train, [*flags, "--quiet"]) == 0
+    claim = dataclasses.replace(CLAIM, env_id=request.param)
+    agent = saved_agents.load_agent(run.path)
+    saved_agents.save_agent(agent.with_grade(claim), run.agent)
+    (path,) = run.checkpoints()
+    saved, tensors = checkpoint.read_checkpoint(path)
+    saved = dataclasses.replace(saved, grade=claim)
+    path.write_bytes(checkpoint.encode_checkpoint(saved, tensors))
+    rows = [json.loads(line) for line in run.lines()]
+    for row in rows:
+        if row["event"] == "evaluation":
+            row["grade"] = json_records.to_dict(claim) | {"by_file": False}
+    run.metrics.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return run
+
+
+def is_enumerable(run):
+    return run.settings().config.env_id == "tic_tac_toe"
+
+
+def test_a_loaded_agent_has_the_grade_of_its_file(edited):
+    agent = jax_ttt.load(edited.path)
+    assert agent.grade.by_file is True
+    assert agent.grade.verdict == "unbeatable, by its file"
+    assert "exact, by its file" in repr(agent.grade)
+    assert "by its file" in agent._repr_html_()
+    assert "unbeatable, by its file" in grade_text.summary_line(4, agent.grade)
+
+
+def test_a_grade_that_is_computed_is_not_by_a_file(edited):
+    agent = jax_ttt.load(edited.path)
+    grade = jax_ttt.grade(agent, num_games=2)
+    assert grade.by_file is None
+    assert grade.unbeatable is not True
+    assert "by its file" not in repr(grade)
+
+
+def test_a_copy_of_an_agents_file_is_the_same_file(edited, tmp_path):
+    jax_ttt.save(jax_ttt.load(edited.path), tmp_path / "copy.safetensors")
+    assert (tmp_path / "copy.safetensors").read_bytes() == edited.agent.read_bytes()
+
+
+def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, capsys):
+    assert commands.run(train, ["--resume", str(edited.path)]) == 0
+    out, _ = capsys.readouterr()
+    assert "unbeatable" not in out
+    assert commands.run(train, ["--resume", str(edited.path), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    if is_enumerable(edited):
+        assert result["verdict"].startswith("beatable: ")
+        assert result["grade"]["unbeatable"] is False
+        assert "by_file" not in result["grade"]
+    else:
+        assert result["verdict"] == "unbeatable, by its file"
+        assert result["grade"]["by_file"] is True
+
+
+def test_the_list_of_runs_is_by_their_files(edited, capsys):
+    folder = str(edited.path.parent)
+    assert commands.run(runs, [folder]) == 0
+    assert "each result is by its file" in capsys.readouterr().out
+    assert commands.run(runs, [folder, "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["grade"]["by_file"] is True
+
+
+def test_curves_of_saved_metrics_are_by_their_file(edited, tmp_path, capsys):
+    path = tmp_path / "curve.svg"
+    assert commands.run(plot, [str(edited.path), "--svg", str(path)]) == 0
+    assert "proven from update 0 on, by its file" in path.read_text("utf-8")
+
+
+def test_the_pages_history_of_a_saved_run_is_by_its_file(edited):
+    rows = AgentCollection(edited.path.parent).history("run/run")
+    assert len(rows) == 3
+    assert all(row["grade"]["by_file"] is True for row in rows)
+
+
+def test_the_word_proven_of_a_file_stays_by_its_file_when_the_grade_changes(edited):
+    (summary,), _ = run_folder.run_summaries(edited.path.parent)
+    grade = dataclasses.replace(summary.grade, seats=("first",))
+    assert "by its file" in grade_text.verdict(grade)
