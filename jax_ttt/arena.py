@@ -17,7 +17,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.config.grade import Interval, Ranked
+from jax_ttt.config.grade import Evidence, Interval, Ranked
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.files import json_records, picture_file
 from jax_ttt.players import player_names
@@ -86,6 +86,8 @@ class Pair:
     """Games lost by the player who moves first."""
     loss_rate_interval: Interval
     """95 % interval of the loss rate."""
+    evidence: Evidence
+    """How sure the moves of both players are; `none` if games were played."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -216,6 +218,7 @@ def table_pairs(table: "CrossTable") -> tuple[Pair, ...]:
             draw_rate_interval=(grade.draw.low, grade.draw.high),
             loss_rate=grade.loss_rate,
             loss_rate_interval=(grade.loss.low, grade.loss.high),
+            evidence=grade.evidence,
         )
         for first, row in zip(table.names, table.pairs, strict=True)
         for second, grade in zip(table.names, row, strict=True)

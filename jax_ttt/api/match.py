@@ -63,9 +63,10 @@ def _result(
     env_id: EnvId, key: jax.Array, first: Player, second: Player, num_games: int
 ) -> SeatGrade:
     """Return the results of `first`, which moves first."""
-    evidence = weakest(first.evidence, second.evidence)
-    policies = first.policy, second.policy
-    if policies[0] is not None and policies[1] is not None and evidence != "none":
-        outcome = outcomes.outcome(trees.enumerated(env_id), *policies)
-        return tree_grade.exact_rates(outcome, evidence)
+    if first.policy is not None and second.policy is not None:
+        tree = trees.enumerated(env_id)
+        return tree_grade.exact_rates(
+            outcomes.outcome(tree, first.policy, second.policy),
+            weakest(first.evidence, second.evidence),
+        )
     return program_match.sample_pair(first, second, key, num_games)

@@ -210,8 +210,9 @@ def _make_player(
     if isinstance(player_like, np.ndarray):
         return user_players.from_policy(player_name, player_like, env_id)
     if not callable(player_like):
+        has_agent = isinstance(getattr(player_like, "agent", None), saved_agents.Agent)
         raise PlayerError(
             "a player is an agent, a name, a path, a function or a policy, "
-            f"not {player_like!r}"
+            + ("not a run: give run.agent" if has_agent else f"not {player_like!r}")
         )
-    return user_players.from_function(player_name, player_like, env_id)
+    return user_players.from_function(player_name, player_like, env_id, programs)

@@ -101,6 +101,8 @@ def _match_title(match: Match) -> str:
     games = count_phrase(match.first.num_games, "game")
     sampled = f"{games} in each seat, with 95% intervals"
     method = "exact" if match.is_exact else sampled
+    if match.first.evidence == "asked":
+        method += " by the moves that a player gave"
     if match.player is None:  # the name is beside it, in a grade
         return method
     return f"{match.player} against {match.opponent}: {method}"

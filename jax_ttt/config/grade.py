@@ -424,7 +424,7 @@ class Grade(shown.Shown):
         if not self.seats:
             raise ValueError("seats must not be empty")
         parts = [self.seat(seat) for seat in self.seats]
-        evidence = [part.evidence for part in parts if part is not None]
+        evidence: list[Evidence] = [part.evidence for part in parts if part is not None]
         if len(evidence) == len(parts):
             object.__setattr__(self, "evidence", weakest(*evidence))
         verdicts = {self.unbeatable_in(seat) for seat in self.seats}

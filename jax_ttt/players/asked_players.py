@@ -11,8 +11,7 @@ Axes: `B` games, `N` positions of a table, `P` positions, `A` actions.
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +27,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import program, random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import Line, ProgramOptions
+from jax_ttt.players.program import Asked, Line
 from jax_ttt.solver import policies, successors
 from jax_ttt.solver.successors import ILLEGAL, OPEN, SearchedPlayer
 
@@ -38,42 +37,6 @@ _FIRST_POSITIONS = 50
 """The first positions of a seat, which are asked twice."""
 _SECOND_SHARE = 0.1
 """Share of the other positions that are asked twice."""
-
-
-class Asked(Protocol):
-    """Somebody who can be asked for moves in many positions, on the host."""
-
-    @property
-    def name(self) -> str:
-        """The player's name."""
-        ...
-
-    @property
-    def options(self) -> ProgramOptions:
-        """How it is asked."""
-        ...
-
-    def answers(
-        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
-    ) -> Iterator[int]:
-        """Yield its moves in a seat after these lines, where these moves are legal.
-
-        Raises:
-            PlayerError: an answer is missing or illegal.
-        """
-        ...
-
-    def new(self) -> "Asked":
-        """Return the same one, without what it remembers of earlier questions."""
-        ...
-
-    def check_silence(self) -> None:
-        """Raise `PlayerError` if it says more than its answers."""
-        ...
-
-    def end(self) -> None:
-        """End its processes; they are started again if it is asked."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -131,6 +94,7 @@ class HostPlayer(SampledPlayer):
                 seat,
                 [lines[i] for i in places],
                 [np.flatnonzero(legal[i]).tolist() for i in places],
+                jax.tree.map(lambda x, places=places: x[np.array(places, int)], states),
             )
             actions[places] = [*answers]
         return actions

@@ -97,4 +97,6 @@ class Player:
 
     def __repr__(self) -> str:
         how = "exact" if self.is_exact else "sampled"
+        if self.is_exact and self.evidence == "asked":
+            how += " by the moves that it gave"
         return f"<player of {self.env_id}: {self.name}, results are {how}>"

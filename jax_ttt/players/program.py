@@ -65,7 +65,54 @@ def position_phrase(line: Line) -> str:
     return f"after the moves {' '.join(map(str, line))}"
 
 
-class ProgramCopies:
+def check_answer(name: str, move: int, line: Line, legal: Sequence[int]) -> None:
+    """Raise `PlayerError` if an answer is not one of the legal moves after a line."""
+    if move not in legal:
+        allowed = " ".join(map(str, legal))
+        raise PlayerError(
+            f"{name}: answered {move} {position_phrase(line)}; legal are {allowed}"
+        )
+
+
+class Asked:
+    """Somebody who is asked for moves: a program, or a function on the host.
+
+    Attributes:
+        name: The player's name.
+        options: How it is asked.
+    """
+
+    name: str
+    options: ProgramOptions
+
+    def answers(
+        self,
+        seat: Seat,
+        lines: Sequence[Line],
+        legal: Sequence[Sequence[int]],
+        states: object = None,
+    ) -> Iterator[int]:
+        """Yield its moves in a seat after these lines, where these moves are legal.
+
+        `states` are the states after the lines, if they are known.
+
+        Raises:
+            PlayerError: an answer is missing or illegal.
+        """
+        raise NotImplementedError
+
+    def new(self) -> "Asked":
+        """Return the same one, without what it remembers of earlier questions."""
+        return self
+
+    def check_silence(self) -> None:
+        """Raise `PlayerError` if it says more than its answers."""
+
+    def end(self) -> None:
+        """End what it has started; it is started again if it is asked."""
+
+
+class ProgramCopies(Asked):
     """The copies of a program in both seats; those of a seat start when it is asked."""
 
     def __init__(
@@ -86,7 +133,11 @@ class ProgramCopies:
         return ProgramCopies(self.name, self._command, self._env_id, self.options)
 
     def answers(
-        self, seat: Seat, lines: Sequence[Line], legal: Sequence[Sequence[int]]
+        self,
+        seat: Seat,
+        lines: Sequence[Line],
+        legal: Sequence[Sequence[int]],
+        states: object = None,
     ) -> Iterator[int]:
         """Yield the program's moves after these lines, where these moves are legal.
 
@@ -94,6 +145,7 @@ class ProgramCopies:
             PlayerError: the program can't be started, or an answer is missing, late, no
                 number or illegal.
         """
+        del states
         if not lines:
             return
         try:
@@ -102,12 +154,7 @@ class ProgramCopies:
                 programs.append(self._start(seat))
             answers = answers_in_turn(programs, lines)
             for move, line, moves in zip(answers, lines, legal, strict=True):
-                if move not in moves:
-                    where = position_phrase(line)
-                    allowed = " ".join(map(str, moves))
-                    raise PlayerError(
-                        f"{self.name}: answered {move} {where}; legal are {allowed}"
-                    )
+                check_answer(self.name, move, line, moves)
                 yield move
         except BaseException:  # an answer may still come: it must not be taken later
             self.end()
@@ -163,6 +210,7 @@ class ProgramCopy:
         self.answer_seconds = answer_seconds
         self._buffer = b""
         self._deadline = 0.0
+        self._has_answered = False
         self._line: Line = ()  # the latest position that it was asked for
         try:
             self._process = _Process(command)
@@ -224,11 +272,15 @@ class ProgramCopy:
             said = _shown(self._buffer)
             raise PlayerError(f"{self.name}: answered {said}, not one move, {where}")
         self._buffer = b""
+        self._has_answered = True
         return int(text)
 
     def late_error(self) -> PlayerError:
         """Return the error of an answer that is late."""
         incomplete = f"; it said only {_shown(self._buffer)}" if self._buffer else ""
+        if not (incomplete or self._has_answered):
+            advice = "does it flush its output, as mawk does with -W interactive?"
+            incomplete = f"; {advice}"
         limit, where = f"{self.answer_seconds:g} s", position_phrase(self._line)
         return PlayerError(f"{self.name}: no answer within {limit} {where}{incomplete}")
 

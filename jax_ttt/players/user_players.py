@@ -1,70 +1,111 @@
 """Players written by users: functions and policies, checked before they play.
 
+A function's signature says how sure its moves are. One of the state alone, `f(state)`,
+is traced by JAX once, for a batch of one game, and this one program plays and is
+proven, board by board. So it depends neither on chance nor on other games, whatever the
+function does while it is traced. If the program calls what it does not show, such as
+Python, or if JAX can't trace the function, it is asked for its moves as a program is.
+One that takes a key, `f(key, state)`, may draw by chance, so its games are sampled.
+
 Axes: `B` games, `A` actions, `P` positions.
 """
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.grade import Evidence
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
-from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.players import random_players
+from jax_ttt.games.played_game import choose_moves, replay
+from jax_ttt.players import asked_players, program, random_players
+from jax_ttt.players.asked_players import SampledPlayer
 from jax_ttt.players.player import Player
+from jax_ttt.players.program import Asked, Line, ProgramOptions
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies
 
+PlayerFn = Callable[..., Any]
+"""A user's function, `f(state)` or `f(key, state)`."""
 
-@jax.tree_util.register_static
-@dataclasses.dataclass(frozen=True)
-class _UserFunction:
-    """A user's function; static, since it is a part of the compiled program."""
+_OUTSIDE = ("callback", "ffi_call", "call_exported", "custom_vmap", "rng_uniform")
+"""Parts of the names of JAX's primitives that run what the program does not show, or
+draw by chance without a key."""
+_BLOCK = 64
+"""Boards whose moves are replayed at once, before a function is asked for each."""
+_MOVES = 8
+"""Their moves are filled up to a multiple of these, so that few programs serve all."""
 
-    function: ChooseFn
 
-
-def from_function(name: str, function: ChooseFn, env_id: EnvId) -> Player:
-    """Return a user's function as a player.
-
-    It is called on many boards. If its moves change neither with the key nor with the
-    players' ids, it plays one move in each position, and results can be exact.
+def from_function(
+    name: str, function: PlayerFn, env_id: EnvId, options: ProgramOptions
+) -> Player:
+    """Return a user's function as a player; `options` say how it is asked.
 
     Raises:
-        PlayerError: JAX can't compile the function, it does not return one action per
-            game, it plays an illegal move, or a move depends on the other games.
+        PlayerError: the function takes other arguments, raises an error, does not
+            return one action per game, or plays an illegal move.
     """
-    choose = Partial(_function_actions, _UserFunction(function))
-    boards = _test_boards(env_id)
-    key, other_key = jax.random.split(jax.random.key(0))
-    _check_shape(name, function, key, boards)
-    play = jax.jit(choose)
-    action = np.asarray(play(key, boards))
-    _check_legal(name, action, boards)
-    with_other_key = play(other_key, boards)
-    with_other_ids = play(key, pgx_games.swap_player_ids(boards))
-    is_deterministic = bool(
-        (action == with_other_key).all() and (action == with_other_ids).all()
-    )
-    if is_deterministic:
-        _check_independence(name, play, key, boards, action)
+    takes_key = _takes_key(name, function)
+    asked = _AskedFunction(name, function, env_id, options)
+    key, boards = jax.random.key(0), _test_boards(env_id)
+    seen = boards if takes_key else jax.tree.map(lambda x: x[:1], boards)
+    arguments = (key, seen) if takes_key else (seen,)
+    try:
+        traced, result = jax.make_jaxpr(function, return_shape=True)(*arguments)
+    except Exception as error:
+        if not takes_key and asked.can_answer(seen, error):
+            return asked_players.make_asked_player(asked, env_id)
+        raise _refusal(name, seen, error) from error
+    _check_result(name, result, seen)
+    if takes_key:
+        choose = Partial(functools.partial(_keyed_actions, function))
+    elif traced.effects or _calls_outside(traced.jaxpr):
+        asked = dataclasses.replace(asked, function=jax.jit(function))
+        return asked_players.make_asked_player(asked, env_id)
+    else:
+        # The values that the function uses are copied, since others may write them.
+        values = [jnp.array(value) for value in traced.consts]
+        program = ClosedJaxpr(traced.jaxpr, values)
+        choose = Partial(functools.partial(_board_by_board, env_id, program))
+    actions = np.asarray(choose_moves(choose, key, boards))
+    _check_legal(name, actions, boards)
     tree = trees.host_tree(env_id)
-    if tree is None or not is_deterministic:
-        return Player(
-            env_id=env_id,
-            name=name,
-            choose=choose,
-            evidence="signature" if is_deterministic else "none",
-        )
-    return _policy_player(name, policies.deterministic_policy(tree, action), env_id)
+    if takes_key:
+        note = "it takes a key, so its games are sampled; f(state) could be proven"
+        return SampledPlayer(env_id=env_id, name=name, choose=choose, note=note)
+    if tree is None:
+        return Player(env_id=env_id, name=name, choose=choose, evidence="signature")
+    probs = policies.deterministic_policy(tree, actions)
+    return _policy_player(name, probs, env_id, "signature")
+
+
+def _takes_key(name: str, function: PlayerFn) -> bool:
+    """Return whether a function takes a key and a state, and not the state alone.
+
+    Raises:
+        PlayerError: it takes neither.
+    """
+    for arguments in (["state"], ["key", "state"]):
+        # `bind` raises TypeError; functions of C may not say what they take.
+        with contextlib.suppress(TypeError, ValueError):
+            inspect.signature(function).bind(*arguments)
+            return "key" in arguments
+    rule = "a player is a function f(state), or f(key, state) if it draws by chance"
+    raise PlayerError(f"{name}: {rule}")
 
 
 def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> Player:
@@ -93,24 +134,125 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
             f"{name}: must be probabilities of legal moves with the sum 1, got "
             f"{probs[position]} in position {position}"
         )
-    return _policy_player(name, probs, env_id)
+    return _policy_player(name, probs, env_id, "construction")
 
 
-def _policy_player(name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId) -> Player:
+def _policy_player(
+    name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId, evidence: Evidence
+) -> Player:
     choose = random_players.policy_player(trees.position_index(env_id), probs)
     return Player(
-        env_id=env_id,
-        name=name,
-        choose=choose,
-        policy=probs,
-        evidence="construction",
+        env_id=env_id, name=name, choose=choose, policy=probs, evidence=evidence
     )
 
 
-def _function_actions(
-    user: _UserFunction, key: Key[Array, ""], env_state: pgx.State
+def _keyed_actions(
+    function: PlayerFn, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
-    return user.function(key, env_state).astype(jnp.int32)
+    return function(key, env_state).astype(jnp.int32)
+
+
+def _board_by_board(
+    env_id: EnvId, program: ClosedJaxpr, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    """Return the moves that the program plays on each board for itself.
+
+    In a batch, XLA would round differently for another number of boards, and so would
+    it in a loop of one round, which it takes apart; so their number is data to it.
+    """
+    del key
+    if GAMES[env_id].packing is not None:
+        # Of a position, the function sees what a search shows it, and no player ids.
+        stones = position_keys.stones_of(env_state)
+        env_state = position_keys.to_states(env_id, stones)
+    parts = jax.tree.leaves(env_state)
+
+    def play(board: Int[Array, ""], actions: Int[Array, " B"]) -> Int[Array, " B"]:
+        one = [jax.lax.dynamic_slice_in_dim(part, board, 1) for part in parts]
+        (action,) = jaxpr_as_fun(program)(*one)
+        return actions.at[board].set(action[0].astype(jnp.int32))
+
+    num_boards = (env_state.current_player >= 0).sum()  # all
+    actions = jnp.zeros(env_state.terminated.shape, jnp.int32)
+    return jax.lax.fori_loop(0, num_boards, play, actions)
+
+
+def _calls_outside(jaxpr: Jaxpr) -> bool:
+    """Return whether a part of a program runs what the program does not show."""
+    for equation in jaxpr.eqns:
+        parts = jax.tree.leaves(equation.params)
+        inner = [getattr(part, "jaxpr", part) for part in parts]
+        if any(word in equation.primitive.name for word in _OUTSIDE) or any(
+            isinstance(part, Jaxpr) and _calls_outside(part) for part in inner
+        ):
+            return True
+    return False
+
+
+@dataclasses.dataclass(frozen=True)
+class _AskedFunction(Asked):
+    """A user's function that is asked on the host, one board at a time."""
+
+    name: str
+    function: PlayerFn
+    env_id: EnvId
+    options: ProgramOptions
+
+    def answers(
+        self,
+        seat: Seat,
+        lines: Sequence[Line],
+        legal: Sequence[Sequence[int]],
+        states: pgx.State | None = None,
+    ) -> Iterator[int]:
+        """Yield the function's moves after these lines, where these moves are legal.
+
+        Raises:
+            PlayerError: it raises an error, or an answer is not a legal move.
+        """
+        del seat
+        for begin in range(0, len(lines), _BLOCK):
+            here = slice(begin, begin + _BLOCK)
+            if states is None:
+                boards = self._after(lines[here])
+            else:
+                boards = jax.tree.map(lambda x, here=here: x[here], states)
+            boards = jax.device_get(boards)  # arrays that the function can't write
+            for place, line in enumerate(lines[here]):
+                one = slice(place, place + 1)
+                move = self.move(line, jax.tree.map(lambda x, one=one: x[one], boards))
+                program.check_answer(self.name, move, line, legal[begin + place])
+                yield move
+
+    def _after(self, lines: Sequence[Line]) -> pgx.State:
+        """Return the boards after these lines, and more."""
+        num_moves = max(map(len, lines)) // _MOVES * _MOVES + _MOVES
+        filling = [(-1,) * num_moves] * (_BLOCK + 1 - len(lines))
+        return replay(self.env_id, [*lines, *filling])
+
+    def can_answer(self, board: pgx.State, error: Exception) -> bool:
+        """Return whether it returns a move, though tracing it raises an error.
+
+        Raises:
+            PlayerError: it raises another error, which is not about tracing.
+        """
+        try:
+            self.move((), jax.device_get(jax.device_put(board)))
+        except PlayerError:
+            if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
+                raise
+            return False
+        return True
+
+    def move(self, line: Line, board: pgx.State) -> int:
+        """Return the function's move on a board, after the moves of a line."""
+        try:
+            result = np.asarray(self.function(board))
+        except Exception as error:
+            where = program.position_phrase(line)
+            raise _refusal(f"{self.name} {where}", board, error) from error
+        _check_result(self.name, result, board)
+        return int(result[0])
 
 
 def _test_boards(env_id: EnvId) -> pgx.State:
@@ -127,24 +269,23 @@ def _test_boards(env_id: EnvId) -> pgx.State:
     return jax.tree.map(lambda x: x[is_unfinished], jax.device_get(boards))
 
 
-def _check_shape(
-    name: str, function: ChooseFn, key: Key[Array, ""], boards: pgx.State
-) -> None:
-    rule = "must return an array with one whole number per game"
-    try:
-        action = jax.eval_shape(function, key, boards)
-    except (TypeError, ValueError, IndexError, AttributeError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise PlayerError(
-            f"{name}: can't be compiled; a player is a function (key, env_state) "
-            f"written with jax.numpy: {reason}"
-        ) from error
+def _refusal(name: str, boards: pgx.State, error: Exception) -> PlayerError:
+    """Return the error of a function that can't be called with boards."""
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    shape = ", ".join(map(str, boards.observation.shape[1:]))
+    rule = f"a player gets a batch of games, whose observation is (B, {shape})"
+    kind = type(error).__name__
+    return PlayerError(f"{name}: {rule}; this one raises {kind}: {reason}")
+
+
+def _check_result(name: str, result: object, boards: pgx.State) -> None:
+    rule = "a player gets a batch of games, and must return one whole number per game"
     shape = boards.terminated.shape
-    if not isinstance(action, jax.ShapeDtypeStruct):
-        raise PlayerError(f"{name}: {rule}, got {type(action).__name__}")
-    if action.shape != shape or not jnp.issubdtype(action.dtype, jnp.integer):
+    if not isinstance(result, jax.ShapeDtypeStruct | np.ndarray):
+        raise PlayerError(f"{name}: {rule}, got {type(result).__name__}")
+    if result.shape != shape or not jnp.issubdtype(result.dtype, jnp.integer):
         raise PlayerError(
-            f"{name}: {rule}, got {action.dtype} of shape {action.shape} for "
+            f"{name}: {rule}, got {result.dtype} of shape {result.shape} for "
             f"{count_phrase(shape[0], 'game')}"
         )
 
@@ -161,32 +302,3 @@ def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) ->
             f"{name}: plays {action[row]}, but the legal moves are "
             f"{' '.join(map(str, np.flatnonzero(mask[row])))}"
         )
-
-
-def _check_independence(
-    name: str,
-    play: Callable[[Key[Array, ""], pgx.State], Int[Array, " B"]],
-    key: Key[Array, ""],
-    boards: pgx.State,
-    action: Int[np.ndarray, " B"],
-) -> None:
-    """Check that a move depends on its own board only.
-
-    It must not depend on the other boards of the batch or on its place among them.
-    `action` holds the moves on `boards`. They are compared with the moves in two other
-    batches: of the emptier half of the boards and of the fuller half, each twice and in
-    a random order, so that both the places and the mean of the batch change.
-    """
-    rng = np.random.default_rng(0)
-    size = len(action)
-    num_stones = np.asarray(boards.observation).reshape(size, -1).sum(axis=1)
-    order = np.argsort(num_stones, kind="stable")
-    emptier, fuller = order[: -(-size // 2)], order[size // 2 :]
-    for half in (emptier, fuller):
-        batch = rng.permutation(np.resize(half, size))
-        moves = play(key, jax.tree.map(lambda x, batch=batch: x[batch], boards))
-        if (action[batch] != moves).any():
-            raise PlayerError(
-                f"{name}: a move must depend on its own game only, but it changes with "
-                "the other games of the batch or their order"
-            )

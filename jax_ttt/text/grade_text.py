@@ -26,6 +26,8 @@ _PLIES = 4
 """Numbers of moves in a row of the exam's table."""
 _WINNING_MOVES = "opponent's winning moves"
 """What a report calls losing ends; narrow columns keep the shorter name."""
+_BY_ANSWERS = "by the moves that it gave"
+"""The condition of a proof about a player that was asked for its moves."""
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
 
 
@@ -87,7 +89,10 @@ def _only_seat(seats: Sequence[Seat]) -> str:
 def verdict_word(grade: Grade) -> str:
     """Return in a few words whether the player can be beaten."""
     words = {True: "unbeatable", False: "beatable", None: "not decided"}
-    return words[grade.unbeatable] + by_file_note([grade])
+    word = words[grade.unbeatable]
+    if grade.unbeatable and grade.evidence == "asked":
+        word += f" {_BY_ANSWERS}"
+    return word + by_file_note([grade])
 
 
 def verdict(grade: Grade) -> str:
@@ -152,10 +157,16 @@ def _proof_sentence(grade: Grade, seats: Sequence[Seat]) -> str:
     claim, detail = "unbeatable", "no line of play by any opponent wins against it"
     if all(part is not None and part.proven == "win" for part in followed):
         claim, detail = "wins every game", "every line of play against it is won"
+    condition = ""
+    if any(part is not None and part.evidence == "asked" for part in followed):
+        claim += f" {_BY_ANSWERS}"
+        condition = "; another answer would be another player"
+        if grade.asked_twice is not None:
+            condition = f"; it was asked for {grade.asked_twice:.0%} twice{condition}"
     return (
         f"{claim}{with_corrections}: {detail}, "
         f"{' or '.join(seat_phrase(seat) for seat in seats)} "
-        f"({_num_positions(grade, seats)} positions{_asked_twice(grade)})"
+        f"({_num_positions(grade, seats)} positions{condition})"
     )
 
 
@@ -174,13 +185,6 @@ def _num_positions(grade: Grade, seats: Sequence[Seat]) -> str:
         sizes = [grade.searched[seat].num_positions for seat in seats]
         return " and ".join(f"{size:,}" for size in sizes)
     return f"{trees.enumerated(grade.env_id).num_positions:,}"
-
-
-def _asked_twice(grade: Grade) -> str:
-    """Return what a proof about a program rests on; empty for other players."""
-    if grade.asked_twice is None:
-        return ""
-    return f"; by its answers, {grade.asked_twice:.0%} of which were asked for twice"
 
 
 def _beatable_verdict(grade: Grade) -> str:

@@ -131,6 +131,8 @@ def make_certificate(
     else:
         as_text = functools.partial(cells_as_text, tree)
         moves, reason = certificates.proven_moves(player, tree, as_text)
+    if player.evidence == "asked":
+        name += ", by the moves that it gave"
     certificate = Certificate(
         env_id=player.env_id,
         player=name,

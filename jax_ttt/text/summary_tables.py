@@ -30,6 +30,8 @@ def cross_table_text(table: CrossTable) -> str:
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, others exact"
     )
+    if any(pair.evidence == "asked" for pairs in table.pairs for pair in pairs):
+        caption += ", of some players by the moves that they gave"
     size, width = len(table.names), terminal_width()
     longest = width // 3  # the order has the whole names
     labels = [
