@@ -13,7 +13,7 @@ play = jax.jit(Learner.play)
 learn = jax.jit(Learner.learn)
 td_targets = jax.jit(Learner.td_targets)
 gradient = jax.jit(Learner.gradient)
-chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
+chunk = jax.jit(Learner.chunk)
 draw = jax.jit(random_numbers.draw_random_numbers, static_argnums=0)
 
 

@@ -13,6 +13,7 @@ from jax_ttt.config.grade import (
     SeatGrade,
     sampled_seat,
 )
+from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.training.run_state import Counts, RunState, RunStep
@@ -149,6 +150,7 @@ def progress(update, seconds=0.5, evaluation=None, num_agents=1):
         train_state=no_arrays,
         keys=np.zeros((num_agents, 2), np.uint32),
         evaluated=np.int64(-1 if evaluation is None else update),
+        metrics=training_metrics.no_updates((num_agents,)),
         counts=counts,
         diverged=np.zeros(num_agents, bool),
     )

@@ -214,7 +214,8 @@ def _train_one(
                 *(agents if keep_agents else []),
                 _agent(config, step.params(), seed, step.update, grade),
             ]
-        rows.append(run_state.metrics_row(step, grade))
+        if step.is_row:
+            rows.append(run_state.metrics_row(step, grade))
         standard_streams.show_updates(bar, step.update)
     return Run(agents[-1], tuple(rows), tuple(agents))
 

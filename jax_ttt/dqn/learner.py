@@ -23,8 +23,7 @@ A `Learner` holds what no update changes, a `TrainState` what every update chang
 
     learner = Learner.of(config)
     state = jax.jit(Learner.init)(learner, jax.random.key(1))
-    chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
-    state, metrics = chunk(learner, state, num_updates=50)
+    state, metrics = jax.jit(Learner.chunk)(learner, state, num_updates=50)
 
 `jax.vmap` over the learner's numbers trains many agents at once (see
 `training.chunks`). The opponent may also be another player (see
@@ -37,7 +36,7 @@ turns of a game, `S` agents that train at once.
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -46,7 +45,7 @@ import optax
 import pgx
 from flax import nnx
 from jax.typing import ArrayLike, DTypeLike
-from jaxtyping import Array, Bool, Float, Key, PyTree, Shaped
+from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped
 
 from jax_ttt.config.settings import Config, Hyper
 from jax_ttt.dqn import (
@@ -57,8 +56,9 @@ from jax_ttt.dqn import (
     replay,
     start_positions,
 )
+from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import ScalarLike, Transition
-from jax_ttt.dqn.metrics import Metrics, chunk_metrics
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
 from jax_ttt.games import pgx_games, training_opponents
 from jax_ttt.games.training_opponents import Opponent, SelfPlay
@@ -107,6 +107,10 @@ class StepMetrics(NamedTuple):
 
     loss: jax.Array
     grad_norm: jax.Array
+
+
+_Carry: TypeAlias = tuple[TrainState, Metrics]
+"""What an update passes on to the next one."""
 
 
 @jax.tree_util.register_dataclass
@@ -278,17 +282,47 @@ class Learner:
         )
         return learned, metrics
 
-    def chunk(self, state: TrainState, num_updates: int) -> tuple[TrainState, Metrics]:
-        """Do `num_updates` updates; return the state and the chunk's metrics.
+    def chunk(
+        self,
+        state: TrainState,
+        num_updates: int | Int[Array, ""],
+        metrics: Metrics | None = None,
+    ) -> tuple[TrainState, Metrics]:
+        """Do `num_updates` updates; return the state and the metrics of the updates.
 
-        The result does not depend on how a run is cut into chunks.
+        `metrics` are those of earlier updates, which the returned ones include.
+
+        The result does not depend on how a run is cut into chunks: `num_updates` is
+        data of the compiled program, so that the same program does one update and many.
         """
+        # XLA compiles a loop of a known length in another way, with other rounding.
+        num_updates = jax.lax.optimization_barrier(jnp.int32(num_updates))
+        length = random_numbers.block_length(self.config)
+        begin = state.update
         draw = functools.partial(
             random_numbers.draw_random_numbers, self.config, state.key
         )
-        drawn = jax.vmap(draw)(state.update + jnp.arange(num_updates))
-        state, per_update = jax.lax.scan(self.update, state, drawn)
-        return state, chunk_metrics(per_update, state.params)
+
+        def do_block(index: Int[Array, ""], carry: _Carry) -> _Carry:
+            done = index * length
+            drawn = jax.vmap(draw)(begin + done + jnp.arange(length))
+
+            def do_update(index: Int[Array, ""], carry: _Carry) -> _Carry:
+                state, metrics = carry
+                of_update = jax.tree.map(lambda leaf: leaf[index], drawn)
+                state, new = self.update(state, of_update)
+                return state, training_metrics.add_update(metrics, new)
+
+            left = jnp.minimum(num_updates - done, length)
+            return jax.lax.fori_loop(0, left, do_update, carry)
+
+        num_blocks = (num_updates + length - 1) // length
+        before = training_metrics.no_updates() if metrics is None else metrics
+        state, after = jax.lax.fori_loop(
+            0, num_blocks, do_block, (state, jax.tree.map(jnp.asarray, before))
+        )
+        weights = jnp.concatenate([x.ravel() for x in jax.tree.leaves(state.params)])
+        return state, after._replace(finite_weights=jnp.isfinite(weights).all())
 
     def play(
         self,
@@ -515,9 +549,10 @@ def update_metrics(
     `epsilon` and `learning_rate` are those that the update used.
     """
     visited = state.visited
+    loss, grad_norm = jnp.mean(steps.loss), jnp.mean(steps.grad_norm)
     return Metrics(
-        loss=jnp.mean(steps.loss),
-        grad_norm=jnp.mean(steps.grad_norm),
+        loss=loss,
+        grad_norm=grad_norm,
         # Not 0 moves: each update ends by replacing finished games (in lockstep, all).
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
@@ -527,4 +562,8 @@ def update_metrics(
         losses=jnp.sum(played.losses),
         env_steps=jnp.sum(played.env_steps),
         rows=jnp.int32(0) if visited is None else jnp.sum(visited),
+        updates=jnp.int32(1),
+        finite_losses=jnp.isfinite(loss).astype(jnp.int32),
+        finite_grads=jnp.isfinite(grad_norm).astype(jnp.int32),
+        finite_weights=jnp.bool(True),  # `chunk` looks at them, once
     )

@@ -1,67 +1,67 @@
-"""Metrics of an update and of a chunk of updates. Axes: `T` updates."""
+"""Metrics of an update, and of several updates."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PyTree
+import numpy as np
+
+_Array: TypeAlias = jax.Array | np.ndarray
 
 
 class Metrics(NamedTuple):
-    """Metrics of an update or a chunk: scalars, counts int32 and the others float32.
+    """Metrics of one update or several: counts are int32, and the others float32.
 
     Wins and losses are the agent's; in self-play they are the first player's.
     """
 
-    loss: jax.Array
-    grad_norm: jax.Array  # L2 norm of the whole gradient
-    mean_max_q: jax.Array  # mean value of the best legal action in unfinished games
-    epsilon: jax.Array
-    learning_rate: jax.Array
-    games: jax.Array  # games that ended
-    wins: jax.Array
-    losses: jax.Array
-    env_steps: jax.Array  # moves played, in unfinished games only
-    rows: jax.Array  # rows of a table visited so far; 0 for a network
-    # Only of a chunk:
-    finite_losses: jax.Array | None = None  # updates before the first infinite or NaN
-    finite_grads: jax.Array | None = None  # loss, and before the first such gradient
-    finite_weights: jax.Array | None = None  # bool: all weights are finite at its end
+    loss: _Array
+    grad_norm: _Array  # L2 norm of the whole gradient
+    mean_max_q: _Array  # mean value of the best legal action in unfinished games
+    epsilon: _Array
+    learning_rate: _Array
+    games: _Array  # games that ended
+    wins: _Array
+    losses: _Array
+    env_steps: _Array  # moves played, in unfinished games only
+    rows: _Array  # rows of a table visited so far; 0 for a network
+    updates: _Array
+    finite_losses: _Array  # updates before the first infinite or NaN loss
+    finite_grads: _Array  # updates before the first such gradient
+    finite_weights: _Array  # bool: all weights are finite at the end of a chunk
 
 
-def chunk_metrics(per_update: Metrics, weights: PyTree) -> Metrics:
-    """Return the metrics of a chunk, from the metrics of its updates, `(T,)` each.
+def no_updates(shape: tuple[int, ...] = ()) -> Metrics:
+    """Return the metrics before the first update, to which `add_update` adds."""
+    zero, no = np.zeros(shape, np.float32), np.zeros(shape, np.int32)
+    return Metrics(*[zero] * 5, *[no] * 8, finite_weights=np.ones(shape, bool))
 
-    Counts are sums. Loss, gradient norm and value are means. Epsilon, learning rate and
-    rows come from the last update. `weights` is the pytree of the weights after it.
+
+def add_update(metrics: Metrics, new: Metrics) -> Metrics:
+    """Return the metrics of several updates together with those of the next one.
+
+    Counts are sums. Loss, gradient norm and value are means, which are computed update
+    by update: so their bits don't depend on how the updates are cut into calls.
+    Epsilon, learning rate and rows are those of the last update.
     """
-    # Stacked, because one sum over a matrix compiles faster than sums of its rows.
-    values = jnp.stack([per_update.loss, per_update.grad_norm, per_update.mean_max_q])
-    counts = jnp.stack(
-        [per_update.games, per_update.wins, per_update.losses, per_update.env_steps]
-    )
-    loss, grad_norm, mean_max_q = values.mean(axis=1)
-    games, wins, losses, env_steps = counts.sum(axis=1)
-    finite_losses, finite_grads = _num_finite(values[:2])
-    all_weights = jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(weights)])
-    return Metrics(
+    updates = metrics.updates + new.updates
+    # Stacked, because that takes fewer small kernels.
+    means = jnp.stack([metrics.loss, metrics.grad_norm, metrics.mean_max_q])
+    values = jnp.stack([new.loss, new.grad_norm, new.mean_max_q])
+    means += (values - means) / updates
+    # A mean stays infinite or NaN once it is.
+    finite_losses, finite_grads = jnp.isfinite(means[:2]).astype(jnp.int32)
+    loss, grad_norm, mean_max_q = means
+    return new._replace(
         loss=loss,
         grad_norm=grad_norm,
         mean_max_q=mean_max_q,
-        epsilon=per_update.epsilon[-1],
-        learning_rate=per_update.learning_rate[-1],
-        games=games,
-        wins=wins,
-        losses=losses,
-        env_steps=env_steps,
-        rows=per_update.rows[-1],
-        finite_losses=finite_losses,
-        finite_grads=finite_grads,
-        finite_weights=jnp.isfinite(all_weights).all(),
+        games=metrics.games + new.games,
+        wins=metrics.wins + new.wins,
+        losses=metrics.losses + new.losses,
+        env_steps=metrics.env_steps + new.env_steps,
+        updates=updates,
+        finite_losses=metrics.finite_losses + finite_losses,
+        finite_grads=metrics.finite_grads + finite_grads,
+        finite_weights=metrics.finite_weights,
     )
-
-
-def _num_finite(values: Float[Array, "N T"]) -> Int[Array, " N"]:
-    """Return the number of values in each row before the first infinite or NaN one."""
-    end = values.shape[1]
-    return jnp.where(jnp.isfinite(values), end, jnp.arange(end)).min(axis=1)

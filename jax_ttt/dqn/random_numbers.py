@@ -1,8 +1,8 @@
 """The random numbers of updates, drawn before the updates.
 
 They depend only on the run's key and the update's index, so a run has the same numbers
-whatever the lengths of its chunks. A chunk draws all its numbers at once: in the
-compiled loop over updates, the numbers of one update would take 600 small kernels on a
+however it is cut into chunks. The numbers of a block of updates are drawn at once: in
+the compiled loop over updates, those of one update would take 600 small kernels on a
 CPU.
 
 Axes: `B` games, `T` turns of an update (see `num_turns`).
@@ -15,6 +15,11 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import training_opponents
+
+_MAX_BLOCK = 50
+"""Maximum number of updates in a block."""
+_MAX_NUMBERS = 2**20
+"""Maximum number of moves in a block of several updates: large updates don't gain."""
 
 
 class Turn(NamedTuple):
@@ -69,3 +74,9 @@ def num_turns(config: Config) -> int:
     if not config.target.backward:
         return 1
     return training_opponents.max_turns(config.env_id, config.opponent)
+
+
+def block_length(config: Config) -> int:
+    """Return the number of updates whose random numbers are drawn at once."""
+    moves = config.run.num_envs * num_turns(config)
+    return min(_MAX_BLOCK, max(1, _MAX_NUMBERS // moves))

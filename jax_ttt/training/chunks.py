@@ -4,8 +4,8 @@ A run is always a batch of `S` agents. Each program computes all of them at once
 the devices of a mesh share them. Seeds and the hyperparameters in `Hyper` are
 arguments, so runs that differ only in these share compiled programs.
 
-A chunk is the updates in one call of a program. The host writes a row of metrics and
-answers signals between calls.
+A chunk is the updates in one call of a program. The clock decides how many these are,
+since the results don't depend on it. A row of metrics is of one chunk or several.
 
 Axes: `S` agents; `...` are the axes of one agent's array.
 """
@@ -27,24 +27,17 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.sampled_match import MatchCounts
 from jax_ttt.networks.q_network import Network
-from jax_ttt.runtime import devices
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.compiling import Program
 
 KeyData: TypeAlias = UInt32[Array, "S words"] | UInt32[np.ndarray, "S words"]
 """The keys of the agents' runs as their data."""
-CHUNK = 50
-"""Updates in a chunk, usually."""
-_FIRST_LENGTHS = (1, 5, CHUNK)
-"""Lengths of the first chunks if an update is large."""
-_LARGE_UPDATE = {"cpu": 2**30, "gpu": 2**37, "tpu": 2**37}
-"""Products of a weight and a board in a large update, by the platform: 50 of such
-updates take some seconds, in which a signal would not be answered."""
-_SECONDS = 0.5
-"""Time of a chunk whose length is chosen by its time."""
+CALL_SECONDS = 0.5
+"""About the longest time of a call. Signals are answered between calls."""
+_ROW = 50
+"""Updates in a row of metrics, unless there would be too many rows."""
 _MAX_ROWS = 2000
-"""About the most chunks of a run: in a longer one, chunks take `_SECONDS`. In a shorter
-one, another program would take longer to compile than it saves."""
+"""About the most rows of a run, besides those at its evaluations."""
 _GRADED_AT_ONCE = 64
 """Maximum number of agents of a device that are graded at once, since that takes 50 MB
 for each."""
@@ -138,13 +131,18 @@ def each_agent(
 
 
 def _has_axis(argument: PyTree) -> PyTree:
-    """Return whether an argument, or which parts of it, have an axis of agents."""
+    """Return whether an argument, or which parts of it, have an axis of agents.
+
+    A learner's opponent and positions, a network, a tree and a number have none.
+    """
     if isinstance(argument, Learner):
         # Not values: they must have the structure of a learner.
         return dataclasses.replace(
             argument, hyper=True, opponent=False, positions=False
         )
-    return not isinstance(argument, Network | Tree)
+    if isinstance(argument, Network | Tree):
+        return False
+    return not isinstance(argument, int | Array) or np.ndim(argument) > 0
 
 
 def _start(learner: Learner, key: jax.Array) -> TrainState:
@@ -167,10 +165,8 @@ start_program = Program(each_agent(_start), static_argnames=["mesh"], level="0")
 
 It runs once, so it is compiled without optimizations (`level="0"`).
 """
-chunk_program = Program(
-    each_agent(Learner.chunk), static_argnames=["num_updates", "mesh"]
-)
-"""Program of a chunk of updates and their metrics."""
+chunk_program = Program(each_agent(Learner.chunk), static_argnames=["mesh"])
+"""Program of a chunk of any number of updates, and of the metrics of its row so far."""
 grade_program = Program(
     each_agent(training_evaluation.grade_exactly, at_once=_GRADED_AT_ONCE),
     static_argnames=["mesh"],
@@ -180,69 +176,18 @@ match_program = Program(each_agent(_play_random), static_argnames=["num_games", 
 """Program of a match against random; its games depend on the key and the update."""
 
 
-class ChunkLengths:
-    """The lengths of a run's chunks; few, since each needs a program of its own.
+def row_end(config: Config, update: int) -> int:
+    """Return the update that ends the row of metrics of the update after `update`.
 
-    The results of a run don't depend on them.
+    Rows begin anew at each evaluation. The settings alone decide where rows end: not
+    the clock, and not an interruption.
     """
+    num_updates, every = config.run.num_updates, config.evaluation.eval_every
+    length = _ROW * -(-num_updates // (_ROW * _MAX_ROWS))
+    since = update % every
+    return min(update + min(length - since % length, every - since), num_updates)
 
-    def __init__(self, config: Config, num_weights: int) -> None:
-        """Begin with `CHUNK`, or with one update if an update is large.
 
-        `num_weights` are those of all agents of a device.
-        """
-        self._config = config
-        replay = config.replay
-        boards = config.run.num_envs + replay.replay_batch * bool(
-            replay.replay_capacity
-        )
-        platform = devices.current_device().platform
-        is_large = num_weights * boards > _LARGE_UPDATE.get(platform, 2**30)
-        self._lengths = [1] if is_large else [CHUNK]
-        self._is_measured = False  # whether a chunk of the longest length was
-
-    def first(self) -> list[int]:
-        """Return the lengths that are known before the run, the longest first."""
-        every, end = self._config.evaluation.eval_every, self._config.run.num_updates
-        spans = {min(every, end), end % every}  # updates between two evaluations
-        longest = self._lengths[-1]
-        # A span has full chunks, and one of what is left: with 120 updates and chunks
-        # of 50, the lengths are 50 and 20.
-        lengths = {longest for span in spans if span >= longest}
-        lengths |= {span % longest for span in spans}
-        return sorted(lengths - {0}, reverse=True)
-
-    def next(self, update: int) -> int:
-        """Return the length of the chunk that begins after `update` updates."""
-        every = self._config.evaluation.eval_every
-        left = min(every - update % every, self._config.run.num_updates - update)
-        return next((length for length in self._lengths[::-1] if length <= left), left)
-
-    def lengthen(self, num_updates: int, seconds: float) -> int | None:
-        """Return a longer length for later chunks, by the time that a chunk took.
-
-        None if chunks are long enough, or too few for another program. The first chunk
-        of a length does not count: its time has that of loading the program.
-        """
-        longest = self._lengths[-1]
-        if num_updates != longest:
-            return None
-        if not self._is_measured:
-            self._is_measured = True
-            return None
-        in_time = int(_SECONDS * num_updates / max(seconds, 1e-9))
-        if longest < CHUNK:
-            longer = max(
-                length for length in _FIRST_LENGTHS if length <= max(in_time, 1)
-            )
-        elif self._config.run.num_updates > CHUNK * _MAX_ROWS:
-            every = self._config.evaluation.eval_every
-            longer = min(in_time, every) // CHUNK * CHUNK
-        else:
-            return None
-        # A length that is only somewhat longer is not worth its program.
-        if longer < 2 * longest:
-            return None
-        self._lengths.append(longer)
-        self._is_measured = False
-        return longer
+def updates_in_time(num_updates: int, seconds: float) -> int:
+    """Return how many updates a call may do, by the time that the last one took."""
+    return max(1, int(CALL_SECONDS * num_updates / max(seconds, 1e-3)))

@@ -23,6 +23,7 @@ from jaxtyping import UInt32, UInt64
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, Config
+from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
@@ -40,7 +41,7 @@ from jax_ttt.runtime import devices, distributed, pytrees
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, run_state
-from jax_ttt.training.chunks import ChunkLengths, KeyData
+from jax_ttt.training.chunks import KeyData
 from jax_ttt.training.run_state import RunState, RunStep
 
 LESS_MEMORY = (
@@ -222,7 +223,9 @@ def training_steps(
     times: TimeSpans | None = None,
     mesh: Mesh | None = None,
 ) -> Iterator[RunStep]:
-    """Train a batch of agents, yielding after each chunk and each evaluation.
+    """Train a batch of agents, yielding after each row of metrics and each evaluation.
+
+    Where updates take long, it also yields within a row, about every half second.
 
     `keys` are the data of the agents' keys. Without a `state` the run starts from
     scratch. With a state, restored or of a step, it continues as if it had not been
@@ -250,6 +253,7 @@ def training_steps(
     learner, device_keys = _put_on_devices(learner, keys, agents_mesh)
     # Read before a program is compiled, since a file may not fit.
     named = _read_start(learner) if state is None else _Start(None, None)
+    no_metrics = _put_metrics(training_metrics.no_updates((num_agents,)), agents_mesh)
     start, advance = chunks.start_program.jitted(), chunks.chunk_program.jitted()
     # Programs are traced in this thread, one after another, since concurrent traces
     # don't always give the same program, and a different program is not found in JAX's
@@ -258,15 +262,10 @@ def training_steps(
         measure = functools.partial(pool.submit, devices.compile_and_measure)
         started = start.trace(learner, device_keys, mesh=agents_mesh)
         shapes = _placed(started.out_info, agents_mesh)
-        num_devices = meshes.num_devices(agents_mesh)
-        lengths = ChunkLengths(config, _num_weights(shapes) // num_devices)
         # Only a new run needs the program of the first state.
         sizes = [measure(started.lower())] if state is None else []
-        for length in lengths.first():
-            program = advance.lower(
-                learner, shapes, num_updates=length, mesh=agents_mesh
-            )
-            sizes.append(measure(program))
+        program = advance.lower(learner, shapes, 1, no_metrics, mesh=agents_mesh)
+        sizes.append(measure(program))
         tree = trees.game_tree(config.env_id)
         grading = _evaluation_results(
             learner,
@@ -278,7 +277,7 @@ def training_steps(
         )
         sizes += [measure(program) for program in grading.values()]
         num_bytes = max(size.result() for size in sizes)
-        num_bytes += _num_bytes(shapes) // num_devices
+        num_bytes += _num_bytes(shapes) // meshes.num_devices(agents_mesh)
     # Checked before the first call: a program that is too large for the system would
     # end the process. A second chunk in flight holds one state more than its program.
     devices.check_fits(num_bytes, LESS_MEMORY)
@@ -289,80 +288,92 @@ def training_steps(
             del first, named  # else their memory would be held during the run
 
     num_updates, eval_every = config.run.num_updates, config.evaluation.eval_every
-    in_flight: deque[_Chunk] = deque()
-    begin = time.perf_counter()
+    at_most = 1  # updates in a chunk, by the clock
     while True:
-        if not in_flight:
-            ended = state.update >= num_updates
-            # `stop()` waits for the first evaluation: an agent is saved with a grade.
-            ended = ended or (state.evaluated >= 0 and stop())
-            is_regular = state.update % eval_every == 0
-            # An update is evaluated once; the untrained agent, of update 0, is too.
-            if state.evaluated < state.update and (is_regular or ended):
-                with times.recording("evaluate"):
-                    results = grade_on_devices(
-                        learner, state.train_state, device_keys, tree, agents_mesh
-                    )
-                    results = jax.device_get(meshes.gather_arrays(results))
-                    step = _evaluate(learner, state, results, mesh, stop)
-                    if ended and prove is not None:
-                        step = prove(step)
-                state = step.state
-                yield step
-                continue
-            if ended:
-                return
-            begin = time.perf_counter()
-        # Two chunks at most are in flight, so that the device does not wait while the
-        # host reads and writes the metrics of the first. An evaluation needs the state
-        # of its update, so no chunk is behind it.
-        last = in_flight[-1] if in_flight else None
-        train_state = state.train_state if last is None else last.train_state
-        update = state.update if last is None else last.update
-        while len(in_flight) < 2 and (
-            not in_flight or (update < num_updates and update % eval_every)
-        ):
-            length = lengths.next(update)
-            with times.recording("train"):
-                train_state, metrics = advance(
-                    learner, train_state, num_updates=length, mesh=agents_mesh
+        ended = state.update >= num_updates
+        # `stop()` waits for the first evaluation: an agent is saved with a grade.
+        ended = ended or (state.evaluated >= 0 and stop())
+        is_regular = state.update % eval_every == 0
+        # An update is evaluated once; the untrained agent, of update 0, is too.
+        if state.evaluated < state.update and (is_regular or ended):
+            with times.recording("evaluate"):
+                results = grade_on_devices(
+                    learner, state.train_state, device_keys, tree, agents_mesh
                 )
-            update += length
-            in_flight.append(_Chunk(train_state, metrics, update))
-        chunk = in_flight.popleft()
-        with times.recording("train"):
-            metrics = jax.device_get(meshes.gather_arrays(chunk.metrics))
-        begin, seconds = time.perf_counter(), time.perf_counter() - begin
-        before, length = state.update, chunk.update - state.update
-        state = run_state.after_chunk(
-            state, chunk.train_state, metrics, length, seconds
+                results = jax.device_get(meshes.gather_arrays(results))
+                step = _evaluate(learner, state, results, mesh, stop)
+                if ended and prove is not None:
+                    step = prove(step)
+            state = step.state
+            yield step
+            continue
+        if ended:
+            return
+        next_evaluation = state.update - state.update % eval_every + eval_every
+        end = min(next_evaluation, num_updates)
+        newest = _Chunk(
+            state.train_state,
+            metrics=_put_metrics(state.metrics, agents_mesh),
+            update=state.update,
+            is_row=False,
         )
-        step = RunStep(state, metrics, None)
-        if num_agents == 1 and state.diverged.any():
-            raise FloatingPointError(run_state.divergence_message(step, before))
-        longer = None
-        if distributed.num_processes() == 1:  # the clocks of several differ
-            longer = lengths.lengthen(length, seconds)
-        if longer is not None:
-            with times.recording("compile"):
-                advance.lower(
-                    learner, shapes, num_updates=longer, mesh=agents_mesh
-                ).compile()
-            begin = time.perf_counter()
-        yield step
-        # The time of whoever reads the steps is not of training, but for the chunk that
-        # the device computed meanwhile.
-        begin = max(begin, time.perf_counter() - seconds)
-        if in_flight and stop():
-            in_flight.clear()
+        in_flight: deque[_Chunk] = deque()
+        begin, waited = time.perf_counter(), 0.0
+        while in_flight or newest.update < end:
+            # Two chunks at most are in flight, so that the device does not wait while
+            # the host reads and writes the metrics of the first.
+            while len(in_flight) < 2 and newest.update < end:
+                row_end = chunks.row_end(config, newest.update)
+                length = min(at_most, row_end - newest.update)
+                with times.recording("train"):
+                    train_state, metrics = advance(
+                        learner,
+                        newest.train_state,
+                        length,
+                        no_metrics if newest.is_row else newest.metrics,
+                        mesh=agents_mesh,
+                    )
+                update = newest.update + length
+                newest = _Chunk(train_state, metrics, update, is_row=update == row_end)
+                in_flight.append(newest)
+            chunk = in_flight.popleft()
+            with times.recording("train"):
+                metrics = jax.device_get(meshes.gather_arrays(chunk.metrics))
+            begin, seconds = time.perf_counter(), time.perf_counter() - begin
+            # The clocks of several processes differ, but all must do the same.
+            slowest = distributed.max_over_processes(round(1000 * seconds)) / 1000
+            at_most = chunks.updates_in_time(chunk.update - state.update, slowest)
+            waited += slowest
+            state = run_state.after_chunk(
+                state, chunk.train_state, metrics, chunk.update, seconds, chunk.is_row
+            )
+            step = RunStep(state, metrics, None, chunk.is_row)
+            if num_agents == 1 and state.diverged.any():
+                raise FloatingPointError(run_state.divergence_message(step))
+            if chunk.is_row or waited > chunks.CALL_SECONDS or stop():
+                waited = 0.0
+                yield step
+            # The time of whoever reads the steps is not of training, but for the chunk
+            # that the device computed meanwhile.
+            begin = max(begin, time.perf_counter() - seconds)
+            if in_flight and stop():
+                break
 
 
 class _Chunk(NamedTuple):
     """A chunk that was given to the device."""
 
     train_state: TrainState  # after it
-    metrics: Metrics
+    metrics: Metrics  # of its row so far
     update: int  # updates done after it
+    is_row: bool  # whether it ends a row
+
+
+def _put_metrics(metrics: Metrics, mesh: Mesh | None) -> Metrics:
+    """Return the metrics of the agents on the devices."""
+    if mesh is None:
+        return jax.device_put(metrics)
+    return meshes.put_on_devices(metrics, meshes.split_sharding(mesh))
 
 
 def _put_on_devices(
@@ -395,10 +406,6 @@ def _placed(shapes: TrainState, mesh: Mesh | None) -> TrainState:
 
 def _num_bytes(shapes: TrainState) -> int:
     return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
-
-
-def _num_weights(shapes: TrainState) -> int:
-    return sum(leaf.size for leaf in jax.tree.leaves(shapes.params))
 
 
 def _evaluation_results(

@@ -45,7 +45,7 @@ class Block:
 
     jobs: Sequence[Job]
     steps: list[RunStep] = dataclasses.field(default_factory=list)
-    """Without the learner's arrays, except those of the last step."""
+    """One for each row, without the learner's arrays except those of the last step."""
 
     def add(self, step: RunStep) -> None:
         """Add a step; only the latest one keeps the learner's arrays."""
@@ -56,6 +56,8 @@ class Block:
         )
         step = step._replace(state=dataclasses.replace(step.state, counts=counts))
         self.release()
+        if self.steps and not self.steps[-1].is_row:
+            self.steps.pop()
         self.steps.append(step)
 
     @property

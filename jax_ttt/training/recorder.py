@@ -160,7 +160,8 @@ class Recorder:
         if step.evaluation is not None:
             self.grade = run_state.grade_of(self._plan.config, step.evaluation)
         self._last_step = step
-        self._write_row(step)
+        if step.is_row:
+            self._write_row(step)
         is_scheduled = self._is_scheduled(step)
         if is_scheduled:
             if step.evaluation is not None:

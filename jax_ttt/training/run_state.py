@@ -18,6 +18,7 @@ from flax import nnx
 
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import Metrics
@@ -58,6 +59,7 @@ class RunState:
     train_state: TrainState  # with an axis of agents
     keys: np.ndarray  # (S, 2) uint32, data of the agents' keys; never changes
     evaluated: np.int64  # the update of the last evaluation; -1 before the first
+    metrics: Metrics  # NumPy, since the last row
     counts: Counts
     diverged: np.ndarray  # (S,) bool: a loss, gradient or weight was not finite
 
@@ -68,15 +70,17 @@ class RunState:
 
 
 class RunStep(NamedTuple):
-    """A step of a batch of agents: the state after a chunk or after an evaluation.
+    """A step of a batch of agents: the state after updates or after an evaluation.
 
-    After a chunk `evaluation` is None; after an evaluation `metrics` is None. Metrics
+    After updates `evaluation` is None; after an evaluation `metrics` is None. Metrics
     and results have an axis of agents.
     """
 
     state: RunState
     metrics: Metrics | None
     evaluation: Evaluation | None
+    is_row: bool = True
+    """Whether it is written: False where `metrics` are of the first part of a row."""
 
     @property
     def update(self) -> int:
@@ -104,6 +108,7 @@ def initial_state(train_state: TrainState, keys: np.ndarray) -> RunState:
         train_state=train_state,
         keys=keys,
         evaluated=np.int64(-1),
+        metrics=training_metrics.no_updates(zeros.shape),
         counts=Counts(
             update=np.int64(0),
             games=zeros,
@@ -120,26 +125,30 @@ def after_chunk(
     state: RunState,
     train_state: TrainState,
     metrics: Metrics,
-    num_updates: int,
+    update: int,
     seconds: float,
+    is_row: bool,
 ) -> RunState:
-    """Return the state after a chunk of `num_updates` that took `seconds`."""
+    """Return the state after a chunk that ends with `update` and took `seconds`.
+
+    `metrics` are those of its row so far; with `is_row`, the row ends here.
+    """
     finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
-    if metrics.finite_weights is not None:
-        finite &= metrics.finite_weights
-    before = state.counts
+    before, counts = state.metrics, state.counts
     return dataclasses.replace(
         state,
         train_state=train_state,
+        metrics=training_metrics.no_updates(before.loss.shape) if is_row else metrics,
+        # Differences of int32 are right even if the counts of a long row overflow.
         counts=Counts(
-            update=before.update + num_updates,
-            games=before.games + metrics.games,
-            wins=before.wins + metrics.wins,
-            losses=before.losses + metrics.losses,
-            env_steps=before.env_steps + metrics.env_steps,
-            seconds=before.seconds + seconds,
+            update=np.int64(update),
+            games=counts.games + (metrics.games - before.games),
+            wins=counts.wins + (metrics.wins - before.wins),
+            losses=counts.losses + (metrics.losses - before.losses),
+            env_steps=counts.env_steps + (metrics.env_steps - before.env_steps),
+            seconds=counts.seconds + seconds,
         ),
-        diverged=state.diverged | ~finite,
+        diverged=state.diverged | ~(finite & metrics.finite_weights),
     )
 
 
@@ -203,44 +212,31 @@ def metrics_row(step: RunStep, grade: Grade, index: int = 0) -> Row:
     )
 
 
-def divergence_message(step: RunStep, before: int) -> str:
+def divergence_message(step: RunStep) -> str:
     """Return when and how the run of one agent diverged, and what to do.
 
-    `step` is the chunk in which a value was not finite for the first time; it began
-    after `before` updates.
+    `step` is the one in which a value was not finite for the first time.
     """
-    causes = [*_nonfinite_metric(step, before), *_nonfinite_weights(step)]
+    causes = [*_nonfinite_metric(step), *_nonfinite_weights(step)]
     text = "; ".join(causes) or f"a value is not finite by update {step.update:,}"
     return f"training diverged: {text}; try a lower learning rate"
 
 
-def _nonfinite_metric(step: RunStep, before: int) -> list[str]:
-    """Return which loss or gradient of the chunk was not finite first, if any was.
-
-    The exact update is known if the metrics count the finite losses and gradients.
-    """
+def _nonfinite_metric(step: RunStep) -> list[str]:
+    """Return which loss or gradient of the step was not finite first, if any was."""
     if step.metrics is None:
         return []
-    metrics = jax.tree.map(lambda leaf: leaf[0], step.metrics)
-    finite_counts = {"loss": metrics.finite_losses, "gradient": metrics.finite_grads}
-    first_updates = {
-        name: before + 1 + int(count)
-        for name, count in finite_counts.items()
-        if count is not None and before + int(count) < step.update
-    }
-    if first_updates:
-        name = min(first_updates, key=lambda name: first_updates[name])
-        return [f"the {name} is not finite at update {first_updates[name]:,}"]
-    means = {"loss": metrics.loss, "gradient": metrics.grad_norm}
-    return [
-        f"the {name} is not finite by update {step.update:,}"
-        for name, mean in means.items()
-        if not np.isfinite(mean)
-    ][:1]
+    (losses,), (grads,) = step.metrics.finite_losses, step.metrics.finite_grads
+    (updates,) = step.metrics.updates
+    if min(losses, grads) == updates:
+        return []
+    name = "loss" if losses <= grads else "gradient"
+    first = step.update - updates + min(losses, grads) + 1
+    return [f"the {name} is not finite at update {first:,}"]
 
 
 def _nonfinite_weights(step: RunStep) -> list[str]:
-    """Return which weights are not finite after the chunk, if any."""
+    """Return which weights are not finite after the step, if any."""
     params = pytrees.leaves_by_name(step.state.train_state.params)
     names = [
         name for name, leaf in params.items() if not np.isfinite(np.asarray(leaf)).all()

@@ -42,9 +42,14 @@ def do_update(config, state):
     return learners.update(_learner_of(config), state)
 
 
-def do_chunk(config, state, num_updates):
-    """Do updates of self-play in one program."""
-    return learners.chunk(_learner_of(config), state, num_updates=num_updates)
+def do_chunks(config, state, *cuts):
+    """Do updates of self-play, so many in each call; return state and metrics."""
+    metrics = None
+    for num_updates in cuts:
+        state, metrics = learners.chunk(
+            _learner_of(config), state, num_updates, metrics
+        )
+    return state, metrics
 
 
 def start(seed, config=CONFIG):
@@ -76,14 +81,43 @@ def are_equal(tree, other):
 
 @pytest.fixture(scope="module")
 def trained():
-    return do_chunk(CONFIG, start(0), 10)
+    return do_chunks(CONFIG, start(0), 10)
 
 
-def test_the_bits_of_a_run_depend_on_its_seed_and_not_on_its_chunks(trained):
-    assert are_equal(trained, do_chunk(CONFIG, start(0), 10))
-    state, _ = do_chunk(CONFIG, start(0), 5)
-    state, _ = do_chunk(CONFIG, state, 5)
+@pytest.mark.parametrize("cuts", [(10,), (1,) * 10, (2, 7, 1)])
+def test_the_bits_of_a_run_do_not_depend_on_its_chunks(cuts, trained):
+    assert are_equal(trained, do_chunks(CONFIG, start(0), *cuts))
+
+
+def test_a_number_of_updates_that_the_program_is_compiled_for_has_the_same_bits(
+    trained,
+):
+    """A loop of one update would be compiled in another way, with other rounding."""
+    static = jax.jit(Learner.chunk, static_argnames="num_updates")
+    state = start(0)
+    for _ in range(10):
+        state, _ = static(_learner_of(CONFIG), state, num_updates=1)
     assert are_equal(trained[0], state)
+
+
+@pytest.mark.slow
+def test_a_chunk_draws_new_random_numbers_for_each_of_many_updates(trained):
+    """More updates than those whose random numbers are drawn at once."""
+    whole = do_chunks(CONFIG, start(0), 120)
+    assert are_equal(whole, do_chunks(CONFIG, start(0), 7, 43, 69, 1))
+
+
+LARGE = Config.of(hidden_size=2048, num_envs=64, num_updates=5)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("optimized")
+def test_the_bits_of_a_large_network_do_not_depend_on_its_chunks():
+    whole = do_chunks(LARGE, start(0, LARGE), 5)
+    assert are_equal(whole, do_chunks(LARGE, start(0, LARGE), *[1] * 5))
+
+
+def test_the_bits_of_a_run_depend_on_its_seed():
     one, other = start(0), start(1)
     for name in ("params", "key", "env_state"):
         assert not are_equal(getattr(one, name), getattr(other, name))

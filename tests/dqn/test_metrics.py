@@ -1,4 +1,4 @@
-"""Metrics of a chunk of updates."""
+"""Metrics of several updates."""
 
 from typing import Any
 
@@ -8,29 +8,42 @@ import numpy as np
 from jax_ttt.dqn import metrics
 from jax_ttt.dqn.metrics import Metrics
 
-chunk_metrics = jax.jit(metrics.chunk_metrics)
+add_update = jax.jit(metrics.add_update)
+ONE: list[Any] = [np.int32(1), np.int32(1), np.int32(1), np.bool(True)]
+"""One update, with a finite loss, gradient and weights."""
 
 
-def test_a_chunk_has_sums_of_counts_means_of_values_and_the_last_of_the_rest():
-    row = np.array([1.0, 2.0, 6.0], np.float32)
-    fields: list[Any] = [row * (place + 1) for place in range(10)]  # each its own
-    found = chunk_metrics(Metrics(*fields), {"weights": row})
-    assert found._asdict() == {
+def added(updates):
+    """Return the metrics of these updates together."""
+    total = metrics.no_updates()
+    for update in updates:
+        total = add_update(total, update)
+    return total
+
+
+def test_several_updates_have_sums_of_counts_means_of_values_and_the_last_of_the_rest():
+    updates = []
+    for value in (1, 2, 6):
+        fields: list[Any] = [np.float32(value * (i + 1)) for i in range(5)]
+        fields += [np.int32(value * (i + 1)) for i in range(5, 10)]  # each its own
+        fields += ONE
+        updates.append(Metrics(*fields))
+    assert added(updates)._asdict() == {
         **{"loss": 3, "grad_norm": 6, "mean_max_q": 9},
         **{"epsilon": 24, "learning_rate": 30},
         **{"games": 54, "wins": 63, "losses": 72, "env_steps": 81},
-        **{"rows": 60, "finite_losses": 3, "finite_grads": 3, "finite_weights": True},
+        **{"rows": 60, "updates": 3},
+        **{"finite_losses": 3, "finite_grads": 3, "finite_weights": True},
     }
 
 
-def test_a_chunk_names_the_first_update_whose_values_are_not_finite():
-    good: Any = np.zeros(4, np.float32)
-    weights = [np.zeros((2, 2)), np.zeros(3)]
-    rows = Metrics(*[good] * 10)
-    rows = rows._replace(loss=np.array([0.0, 1.0, np.inf, 0.0]))
-    rows = rows._replace(grad_norm=np.array([0.0, np.nan, 0.0, np.nan]))
-    found = chunk_metrics(rows, weights)
-    assert (found.finite_losses, found.finite_grads) == (2, 1)
-    assert found.finite_weights
-    weights[1][2] = -np.inf
-    assert not chunk_metrics(rows, weights).finite_weights
+def test_they_name_the_first_update_whose_values_are_not_finite():
+    zero: Any = np.float32(0)
+    fields: list[Any] = [np.float32(0)] * 5 + [np.int32(0)] * 5 + ONE
+    values = [(0, 0), (1, np.nan), (np.inf, 0), (0, np.nan), (-np.inf, 0)]
+    total = added(
+        Metrics(*fields)._replace(loss=zero + loss, grad_norm=zero + grad)
+        for loss, grad in values
+    )
+    assert (total.finite_losses, total.finite_grads, total.updates) == (2, 1, 5)
+    assert not np.isfinite([total.loss, total.grad_norm]).any()

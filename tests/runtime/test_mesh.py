@@ -10,6 +10,7 @@ import pytest
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import metrics
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.runtime import mesh as meshes
@@ -159,7 +160,6 @@ def test_agents_on_devices_exchange_nothing(spread):
         assert isinstance(leaf, jax.Array)
         shapes = {shard.data.shape for shard in leaf.addressable_shards}
         assert shapes == {(1, *leaf.shape[1:])}, name
-    chunk = chunks.chunk_program.jitted().lower(
-        learner, state, num_updates=1, mesh=mesh
-    )
+    before = meshes.put_on_devices(metrics.no_updates((4,)), split)
+    chunk = chunks.chunk_program.jitted().lower(learner, state, 1, before, mesh=mesh)
     assert not collectives(chunk.compile())

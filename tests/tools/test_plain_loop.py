@@ -28,7 +28,7 @@ def transposed(params):
 def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
     learner = Learner.of(small)
-    chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
+    chunk = jax.jit(Learner.chunk)
     state = jax.jit(Learner.init)(learner, key)
     for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
         state, metrics = chunk(learner, state, num_updates=1)

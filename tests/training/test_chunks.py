@@ -1,10 +1,6 @@
-"""How a batch of agents runs: its keys, its programs, and the lengths of its chunks."""
+"""How a batch of agents runs: its keys, its programs and its rows of metrics."""
 
-import functools
-import itertools
-import math
 import re
-from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -12,12 +8,10 @@ import pytest
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import metrics
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import network_from
-from jax_ttt.runtime import devices
 from jax_ttt.training import chunks, loop
-from jax_ttt.training.chunks import ChunkLengths, run_keys, stream_keys
+from jax_ttt.training.chunks import run_keys, stream_keys
 
 
 def test_the_random_number_streams_of_a_run_differ():
@@ -62,7 +56,7 @@ def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
         lowered = [
             chunks.start_program.jitted().lower(learner, keys, mesh=None),
             chunks.chunk_program.jitted().lower(
-                learner, state, num_updates=50, mesh=None
+                learner, state, 1, metrics.no_updates((num_agents,)), mesh=None
             ),
             chunks.grade_program.jitted().lower(
                 learner.network, state.average_params, tree, mesh=None
@@ -78,127 +72,40 @@ def parameters_and_constants(text):
     return len(re.findall(r"%arg\d+:", main)), text.count("stablehlo.constant")
 
 
-def lengths_of(config):
-    """Return the lengths of the chunks of a run with these settings."""
-    return ChunkLengths(config, num_weights(config.architecture))
+def row_ends(num_updates, eval_every):
+    """Return the updates where the rows of a run end."""
+    config = Config.of(num_updates=num_updates, eval_every=eval_every)
+    ends = [0]
+    while ends[-1] < num_updates:
+        ends.append(chunks.row_end(config, ends[-1]))
+    within = {chunks.row_end(config, update) for update in range(num_updates)}
+    assert sorted(within) == ends[1:], "wherever a row is cut, it ends alike"
+    return ends[1:]
 
 
-@functools.cache
-def num_weights(architecture):
-    shapes = q_network.param_shapes(network_from(architecture))
-    return sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
+def test_a_row_is_of_fifty_updates_or_fewer_before_an_evaluation_or_the_end():
+    assert row_ends(120, 110) == [50, 100, 110, 120]
+    assert row_ends(150, 1000) == [50, 100, 150]
+    assert row_ends(7, 3) == [3, 6, 7]
+    assert row_ends(100_000, 1000) == [*range(50, 100_001, 50)]
 
 
-def actual_chunks(config, lengths, seconds=None):
-    """Return the lengths of a run's chunks; each update takes so many `seconds`."""
-    update, actual = 0, []
-    while update < config.run.num_updates:
-        length = lengths.next(update)
-        every = config.evaluation.eval_every
-        assert update // every == (update + length - 1) // every, "an evaluation is due"
-        actual.append(length)
-        update += length
-        if seconds is not None:
-            lengths.lengthen(length, length * seconds)
-    assert update == config.run.num_updates
-    return actual
+@pytest.mark.parametrize("eval_every", [1000, 70_000])
+def test_a_long_run_has_two_thousand_rows_besides_its_evaluations(eval_every):
+    num_updates = 300_001
+    ends = row_ends(num_updates, eval_every)
+    evaluations = {*range(eval_every, num_updates, eval_every), num_updates}
+    assert evaluations <= {*ends}
+    assert len({*ends} - evaluations) <= 2000
 
 
-SMALL_GAMES = {
-    name: config
-    for name, config in PRESETS.items()
-    if config.env_id in ("tic_tac_toe", "connect_4x4")
-}
-
-
-@pytest.mark.parametrize("preset", SMALL_GAMES)
-def test_chunks_of_small_games_have_fifty_updates_on_a_cpu(preset):
-    config = SMALL_GAMES[preset].replace(num_updates=500, eval_every=250)
-    assert set(actual_chunks(config, lengths_of(config), seconds=1.0)) == {50}
-
-
-LARGE = [
-    {"num_envs": 2**18, "hidden_size": 128},
-    {"num_envs": 2**18, "filters": 256, "hidden_layers": 0},
-    {"hidden_size": 512, "replay_capacity": 2**20, "replay_batch": 2**18},
-    {"network": "table", "num_envs": 2**20},
-]
-
-
-@pytest.mark.parametrize("fields", LARGE)
 @pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [
-        (0.6, [1]),  # for an update
-        (0.1, [1, 5]),
-        (0.011, [1, 5]),  # 45 of them in half a second
-        (0.0099, [1, 50]),
-    ],
+    ("num_updates", "seconds", "expected"),
+    [(1, 1.2, 1), (1, 0.1, 5), (50, 0.25, 100), (5, 5.0, 1), (1, 0.0, 500)],
 )
-def test_large_updates_begin_alone_and_are_joined_by_their_time(
-    fields, seconds, expected
-):
-    """Signals wait for the end of a chunk."""
-    config = Config.of(**fields, num_updates=200, eval_every=100)
-    assert lengths_of(config).first() == [1]
-    lengths = actual_chunks(config, lengths_of(config), seconds)
-    assert list(dict.fromkeys(sorted(lengths))) == expected
-    assert lengths[0] == 1
-
-
-def test_chunks_of_five_become_fifty_if_they_are_faster_than_the_first_one():
-    config = Config.of(**LARGE[0])
-    lengths = lengths_of(config)
-    assert lengths.lengthen(1, 1e-9) is None, "it may have loaded the program"
-    assert lengths.lengthen(1, 0.05) == 5
-    assert lengths.lengthen(1, 0.001) is None, "it is of the length before"
-    assert lengths.lengthen(5, 1e-9) is None
-    assert lengths.lengthen(5, 0.04) == 50
-    for _ in range(2):
-        assert lengths.lengthen(50, 1e-3) is None
-
-
-def test_large_updates_are_larger_ones_on_other_devices(monkeypatch):
-    gpu = SimpleNamespace(platform="gpu")
-    monkeypatch.setattr(devices, "current_device", lambda: gpu)
-    for fields in LARGE:
-        config = Config.of(**fields, num_updates=200, eval_every=100)
-        assert lengths_of(config).first() == [50]
-
-
-def test_chunks_of_a_long_run_are_lengthened_by_their_time():
-    config = Config.of(num_updates=100_050, eval_every=1000)
-    for seconds, length in ((1e-3, 500), (3e-3, 150), (1e-6, 1000), (9e-3, None)):
-        lengths = lengths_of(config)
-        assert lengths.lengthen(20, 1e-9) is None, "it was a short one"
-        assert lengths.lengthen(50, 1e-9) is None, "it may have loaded the program"
-        assert lengths.lengthen(50, 50 * seconds) == length
-        assert set(actual_chunks(config, lengths)) == {length or 50, 50}
-    assert lengths.lengthen(50, 1e-9) == 1000
-    for _ in range(2):
-        assert lengths.lengthen(1000, 1e-9) is None, "an evaluation follows"
-
-
-def test_the_agents_of_a_block_count_for_the_first_length():
-    one = lengths_of(Config())
-    many = ChunkLengths(Config(), num_weights=1024 * 20_000)
-    assert (one.next(0), many.next(0)) == (50, 1)
-
-
-def test_chunks_of_a_run_of_fewer_stay_as_they_are():
-    lengths = lengths_of(Config.of(num_updates=100_000, eval_every=1000))
-    assert lengths.lengthen(50, 1e-3) is None
-    assert lengths.next(0) == 50
-
-
-def test_every_chunk_of_a_run_has_a_length_that_is_compiled_before_it():
-    for num_updates, every in itertools.product(
-        [1, 49, 50, 120, 1000], [1, 7, 50, 60, 110, 2000]
-    ):
-        config = Config.of(num_updates=num_updates, eval_every=every)
-        lengths = lengths_of(config)
-        actual = actual_chunks(config, lengths)
-        assert lengths.first() == sorted(set(actual), reverse=True)
+def test_a_call_takes_half_a_second_or_one_update(num_updates, seconds, expected):
+    """Signals wait for its end."""
+    assert chunks.updates_in_time(num_updates, seconds) == expected
 
 
 def test_agents_in_groups_have_the_results_of_all_at_once():

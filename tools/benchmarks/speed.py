@@ -109,7 +109,7 @@ def measure_tabular(rounds: int) -> Figures:
     config = PRESETS["tictac-q"]
     learner = Learner.of(config, loop.make_opponent(config, seed=0))
     init = jax.jit(Learner.init)
-    chunk = jax.jit(Learner.chunk, static_argnames="num_updates")
+    chunk = jax.jit(Learner.chunk)
     num_games = 0
 
     def run() -> None:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import metrics
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
@@ -87,12 +88,13 @@ def continued(
     It computes what a run does; `keys` are the agents' keys.
     """
     state = chunks.start_program(learner, jnp.asarray(keys), mesh=None)
+    before = jax.device_put(metrics.no_updates((len(keys),)))
     advance = chunks.chunk_program.jitted()
 
     def run() -> Metrics:
         nonlocal state
-        state, metrics = advance(learner, state, num_updates=num_updates, mesh=None)
-        return jax.block_until_ready((state, metrics))[1]
+        state, done = advance(learner, state, num_updates, before, mesh=None)
+        return jax.block_until_ready((state, done))[1]
 
     return run
 
