@@ -204,12 +204,13 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
         clock.now = 22.0
         progress.show(Block(jobs[:6]))
         progress.show(block_at(6, 10))
+    proven = "1 proven (1 by its file)"
     assert capsys.readouterr().err.splitlines() == [
-        "2 of 12 agents finished, 1 proven (1 by its file); compiling for 4 agents",
-        "2 of 12 agents finished, 1 proven (1 by its file); 4 agents at update 50; 100 agent-updates/s",
-        "2 of 12 agents finished, 1 proven (1 by its file); 4 agents at update 100; 33 agent-updates/s",
-        "6 of 12 agents finished, 1 proven (1 by its file); compiling for 6 agents",
-        "6 of 12 agents finished, 1 proven (1 by its file); 6 agents at update 10; 21 agent-updates/s",
+        f"2 of 12 agents finished, {proven}; compiling for 4 agents",
+        f"2 of 12 agents finished, {proven}; 4 agents at update 50; 100 agent-updates/s",
+        f"2 of 12 agents finished, {proven}; 4 agents at update 100; 33 agent-updates/s",
+        f"6 of 12 agents finished, {proven}; compiling for 6 agents",
+        f"6 of 12 agents finished, {proven}; 6 agents at update 10; 21 agent-updates/s",
     ]
 
 
@@ -341,7 +342,7 @@ def test_rows_of_the_file_are_not_called_proven_by_this_command(capsys, tmp_path
     path.write_text("\n".join([head, *lines, ""]))
     again = ["--resume", str(path), "--csv", "agents.csv"]
     assert commands.run(sweep, again) == 0
-    out, err = capsys.readouterr()
+    out = capsys.readouterr().out
     assert "1 of 2 (9.5% to 90.5%), by its file" in out
     assert commands.run(sweep, [*again, "--json"]) == 0
     (group,) = json.loads(capsys.readouterr().out)["groups"]
@@ -351,7 +352,7 @@ def test_rows_of_the_file_are_not_called_proven_by_this_command(capsys, tmp_path
         assert [row["by_file"] for row in csv.DictReader(file)] == ["True", "True"]
     path.write_text(f"{head}\n{lines[0]}\n")
     assert commands.run(sweep, again[:2]) == 0
-    out, err = capsys.readouterr()
+    out = capsys.readouterr().out
     assert "1 of 2 (9.5% to 90.5%), 1 by its file" in out
 
 

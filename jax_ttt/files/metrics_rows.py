@@ -59,7 +59,8 @@ class Chunk(TrainingCounts, RowKind):
     learning_rate: float
     """Step size, at the end of the chunk."""
     rows: int
-    """Entries of a table that were visited so far; 0 for a network."""
+    """Entries of a table that this run visited so far; 0 for a network. Those that an
+    agent of --start-agent visited before are not counted: its file does not say."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ PLAYER_KINDS = {
     "mcts[:N]": "UCT, N playouts in advance (default 4,000)",
     "mcts-online[:N]": "UCT, N playouts at each move (default 200)",
     "blend:P:PLAYER": "a random move with probability P, else PLAYER's",
-    "lookahead:D:AGENT": "best play D moves deep, then the agent's values",
+    "lookahead:D:AGENT": "best play D moves deep, then the network's values",
     "shipped:network": "the shipped network for tic_tac_toe, proven unbeatable",
     "shipped:table": "the shipped table for tic_tac_toe, proven unbeatable",
     "shipped:connect-5x4": "the shipped network for connect_5x4, proven unbeatable",

@@ -33,6 +33,7 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
 from jax_ttt.players.program import ProgramCopies, ProgramOptions
 from jax_ttt.players.saved_agents import Agent, AgentError
+from jax_ttt.runtime import standard_streams
 from jax_ttt.solver import policies
 
 PROGRAMS = ProgramOptions()
@@ -198,6 +199,9 @@ def _lookahead(
         raise PlayerError(f"{spec.name}: the depth is at most {max_depth} in {env_id}")
     agent = saved_agents.load_agent(inner.path, env_id)
     _checked_policy(inner.name, agent)
+    if agent.corrections is not None:
+        rule = "its corrections take no part: it searches with the network's values"
+        standard_streams.print_stderr(f"note: {spec.name}: {rule}")
     choose = lookahead.lookahead_player(
         agent.network, agent.params, agent.config.target.gamma, depth
     )

@@ -37,7 +37,7 @@ from jax_ttt.grading import counterexamples
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players import player_names, registry, saved_agents
 from jax_ttt.players.saved_agents import Agent
-from jax_ttt.runtime import devices, distributed, pytrees
+from jax_ttt.runtime import devices, distributed, pytrees, standard_streams
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, run_state
@@ -130,6 +130,9 @@ def _read_start(learner: Learner) -> _Start:
         if not is_same or agent.precision != "float32":
             rule = "an agent of float32 with the same network"
             raise SettingError("start_agent", rule, settings.start_agent)
+        if agent.corrections is not None:
+            rule = "the training begins with its weights, without its corrections"
+            standard_streams.print_stderr(f"note: {settings.start_agent}: {rule}")
         params = agent.params
     if settings.start_share and settings.start_positions != COUNTEREXAMPLES:
         corrections = _agent_named(

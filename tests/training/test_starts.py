@@ -13,7 +13,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.networks import q_network
-from jax_ttt.players import saved_agents
+from jax_ttt.players import player_names, registry, saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.training import loop
 from jax_ttt.training.chunks import run_keys
@@ -54,6 +54,20 @@ def test_each_training_begins_with_the_weights_of_an_agent(num_agents, tmp_path)
             jax.tree.leaves(params), jax.tree.leaves(agent.params), strict=True
         ):
             np.testing.assert_array_equal(leaf, np.stack([expected] * num_agents))
+
+
+def test_corrections_that_take_no_part_are_said(agent_path, capsys):
+    """Only the weights are trained, and a lookahead has the network's values alone."""
+    config = Config.of(**SMALL, start_agent=str(agent_path))
+    next(run_of(config))
+    note = "the training begins with its weights, without its corrections"
+    assert capsys.readouterr().err == f"note: {agent_path}: {note}\n"
+    name = f"lookahead:1:{agent_path}"
+    spec = player_names.read_name(name, "connect_4x4")
+    registry.make_player(spec, "connect_4x4", jax.random.key(0))
+    err = capsys.readouterr().err
+    assert err.startswith(f"note: {name}: its corrections take no part")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -202,10 +202,10 @@ def test_a_history_has_the_evaluations_with_the_loss_before_them(client, tmp_pat
     first, last = client.get("/api/agents/history?agent=run/a").json()["rows"]
     assert first == {
         **{"update": 0, "games": 0, "loss": None, "seconds": 0.0},
-        "grade": json_records.to_dict(grade),
+        "grade": json_records.to_dict(grade) | {"by_file": True},
     }
     assert (last["update"], last["games"], last["loss"]) == (5, 70, 0.5)
-    assert last["grade"] == json_records.to_dict(proven)
+    assert last["grade"] == json_records.to_dict(proven) | {"by_file": True}
 
 
 def test_metrics_that_are_missing_or_noise_are_no_history(files, tmp_path):

@@ -1,0 +1,157 @@
+"""The files that the settings of a training name: the same ones when it goes on."""
+
+import contextlib
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import commands
+import pytest
+import tiny
+
+from jax_ttt import sweep
+from jax_ttt.config.errors import Refused
+from jax_ttt.config.settings import Config
+from jax_ttt.files import checkpoint, sweep_file
+from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.players import player_names, saved_agents
+
+train = commands.module_of("train")
+RUN, AGENT = RunFolder(Path("run")), Path("agent.safetensors")
+CONFIGS = ["opponent", "start-agent"]
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def trained(request, tmp_path_factory):
+    """Return a folder with an agent and a run whose settings name it."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with contextlib.chdir(folder):
+        saved_agents.save_agent(tiny.untrained(tiny.CONFIG), AGENT)
+        words = [*tiny.flags(), f"--{request.param}", str(AGENT), "--run-dir", "run"]
+        assert commands.run(train, [*words, "--quiet"]) == 0
+    return request.param, folder
+
+
+@pytest.fixture
+def setting(trained, tmp_path, monkeypatch):
+    """Work in a copy of the folder; return the setting that names the agent."""
+    name, folder = trained
+    shutil.copytree(folder, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    return name
+
+
+def sha256():
+    return hashlib.sha256(AGENT.read_bytes()).hexdigest()
+
+
+def replace_agent():
+    """Replace the agent by another one; return the checksums before and after."""
+    before = sha256()
+    saved_agents.save_agent(tiny.untrained(tiny.CONFIG.replace(gamma=0.5)), AGENT)
+    return before, sha256()
+
+
+def refusal(module, words, capsys):
+    """Return the line with which a command refuses its words."""
+    capsys.readouterr()
+    assert commands.run(module, words) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    return err
+
+
+def plan_of(*words):
+    return train.make_plan(commands.parse(train, words))
+
+
+RESUME = ["--resume", "run", "--num-updates", "8", "--quiet"]
+REPEAT = ["--config", "run", "--run-dir", "new", "--quiet"]
+
+
+def test_a_run_keeps_the_checksum_of_the_file(setting):
+    files = {str(AGENT): sha256()}
+    assert RUN.settings().files == files
+    assert checkpoint.newest_checkpoint(RUN).checkpoint.plan.files == files
+    assert plan_of(*RESUME).files == plan_of(*REPEAT).files == files
+
+
+def test_a_file_that_was_replaced_is_refused_with_both_checksums(setting, capsys):
+    before, now = replace_agent()
+    assert before != now
+    for words in (RESUME, REPEAT):
+        err = refusal(train, words, capsys)
+        for text in (str(AGENT), before[:16], now[:16]):
+            assert text in err
+
+
+def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
+    before = sha256()
+    AGENT.unlink()
+    with pytest.raises(Refused, match="no such file"):
+        plan_of(*REPEAT)
+    if setting == "opponent":
+        with pytest.raises(Refused, match="no such file"):
+            plan_of(*RESUME)
+    else:
+        assert plan_of(*RESUME).files == {str(AGENT): before}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trained", ["start-agent"], indirect=True)
+def test_a_run_goes_on_without_the_agent_that_it_started_from(setting):
+    files = RUN.settings().files
+    AGENT.unlink()
+    assert commands.run(train, RESUME) == 0
+    assert checkpoint.newest_checkpoint(RUN).checkpoint.update == 8
+    assert RUN.settings().files == files
+
+
+def test_a_run_that_has_ended_needs_none_of_its_files(setting, capsys):
+    AGENT.unlink()
+    assert commands.run(train, ["--resume", "run"]) == 0
+    assert "ended at update 4" in capsys.readouterr().out
+
+
+def test_settings_without_checksums_are_accepted_and_get_them(setting):
+    """As those that somebody wrote, or of a run before there were checksums."""
+    fields = json.loads(RUN.config.read_text())
+    del fields["files"]
+    RUN.config.write_text(json.dumps(fields))
+    replace_agent()
+    assert plan_of(*REPEAT).files == {str(AGENT): sha256()}
+
+
+def test_only_files_that_are_still_named_are_compared(setting):
+    replace_agent()
+    none = {"opponent": "self", "start-agent": "none"}[setting]
+    assert plan_of(*REPEAT, f"--{setting}", none).files is None
+
+
+def test_the_file_of_a_player_within_another_one_counts(tmp_path):
+    path = str(tiny.save_untrained(tmp_path / "agent.safetensors"))
+    for name in (path, f"blend:0.5:{path}", f"blend:0.5:lookahead:1:{path}"):
+        files = player_names.check_files(Config.of(opponent=name))
+        assert files is not None
+        assert [*files] == [path]
+
+
+def test_a_shipped_agent_is_a_file_too():
+    config = Config.of(opponent="shipped:network")
+    with pytest.raises(Refused, match=r"network.safetensors: another file"):
+        player_names.check_files(config, {"shipped:network": "0" * 64})
+
+
+def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    saved_agents.save_agent(tiny.untrained(tiny.CONFIG), AGENT)
+    words = [*tiny.flags(), "--opponent", str(AGENT), "--num-seeds", "1"]
+    monkeypatch.setattr(sweep, "train_agents", lambda *args: None)
+    assert commands.run(sweep, words) == 0
+    (path,) = Path("runs").glob("*.jsonl")
+    assert sweep_file.read_sweep(path).files == {str(AGENT): sha256()}
+    before, now = replace_agent()
+    err = refusal(sweep, ["--resume", str(path)], capsys)
+    assert before[:16] in err
+    assert now[:16] in err
