@@ -149,9 +149,14 @@ def preferred_moves(exact, keys, order):
     return order[:, 0].astype("int8")
 
 
-def no_corrections(player, **_):
-    """Return a search that found no move to correct."""
-    return Search(player)
+def no_corrections(player, seats=SEATS, **settings):
+    """Return a search that found no move to correct in these seats."""
+    if player.seat in seats:
+        return Search(player)
+    return FIND_CORRECTIONS(player=player, **settings)
+
+
+FIND_CORRECTIONS = find_corrections.find_corrections
 
 
 @pytest.mark.fault
@@ -167,10 +172,12 @@ def test_wrong_exact_play_makes_no_proof(env_id, monkeypatch):
 @pytest.mark.fault
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
 def test_a_wrong_search_makes_no_proof(env_id, monkeypatch):
-    monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
     for seats in (SEATS, SEATS[:1], SEATS[1:]):
-        with pytest.raises(PlayerError, match=r"^x: .* does not prove not-lose"):
-            correct(untrained(env_id), "float32", seats)
+        wrong = functools.partial(no_corrections, seats=seats)
+        monkeypatch.setattr(find_corrections, "find_corrections", wrong)
+        for corrected in (SEATS, seats):
+            with pytest.raises(PlayerError, match=r"^x: .* does not prove not-lose"):
+                correct(untrained(env_id), "float32", corrected)
 
 
 @pytest.mark.fault
