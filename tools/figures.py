@@ -21,7 +21,7 @@ from jax_ttt.api import train
 from jax_ttt.api.training_result import Run
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.game_facts import EnvId, Seat
-from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
+from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files import agent_file
 from jax_ttt.files.metrics_rows import searched_rows
@@ -35,8 +35,9 @@ from jax_ttt.players.saved_agents import Agent
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text.board_text import find_position
-from tools import correction_chart, screenshots
+from tools import correction_chart, growth_chart, screenshots
 from tools.benchmarks.progress import Steps
+from tools.published_systems import SYSTEMS
 
 Drawing = Literal[
     "game",
@@ -155,7 +156,7 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         ),
         "learning": one,
         "seeds": many,
-        "growth": lambda theme: curves.growth_curves(
+        "growth": lambda theme: growth_chart.growth_curves(
             runs(tuple(SYSTEMS), seeds), theme
         ),
         "rounds": rounds,

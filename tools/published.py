@@ -16,8 +16,7 @@ import tyro
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.config.presets import PRESETS, SYSTEMS
-from jax_ttt.config.published_systems import PublishedFigures
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import AgentResult
@@ -27,6 +26,7 @@ from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.tables import wrapped_lines
 from jax_ttt.training import many_agents
 from tools.benchmarks.progress import Steps
+from tools.published_systems import SYSTEMS, PublishedFigures
 
 if TYPE_CHECKING:
     SystemName = str

@@ -1,6 +1,5 @@
 """Learning curves of runs, from the rows of their metrics; need the extra `plots`."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -8,9 +7,8 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.game_facts import SEATS, Seat, seat_name
+from jax_ttt.config.game_facts import Seat, seat_name
 from jax_ttt.config.grade import SeatGrade, by_file_note
-from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import (
     Chunk,
@@ -61,7 +59,7 @@ def learning_curves(
     the seats of `config` are used; a seat that the agent does not learn is not drawn.
     """
     chunks = [row for row in rows if isinstance(row, Chunk)]
-    seats = _seat_titles(config)
+    seats = seat_titles(config)
     above = "AABB" if len(seats) > 1 else "AAAA"
     with pictures.theme_style(theme):
         figure = new_figure(10, 7)
@@ -87,7 +85,7 @@ def learning_curves(
         return pictures.figure_picture(figure, theme)
 
 
-def _seat_titles(config: Config) -> dict[Seat, str]:
+def seat_titles(config: Config) -> dict[Seat, str]:
     """Return the title of each seat that the agent learns, for instance `as X`."""
     return {seat: f"as {seat_name(seat)}" for seat in config.seats}
 
@@ -175,7 +173,7 @@ def round_curves(
     with pictures.theme_style(theme):
         figure = new_figure(10, 4)
         positions, ends = figure.subplots(1, 2)
-        for number, (seat, name) in enumerate(_seat_titles(config).items()):
+        for number, (seat, name) in enumerate(seat_titles(config).items()):
             searched = {
                 place: grade.searched[seat]
                 for place, grade in enumerate(grades)
@@ -244,7 +242,7 @@ def mean_curves(
         Refused: there is no such update for a label.
     """
     common = {
-        label: _common_evaluations(group, config.seats) for label, group in runs.items()
+        label: common_evaluations(group, config.seats) for label, group in runs.items()
     }
     for label, rows in common.items():
         if not rows:
@@ -253,7 +251,7 @@ def mean_curves(
     source = source_of_rates([row.grade for row in evaluations], config.seats)
     note = "" if source == "exact" else f", {source}"
     searched = any(row.grade.unbeatable is not None for row in evaluations)
-    seats = _seat_titles(config)
+    seats = seat_titles(config)
     above = "AB" if len(seats) > 1 else "AA"
     with pictures.theme_style(theme):
         figure = new_figure(9, 6.5 if searched else 4)
@@ -263,10 +261,10 @@ def mean_curves(
             for number, (label, rows) in enumerate(common.items()):
                 band_label = f"{label}: mean and range of {len(runs[label])}"
                 updates = np.array([row[0].update for row in rows])
-                _plot_range(
+                plot_range(
                     panels[panel],
                     updates,
-                    _win_percents(rows, seat),
+                    win_percents(rows, seat),
                     band_label,
                     number,
                 )
@@ -301,7 +299,7 @@ def _plot_proofs(axes: "Axes", common: Mapping[str, list[list[Evaluated]]]) -> N
     axes.set(title=f"% of the runs proven unbeatable{note}", ylim=(-4, 104))
 
 
-def _common_evaluations(
+def common_evaluations(
     group: Sequence[Rows], seats: Sequence[Seat]
 ) -> list[list[Evaluated]]:
     """Return the evaluations of the updates that all runs have: a list per update.
@@ -314,13 +312,13 @@ def _common_evaluations(
     return [[rows[update] for rows in by_update] for update in updates]
 
 
-def _win_percents(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
+def win_percents(common: list[list[Evaluated]], seat: Seat) -> np.ndarray:
     """Return a seat's wins in %, by evaluation and run."""
     shares = [[row.grade.rates[seat].win_rate for row in rows] for rows in common]
     return 100 * np.array(shares)
 
 
-def _plot_range(
+def plot_range(
     axes: "Axes",
     x: Shaped[np.ndarray, " T"],
     shares: Float[np.ndarray, "T N"],
@@ -340,49 +338,3 @@ def _plot_range(
         marker=point_marker(shares),
         markersize=3,
     )
-
-
-def growth_curves(
-    runs: Mapping[Preset, Sequence[Rows]], theme: Theme = "light"
-) -> Picture:
-    """Draw how the published systems' wins against random grow with the games played.
-
-    Each system has a panel with the exact wins of our agents by seat, as mean and range
-    of the runs. Points show what its authors published or its original code printed.
-    """
-    with pictures.theme_style(theme):
-        columns = 4
-        rows = math.ceil(len(runs) / columns)
-        figure = new_figure(3 * columns, 2.4 * rows + 0.5)
-        all_axes = np.ravel(figure.subplots(rows, columns, sharex=True, sharey=True))
-        for axes, (preset, group) in zip(all_axes, runs.items(), strict=False):
-            _plot_growth(axes, preset, group, pictures.colours(theme)[1])
-        for axes in all_axes[len(runs) :]:
-            axes.set_axis_off()
-        labels = {str(x.get_label()): x for axes in all_axes for x in axes.lines}
-        figure.legend(
-            labels.values(),
-            labels.keys(),
-            loc="outside upper center",
-            ncols=len(labels),
-        )
-        figure.supxlabel("games played")
-        figure.supylabel("% wins against random")
-        return pictures.figure_picture(figure, theme)
-
-
-def _plot_growth(
-    axes: "Axes", preset: Preset, group: Sequence[Rows], grey: str
-) -> None:
-    """Draw one system's panel."""
-    common = _common_evaluations(group, PRESETS[preset].seats)
-    # The axis is logarithmic, so it has no place for 0 games.
-    common = [rows for rows in common if all(row.games for row in rows)]
-    played = np.array([[row.games for row in rows] for rows in common]).mean(axis=1)
-    for seat, name in _seat_titles(PRESETS[preset]).items():
-        wins, number = _win_percents(common, seat), SEATS.index(seat)
-        _plot_range(axes, played, wins, f"jax_ttt {name}", number)
-    if points := SYSTEMS[preset].curve:
-        axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="original")
-    axes.set(title=preset, xscale="log", ylim=(20, 102))
-    axes.grid(visible=True)

@@ -72,7 +72,7 @@ def test_a_seat_is_unbeatable_if_all_its_lines_were_followed(
 def test_a_grade_that_contradicts_itself_is_refused(loss, complete):
     """Also in a file, with one line that says where."""
     proof = dataclasses.replace(WON, complete=complete)
-    with pytest.raises(ValueError, match="`beaten` is false|must be from 0 to 1"):
+    with pytest.raises(ValueError, match=r"`beaten` is false|must be from 0 to 1"):
         dataclasses.replace(proof, **loss)
     written: Any = json_records.to_dict(grade_of(WON, WON))
     written["second"]["lines"]["lost"] = 1

@@ -7,8 +7,9 @@ from typing import get_args
 import pytest
 
 from jax_ttt.config import presets
-from jax_ttt.config.presets import PRESETS, SYSTEMS, Preset
+from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
+from tools.published_systems import SYSTEMS
 
 _TABLE = {
     **{"network": "table", "optimizer": "sgd", "loss": "mse", "backward": True},
@@ -103,7 +104,7 @@ SETTINGS = {
     },
 }
 """The settings of each system, written down a second time. They come from its
-program or article, except for the changes that `config/published_systems.py` lists."""
+program or article, except for the changes that `config/presets.py` lists."""
 
 
 @pytest.mark.parametrize("name", SETTINGS)

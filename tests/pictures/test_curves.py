@@ -8,7 +8,7 @@ import pytest
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.grade import SeatGrade
-from jax_ttt.config.presets import PRESETS, SYSTEMS
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.pictures import curves
 
@@ -145,18 +145,6 @@ def test_several_runs_are_their_mean_and_range_at_common_updates(drawn):
     assert proven.lines[0].get_xydata().tolist() == [[0, 0], [20, 0], [40, 100]]
     with pytest.raises(Refused, match="mine: no update"):
         curves.mean_curves({"mine": [RUN[:1], other[1:2]]}, "runs")
-
-
-def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
-    start = evaluation(0, (0, 1, 0), (0, 1, 0))
-    ends = (((0.5, 0.5, 0), 1000), ((1.0, 0, 0), 3000))
-    runs = [[start, evaluation(5, end, end, games=games)] for end, games in ends]
-    figure = drawn(curves.growth_curves, {"go-first": runs, "table": runs})
-    go, table, *others = figure.axes
-    original = [list(point) for point in SYSTEMS["go-first"].curve]
-    assert lines(go) == {"jax_ttt as X": [[2000, 75]], "original": original}
-    assert set(lines(table)) == {"jax_ttt as X", "jax_ttt as O"}
-    assert not any(axes.axison for axes in others)
 
 
 @pytest.mark.slow

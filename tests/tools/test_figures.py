@@ -16,7 +16,8 @@ from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import saved_agents
 from jax_ttt.players.shipped import CONNECT_FOUR
-from tools import correction_chart, figures
+from tools import correction_chart, figures, growth_chart
+from tools.published_systems import SYSTEMS
 
 CORRECTED = made.reached(positions=(1, 7, 49, 238, 1120), corrections=(0, 0, 2, 0, 13))
 
@@ -115,3 +116,20 @@ def bars(axes):
         round(bar.get_x() + bar.get_width() / 2): bar.get_height()
         for bar in axes.patches
     }
+
+
+def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
+    def evaluation(update, rates, games=0):
+        return made.evaluated(update, made.exact(rates, rates), games=games)
+
+    start = evaluation(0, (0, 1, 0))
+    ends = (((0.5, 0.5, 0), 1000), ((1.0, 0, 0), 3000))
+    runs = [[start, evaluation(5, end, games=games)] for end, games in ends]
+    figure = drawn(growth_chart.growth_curves, {"go-first": runs, "table": runs})
+    go, table, *others = figure.axes
+    original = [list(point) for point in SYSTEMS["go-first"].curve]
+    lines = {line.get_label(): line.get_xydata().tolist() for line in go.lines}
+    assert lines == {"jax_ttt as X": [[2000, 75]], "original": original}
+    names = {line.get_label() for line in table.lines}
+    assert names == {"jax_ttt as X", "jax_ttt as O"}
+    assert not any(axes.axison for axes in others)

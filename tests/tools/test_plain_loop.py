@@ -58,8 +58,7 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
 def test_the_plain_loop_trains_evaluates_and_saves(
     small, monkeypatch, tmp_path, capsys
 ):
-    system = plain_loop.PUBLISHED["article"]._replace(config=small)
-    monkeypatch.setitem(plain_loop.PUBLISHED, "article", system)
+    monkeypatch.setitem(plain_loop.PRESETS, "article", small)
     assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]

@@ -24,7 +24,7 @@ import pgx
 from flax import nnx
 from jaxtyping import Array, Bool, Float, Key
 
-from jax_ttt.config.published_systems import PUBLISHED
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.learner import Learner
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.plain_loop")
     parser.add_argument("file", type=Path, help="the .npz file of the weights")
     path: Path = parser.parse_args(argv).file
-    config = PUBLISHED["article"].config
+    config = PRESETS["article"]
     train_key, eval_key = jax.random.split(jax.random.key(1))
     loop = train_plain_loop(config, train_key)
     num_updates, every = config.run.num_updates, config.evaluation.eval_every
