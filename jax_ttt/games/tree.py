@@ -10,7 +10,8 @@ levels (moves played), `B` moves, `N` board numbers.
 import dataclasses
 import functools
 import textwrap
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Generic
 
 import jax
@@ -24,6 +25,7 @@ from jax_ttt.games import board_index, pgx_games, stone_boards
 from jax_ttt.games.board_index import PositionIndex
 from jax_ttt.games.stone_boards import Classes, LeafT, Views
 from jax_ttt.games.user_rules import UserRules
+from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.runtime.words import count_phrase
 
@@ -31,6 +33,8 @@ MAX_POSITIONS = 100_000
 """Maximum number of positions of an enumerated game."""
 MAX_MOVES = 1000
 """Maximum number of moves in a user's game."""
+_SECONDS = 5
+"""Seconds between two lines of progress, where an enumeration takes so long."""
 _BATCH = 2048
 """Moves played at once. Every batch has this size, so one program serves all levels."""
 
@@ -213,6 +217,15 @@ def enumerate_positions(
     starts = jax.device_get(_init(env)) if rules is None else rules.starts  # (S, ...)
     level = jax.tree_util.tree_map(lambda x: x[None], starts)  # (P, S, ...)
     levels, level_start, moves = [], [0], []
+    shown = time.monotonic()
+
+    def show_progress(num_positions: int) -> None:
+        nonlocal shown
+        if time.monotonic() - shown > _SECONDS:
+            shown = time.monotonic()
+            phrase = count_phrase(num_positions, "position")
+            standard_streams.print_stderr(f"enumerating the game: {phrase} so far")
+
     while True:
         levels.append(level)
         begin, end = level_start[-1], level_start[-1] + len(level.terminated)
@@ -238,6 +251,7 @@ def enumerate_positions(
             action=action,
             batch_size=num_lines or _BATCH,
             max_positions=max_positions - end,
+            on_batch=functools.partial(show_progress, end),
         )
         level, child = _remove_duplicates(after)
         # `parent` and `child` are rows of their levels; the tree numbers all positions.
@@ -320,7 +334,7 @@ def _check_level(
             actions = textwrap.shorten(f": actions {' '.join(line)}", 200)
             moves_played = count_phrase(num_moves, "move")
             raise GameError(
-                f"{rule}; after {moves_played} it does not hold{actions if line else ''}"
+                f"{rule}; after {moves_played} it does not hold{actions * bool(line)}"
             )
 
 
@@ -338,9 +352,11 @@ def _step_games(
     return jax.vmap(jax.vmap(env.step, in_axes=(0, None)))(env_state, action)
 
 
-# They run for a fraction of a second, so they are compiled with few optimizations.
+# They run for a fraction of a second, so they are compiled with few optimizations. A
+# user's game may take longer.
 _init = Program(_new_game, static_argnames=["env"], level="0")
 _step = Program(_step_games, static_argnames=["env"], level="0")
+_step_users_games = Program(_step_games, static_argnames=["env"])
 
 
 def _play(
@@ -350,21 +366,23 @@ def _play(
     action: Int[np.ndarray, " B"],
     batch_size: int,
     max_positions: int,
+    on_batch: Callable[[], None],
 ) -> pgx.State:
     """Return the states after each `action` in the state `parent`, a row number.
 
     Only the first ones are returned if they are more than `max_positions` positions.
     """
-    num_moves = len(action)
-    parts = []
+    num_moves, parts = len(action), []
+    step = _step_users_games if isinstance(env, UserRules) else _step
     for begin in range(0, num_moves, batch_size):
         batch = np.arange(begin, begin + batch_size).clip(max=num_moves - 1)
         before = jax.tree_util.tree_map(
             lambda x, rows=parent[batch]: x[rows], env_state
         )
-        after = _step(env, before, action[batch].astype(np.int32))
+        after = step(env, before, action[batch].astype(np.int32))
         parts.append(jax.device_get(after))
-        if len(parts) in (16, 64, 256, 1024):
+        on_batch()
+        if len(parts) >= 16 and len(parts).bit_count() == 1:
             states, _ = _remove_duplicates(_join(parts))
             if len(states.terminated) > max_positions:
                 return states

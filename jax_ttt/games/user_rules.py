@@ -77,6 +77,8 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
     """Return the first states where player 0 begins, and where player 1 begins."""
     names, init = [*leaves_of(shapes)], jaxpr_as_fun(program)
     place = names.index("current_player")
+    # The observation is a function of the others.
+    compared = [i for i, name in enumerate(names) if name != "observation"]
 
     def examine(keys: Key[Array, " K"]) -> tuple[list[Array], Bool[Array, " leaves"]]:
         few = jax.vmap(init)(keys[:64])
@@ -85,7 +87,7 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
 
         def differs(key: Key[Array, ""]) -> Bool[Array, " leaves"]:
             new = init(key)
-            pairs = [(new[i], leaf[new[place]]) for i, leaf in enumerate(starts)]
+            pairs = [(new[leaf], starts[leaf][new[place]]) for leaf in compared]
             return jnp.stack([(leaf != other).any() for leaf, other in pairs])
 
         return starts, jax.lax.map(differs, keys, batch_size=1024).any(axis=0)
@@ -95,7 +97,7 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
     if starts[place].tolist() != [0, 1]:
         raise GameError("_init must draw who begins, player 0 or 1, by its key")
     if is_drawn.any():
-        name = names[int(is_drawn.argmax())]
+        name = names[compared[int(is_drawn.argmax())]]
         raise GameError(f"all games must begin in one position; {name} is drawn")
     return jax.tree.unflatten(jax.tree.structure(shapes), starts)
 
