@@ -18,7 +18,14 @@ from collections.abc import Sequence
 import tyro
 
 from jax_ttt import __version__, completion, flags
-from jax_ttt.cli import ArgsT, Command, TrainingFlags, defaults_note, parse
+from jax_ttt.cli import (
+    ArgsT,
+    Command,
+    TrainingFlags,
+    defaults_note,
+    message_with_advice,
+    parse,
+)
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
 from jax_ttt.runtime import early_interrupts, process_info, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
@@ -116,7 +123,7 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
         # A value of a grid contradicts a setting.
         return _fail(2, f"{error.args[0]}{defaults_note(args.source)}")
     except Refused as error:
-        return _fail(2, error.args[0])  # which names the flag of a setting
+        return _fail(2, message_with_advice(error, command))  # names a setting's flag
     except SecondSignal as error:
         return _fail(128 + error.number, str(error))
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
@@ -29,7 +29,9 @@ from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import (
     OTHER_NAMES,
     ConflictError,
+    Refused,
     SettingError,
+    UnknownGameError,
     UsageError,
     flag_name,
 )
@@ -283,6 +285,19 @@ def _check_other_names(given_fields: Iterable[str], names: Collection[str]) -> N
             raise UsageError(
                 f"there is no flag {flag_name(name)}; did you mean {hint}?"
             )
+
+
+def message_with_advice(error: Refused, command: Command[ArgsT]) -> str:
+    """Return an error's message; of a file for a user's game, with what to do."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, UnknownGameError):
+        cause = cause.__cause__
+    if cause is None or cause is error:  # the message has the advice
+        return error.args[0]
+    has_rules = "user_game" in {field.name for field in fields(command.args_type)}
+    advice = "name the file that registers it with --rules"
+    advice = advice if has_rules else "this command has no games of users"
+    return f"{error.args[0]}; {advice}"
 
 
 def defaults_note(source: str) -> str:

@@ -55,12 +55,13 @@ def main(args: Args) -> int:
         from jax_ttt.text import summary_tables
 
         print(summary_tables.runs_table(summaries))
-    else:
+    elif not reasons:
         print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
     if reasons:
         example = ", for instance" if len(reasons) > 1 else ":"
+        reason = cli.message_with_advice(reasons[0], COMMAND)
         standard_streams.print_stderr(
-            f"{count_phrase(len(reasons), 'run')} can't be read{example} {reasons[0]}"
+            f"{count_phrase(len(reasons), 'run')} can't be read{example} {reason}"
         )
     return 0
 

@@ -155,3 +155,18 @@ def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
     err = refusal(sweep, ["--resume", str(path)], capsys)
     assert before[:16] in err
     assert now[:16] in err
+
+
+def test_a_folder_of_runs_is_not_a_run_and_names_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        tiny.save_untrained(Path("runs") / name / AGENT)
+    for command, words in {
+        "evaluate": ["runs"],
+        "play": ["runs"],
+        "correct": ["runs"],
+        "plot": ["runs"],
+        "train": ["--resume", "runs"],
+    }.items():
+        err = refusal(commands.module_of(command), words, capsys)
+        assert err.endswith("; it holds runs, for instance runs/two\n")

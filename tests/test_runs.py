@@ -65,7 +65,20 @@ def test_runs_of_unknown_games_are_counted(tmp_path, capsys):
     assert err.startswith("2 runs can't be read, for instance ")
     assert err.count("\n") == 1
     assert "'chess_of_mine'" in err
-    assert "--rules FILE" in err
+    assert "with --rules" in err
+
+
+def test_without_a_run_that_can_be_read_it_does_not_advise_to_train(tmp_path, capsys):
+    path = tmp_path / "run" / "config.json"
+    path.parent.mkdir()
+    config = {"run": {"env_id": "chess_of_mine"}}
+    record = {"version": 1, "config": config, "preset": "plain", "seed": 1}
+    path.write_text(json.dumps(record))
+    assert commands.run(runs, [str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    reason = "made for 'chess_of_mine', a game that is not registered"
+    assert out == ""
+    assert err.startswith(f"1 run can't be read: {path}: {reason}; name the file")
 
 
 @pytest.mark.parametrize("line", ["no JSON", '{"event": "evaluated"}'])

@@ -27,8 +27,26 @@ AGENT_NAME = "agent.safetensors"
 
 
 def agent_path(path: Path) -> Path:
-    """Return the path of an agent's file; `path` may be the folder of its run."""
-    return path / AGENT_NAME if path.is_dir() else path
+    """Return the path of an agent's file; `path` may be the folder of its run.
+
+    Raises:
+        AgentError: the folder is not that of one run, but holds runs.
+    """
+    if not path.is_dir():
+        return path
+    file = path / AGENT_NAME
+    if not file.exists() and (hint := runs_hint(file)):
+        raise AgentError(f"{path}: not a run's folder{hint}")
+    return file
+
+
+def runs_hint(file: Path) -> str:
+    """Return the end of an error about a run's missing file, if there are runs below.
+
+    It names the run with the last name.
+    """
+    agents = [] if file.exists() else sorted(file.parent.glob(f"*/{AGENT_NAME}"))
+    return f"; it holds runs, for instance {agents[-1].parent}" if agents else ""
 
 
 def checksum(path: Path) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from jax_ttt.config.errors import UsageError
 from jax_ttt.config.grade import Grade
-from jax_ttt.files import json_records, tensor_file
+from jax_ttt.files import agent_file, json_records, tensor_file
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.run_folder import RunFolder, Settings
 from jax_ttt.files.tensor_file import AgentError, TensorFile, Tensors
@@ -86,7 +86,7 @@ class LatestCheckpoint(NamedTuple):
     path: Path
     checkpoint: Checkpoint
     tensors: Tensors
-    damaged: dict[Path, str]
+    damaged: dict[Path, AgentError]
     """Newer files that can't be used, and why."""
 
 
@@ -137,19 +137,20 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     """
     if not run.path.is_dir():
         raise UsageError(f"--resume {run.path}: no such folder")
-    damaged: dict[Path, str] = {}
+    damaged: dict[Path, AgentError] = {}
     for path in run.checkpoints():
         try:
             checkpoint, tensors = read_checkpoint(path)
         except AgentError as error:
-            damaged[path] = str(error)
+            damaged[path] = error
         else:
             return LatestCheckpoint(run, path, checkpoint, tensors, damaged)
     if damaged:
         first, *others = damaged.values()
         older = "; nor can an older one be used" if others else ""
-        raise UsageError(f"{first}{older}")
+        raise UsageError(f"{first}{older}") from first
     reason = "no checkpoint in this folder"
     if run.agent.exists():
         reason += "; its agent can be used, but the run can't be continued"
+    reason += agent_file.runs_hint(run.agent)
     raise UsageError(f"--resume {run.path}: {reason}")

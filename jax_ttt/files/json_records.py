@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
+from jax_ttt.config.errors import UnknownGameError
 from jax_ttt.runtime import atomic_files
 
 JsonObject = dict[str, object]
@@ -85,6 +86,11 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
     try:
         record = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
+        if isinstance(unknown := error.__cause__, UnknownGameError):
+            reason = (
+                f"made for {str(unknown.value)[:50]!r}, a game that is not registered"
+            )
+            raise atomic_files.UnreadableError(reason) from unknown
         raise ValueError(str(error)) from None
     _after_reading(record, value)
     return record

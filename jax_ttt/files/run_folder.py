@@ -31,7 +31,7 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
-from jax_ttt.files import json_records
+from jax_ttt.files import agent_file, json_records
 from jax_ttt.files.agent_file import AGENT_NAME
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, RowKind
 from jax_ttt.runtime import atomic_files
@@ -383,7 +383,7 @@ def read_settings(path: Path) -> Settings:
         json_records.check_version(fields)
         return json_records.from_dict(Settings, fields)
     except atomic_files.UnreadableError as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(f"{path}: {error}{agent_file.runs_hint(path)}") from error
     except ValueError as error:
         raise UsageError(f"{path}: not a run's settings ({error})") from None
 
@@ -416,7 +416,7 @@ def newest_run(folder: Path = RUNS) -> RunFolder:
     return saved[-1]
 
 
-def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[str]]:
+def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[UsageError]]:
     """Return a summary of each run, the newest last, and why other runs have none.
 
     Folders without settings are ignored.
@@ -427,5 +427,5 @@ def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[str]]:
             try:
                 summaries.append(run.summary())
             except UsageError as error:
-                reasons.append(str(error.args[0]))
+                reasons.append(error)
     return summaries, reasons

@@ -222,7 +222,7 @@ def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
             raise ValueError(f"a line is not of this sweep: {rule}")
         return sweep, agents, len(whole)
     except atomic_files.UnreadableError as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(f"{path}: {error}") from error
     except ValueError as error:
         raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
 

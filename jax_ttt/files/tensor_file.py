@@ -101,7 +101,7 @@ def errors_naming(path: Path) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise AgentError(f"{path}: {error}") from None
+        raise AgentError(f"{path}: {error}") from error
 
 
 @contextlib.contextmanager

@@ -90,7 +90,7 @@ def test_a_folder_whose_settings_cannot_be_read_is_not_a_run(make, tmp_path):
     make("odd").config.write_text("[]")
     summaries, (reason,) = run_summaries(tmp_path)
     assert summaries == []
-    assert str(tmp_path / "odd" / "config.json") in reason
+    assert str(tmp_path / "odd" / "config.json") in str(reason)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
