@@ -17,7 +17,7 @@ import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 
@@ -68,6 +68,11 @@ class Command(Generic[ArgsT]):
     first: tuple[str, ...] = ()
     """The fields whose flags people use most, which begin the help; by default those of
     the command's own dataclass, and its device."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether the command has the flag `--rules`."""
+        return any(flag.name == "rules" for flag in flags.flags_of(self.args_type()))
 
     @property
     def description(self) -> str:
@@ -195,9 +200,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     """
     prog = f"python -m {command.module}"
     given_fields = _fields_of_flags(words)
-    has_rules = "rules" in given_fields and "rules" in {
-        flag.name for flag in flags.flags_of(command.args_type())
-    }
+    has_rules = "rules" in given_fields and command.has_rules
     if has_rules and (rules_file := rules_files.named_file(words)):
         from jax_ttt.runtime import compiling
 
@@ -294,9 +297,9 @@ def message_with_advice(error: Refused, command: Command[ArgsT]) -> str:
         cause = cause.__cause__
     if cause is None or cause is error:  # the message has the advice
         return error.args[0]
-    has_rules = "user_game" in {field.name for field in fields(command.args_type)}
-    advice = "name the file that registers it with --rules"
-    advice = advice if has_rules else "this command has no games of users"
+    advice = "this command has no games of users"
+    if command.has_rules:
+        advice = "name the file that registers it with --rules"
     return f"{error.args[0]}; {advice}"
 
 

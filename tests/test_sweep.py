@@ -204,13 +204,13 @@ def test_without_a_terminal_the_progress_is_a_line_now_and_then(capsys, monkeypa
         clock.now = 22.0
         progress.show(Block(jobs[:6]))
         progress.show(block_at(6, 10))
-    proven = "1 proven (1 by its file)"
+    done = "agents finished, 1 proven (1 by its file)"
     assert capsys.readouterr().err.splitlines() == [
-        f"2 of 12 agents finished, {proven}; compiling for 4 agents",
-        f"2 of 12 agents finished, {proven}; 4 agents at update 50; 100 agent-updates/s",
-        f"2 of 12 agents finished, {proven}; 4 agents at update 100; 33 agent-updates/s",
-        f"6 of 12 agents finished, {proven}; compiling for 6 agents",
-        f"6 of 12 agents finished, {proven}; 6 agents at update 10; 21 agent-updates/s",
+        f"2 of 12 {done}; compiling for 4 agents",
+        f"2 of 12 {done}; 4 agents at update 50; 100 agent-updates/s",
+        f"2 of 12 {done}; 4 agents at update 100; 33 agent-updates/s",
+        f"6 of 12 {done}; compiling for 6 agents",
+        f"6 of 12 {done}; 6 agents at update 10; 21 agent-updates/s",
     ]
 
 

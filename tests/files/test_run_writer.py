@@ -13,6 +13,7 @@ from jax_ttt.files import agent_file, run_writer
 from jax_ttt.files.checkpoint import LatestCheckpoint, Plan
 from jax_ttt.files.run_folder import InUseError, RunFolder, Settings, snapshots_in
 from jax_ttt.files.run_writer import MAX_SNAPSHOTS, ConfigFile, RunWriter
+from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans
 
@@ -113,7 +114,7 @@ def test_a_process_that_does_not_write_makes_no_file(
     writer.save_best(agent)
     writer.save_snapshot(agent)
     assert writer.save_checkpoint(saved, tensors, keep=2) == run.checkpoint(2)
-    damaged = {run.checkpoint(4): "why"}
+    damaged = {run.checkpoint(4): AgentError("why")}
     writer.resume(LatestCheckpoint(run, run.checkpoint(2), saved, tensors, damaged))
     writer.write_times()
     writer.close()

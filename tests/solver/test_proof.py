@@ -95,11 +95,11 @@ def test_training_proves_the_same_goal_as_all_lines(
         for t in (tree, host_tree)
     ]
     trained = training_grade(changed[0], perfect)
-    whole = tree_grade.grade_policy(ENV, changed[1], perfect)
+    whole = tree_grade.grade_policy(ENV, changed[1], perfect, "construction")
     for grade in (trained, whole):
-        assert grade.first.proven == proven
-        assert grade.second.proven == (None if draws_to else "not-lose")
-        assert grade.second.unbeatable is not bool(draws_to)
+        assert grade.followed["first"].proven == proven
+        goal_of_second = None if draws_to else "not-lose"
+        assert grade.followed["second"].proven == goal_of_second
 
 
 @pytest.fixture(scope="module", params=["X", "O"])
