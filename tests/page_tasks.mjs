@@ -18,9 +18,11 @@ const { Grades } = await load("grades.js");
 const { movesText } = await load("comparison.js");
 const { Selection } = await load("selection.js");
 
+const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
+
 // The player of an agent's file that is not a table.
 function playerOf(path) {
-  const agent = readAgent(new Uint8Array(readFileSync(path)).buffer);
+  const agent = agentOf(path);
   const rules = new Rules(agent.envId);
   return { rules, agent, player: makePlayer(rules, agent) };
 }
@@ -112,6 +114,30 @@ const TASKS = {
     });
     const state = values.exactState(rules, position, proof);
     return { state, text: provenText(proof), cells };
+  },
+
+  // Why the page refuses each file; null where it does not.
+  refusals({ paths }) {
+    return paths.map((path) => {
+      try {
+        agentOf(path);
+        return null;
+      } catch (error) {
+        return error.message;
+      }
+    });
+  },
+
+  // The verdict on each side of an agent, once its file's lost games are checked.
+  async verdicts({ path }) {
+    const { rules, agent, player } = playerOf(path);
+    const engine = {
+      agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
+    };
+    const grades = new Grades({ engine });
+    const loaded = { key: "one", file: agent };
+    await grades.checkLosingLines(rules, loaded);
+    return ["x", "o"].map((side) => grades.verdictOf(loaded, side));
   },
 
   // The sentence on the moves of two agents; `results` are exact values by move.

@@ -1,10 +1,14 @@
 """Lines of play of an agent on the page, computed in Node."""
 
+import dataclasses
+
 import jax
 import pytest
 import tiny
+from forged import Forgery
 from page_modules import compute, compute_all
 
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
@@ -109,11 +113,51 @@ def test_a_position_of_the_proof_is_shown_as_won_and_others_as_not_known():
     assert other == {"state": "not known", "text": "", "cells": []}
 
 
+@pytest.mark.fault
+def test_a_lost_game_shows_that_an_agent_can_be_beaten_if_it_plays_it(tmp_path):
+    """Else it is what the file says."""
+    agent = saved_agents.load_agent(SEVEN)
+    second = agent.grade.second
+    assert second is not None
+    checks = []
+    for number, line in enumerate([second.losing_line, (0, 1, 0, 1, 0, 1, 0)]):
+        lost = dataclasses.replace(second, losing_line=line)
+        grade = dataclasses.replace(agent.grade, second=lost, seats=SEATS)
+        path = tmp_path / f"{number}.safetensors"
+        saved_agents.save_agent(agent.with_grade(grade), path)
+        checks.append(("verdicts", {"path": str(path)}))
+    as_o = [verdict for _, verdict in compute_all(checks)]
+    assert as_o == ["Can be beaten", "Can be beaten by its file"]
+
+
+@pytest.mark.fault
+def test_the_page_refuses_a_file_without_its_checksum(tmp_path):
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_5x5")
+    forgery = Forgery(path.read_bytes())
+    checksum = f'"sha256": "{forgery.digest()}"'
+    replacements = ["", '"sha256": ""', '"sha256": null', checksum.replace("2", "3")]
+    paths = [path]
+    for number, becomes in enumerate(replacements):
+        before = f"{checksum}, " if not becomes else checksum
+        content = forgery.content(text=lambda t, a=before, b=becomes: t.replace(a, b))
+        assert content != forgery.content()
+        paths.append(tmp_path / str(number))
+        paths[-1].write_bytes(content)
+    first, *refusals = compute("refusals", paths=[*map(str, paths)])
+    assert first is None
+    assert set(refusals) == {"its contents were changed after they were saved"}
+
+
 def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):
     path = tmp_path / "claim.safetensors"
     agent = tiny.untrained(Config.of(env_id="connect_5x5", hidden_size=8))
     seat = SeatGrade(
-        win_rate=1.0, draw_rate=0.0, loss_rate=0.0, complete=True, beaten=False
+        win_rate=1.0,
+        draw_rate=0.0,
+        loss_rate=0.0,
+        complete=True,
+        beaten=False,
+        evidence="construction",
     )
     assert seat.proven == "not-lose"
     grade = Grade(env_id="connect_5x5", first=seat)
