@@ -119,15 +119,23 @@ def test_a_lost_game_shows_that_an_agent_can_be_beaten_if_it_plays_it(tmp_path):
     agent = saved_agents.load_agent(SEVEN)
     second = agent.grade.second
     assert second is not None
+    assert second.losing_line is not None
+    *start, own, last = second.losing_line
+    other = next(
+        line
+        for line in ((*start, column, last) for column in range(7) if column != own)
+        if Game.start("connect_7x6", line).result("second") == "lost"
+    )
     checks = []
-    for number, line in enumerate([second.losing_line, (0, 1, 0, 1, 0, 1, 0)]):
+    lines = [second.losing_line, other, (0, 1, 0, 1, 0, 1, 0)]
+    for number, line in enumerate(lines):
         lost = dataclasses.replace(second, losing_line=line)
         grade = dataclasses.replace(agent.grade, second=lost, seats=SEATS)
         path = tmp_path / f"{number}.safetensors"
         saved_agents.save_agent(agent.with_grade(grade), path)
         checks.append(("verdicts", {"path": str(path)}))
     as_o = [verdict for _, verdict in compute_all(checks)]
-    assert as_o == ["Can be beaten", "Can be beaten by its file"]
+    assert as_o == ["Can be beaten", *["Can be beaten by its file"] * 2]
 
 
 @pytest.mark.fault
