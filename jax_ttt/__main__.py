@@ -33,7 +33,7 @@ from jax_ttt.runtime.interrupts import SecondSignal
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
     "evaluate": "grade a saved agent or another player",
-    "correct": "find the moves that an agent must be told until it is proven",
+    "correct": "find corrections with which an agent is proven",
     "play": "play against a saved agent or another player",
     "web": "serve a page to play on and to watch agents learn",
     "runs": "list the saved runs",

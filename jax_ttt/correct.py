@@ -1,4 +1,4 @@
-"""Find the moves that an agent must be told until it is proven, and save it with them.
+"""Find corrections with which an agent is proven, and save the agent with them.
 
 python -m jax_ttt.correct runs/RUN
 """
@@ -32,12 +32,13 @@ CORRECTED_NAME = "corrected.safetensors"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Find the moves that an agent must be told, until it is proven, and save it.
+    """Find corrections with which an agent is proven, and save the agent with them.
 
-    A correction is a position and the move to play there in place of the network's.
-    Their number is an exact measure of an agent: 0 means that it is proven as it is.
-    Exact play finds them; the proof uses none: the agent with its corrections is graded
-    as by evaluate, against every opponent. Ctrl-C prints what was found so far.
+    A correction is a position and the move to play there in place of the network's: the
+    next best one that keeps the goal. An agent needs at most as many as are found; with
+    0 it is proven as it is. Exact play finds them; the proof uses none: the agent with
+    its corrections is graded as by evaluate, against every opponent. Ctrl-C prints what
+    was found so far.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C.
     """
@@ -91,7 +92,7 @@ class CorrectResult:
     precision: str
     """The weights: float32, or int8 for a network of integers."""
     num_corrections: int
-    """Corrections of the seats below."""
+    """Corrections in the seats below: the agent needs at most so many."""
     levels: list[CorrectedLevel]
     """The corrections by seat and level."""
     num_nodes: int

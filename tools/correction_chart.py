@@ -1,4 +1,4 @@
-"""Chart of how many corrections agents need: by level, and during a training."""
+"""Chart of the corrections of agents: by level, and during a training."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Counts = Mapping[Seat, int]
-"""The corrections that an agent needs, by seat."""
+"""The number of an agent's corrections, by seat."""
 
 
 def corrections_picture(

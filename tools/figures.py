@@ -210,7 +210,7 @@ def trained(preset: Preset, seed: int) -> Run:
 
 @functools.cache
 def corrections_by_update(preset: Preset, seed: int) -> dict[int, dict[Seat, int]]:
-    """Return the corrections that each agent of a run needs never to lose, by seat.
+    """Return the corrections with which each agent of a run never loses, by seat.
 
     The agents are taken as they are, in float32, so a proven one needs none.
     """
@@ -223,7 +223,7 @@ def corrections_by_update(preset: Preset, seed: int) -> dict[int, dict[Seat, int
 
 
 def num_corrections(agent: Agent) -> dict[Seat, int]:
-    """Return the corrections that an agent needs never to lose, by learned seat."""
+    """Return the number of corrections with which an agent never loses, by seat."""
     corrected = correcting.correct_agent(
         name="agent",
         agent=agent,

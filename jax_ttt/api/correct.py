@@ -1,4 +1,4 @@
-"""The moves that an agent must be told until it is proven."""
+"""Corrections with which an agent is proven."""
 
 import dataclasses
 
@@ -18,7 +18,7 @@ from jax_ttt.text import correction_text, grade_text
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
 class CorrectionResult:
-    """An agent with the corrections that it needs to be proven.
+    """An agent with corrections with which it is proven.
 
     Attributes:
         agent: The corrected agent, for `save` and everything that takes a player.
@@ -44,7 +44,7 @@ class CorrectionResult:
 
     @property
     def num_corrections(self) -> int:
-        """Corrections in these seats; 0 if the agent is proven as it is."""
+        """Corrections in these seats: at most so many are needed; 0 if none is."""
         return sum(self._by_seat().values())
 
     def _by_seat(self) -> dict[Seat, int]:
@@ -72,12 +72,12 @@ def correct(
     goal: Goal = "not-lose",
     precision: AgentPrecision = "auto",
 ) -> CorrectionResult:
-    """Return the agent with the moves that it must be told until it is proven.
+    """Return the agent with corrections, with which it is proven.
 
     A correction is a position and the move to play there in place of the network's:
-    the one with the highest value that keeps the goal. Their number is an exact measure
-    of the agent; 0 means that it is proven as it is. Exact play finds the corrections;
-    the proof uses none.
+    the one with the highest value that keeps the goal. The agent needs at most so many;
+    0 means that it is proven as it is. Exact play finds the corrections; the proof uses
+    none.
 
     Args:
         agent: An agent of `train` or `load`.

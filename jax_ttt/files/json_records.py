@@ -125,10 +125,7 @@ def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
 
 
 def check_names_differ(text: str | bytes) -> None:
-    """Raise `ValueError` if an object of a JSON text has a name twice.
-
-    Readers of it could take different values.
-    """
+    """Raise `ValueError` if an object of a JSON text has a name twice."""
 
     def check(pairs: list[tuple[str, object]]) -> None:
         if len(dict(pairs)) < len(pairs):

@@ -112,7 +112,10 @@ def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
         raise AgentError(f"{path}: {error}") from None
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
-            json_records.check_names_differ(_header_text(path))
+            # Of two tensors with one name, the library takes the last.
+            with path.open("rb") as header:
+                length = int.from_bytes(header.read(8), "little")
+                json_records.check_names_differ(header.read(length))
             yield file
     except (safetensors.SafetensorError, OSError, TypeError, ValueError) as error:
         if isinstance(error, AgentError):
@@ -121,15 +124,6 @@ def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
         raise AgentError(
             f"{path}: damaged, or not a file of jax_ttt ({reason})"
         ) from None
-
-
-def _header_text(path: Path) -> bytes:
-    """Return the JSON in which a file names its tensors, once the library has read it.
-
-    Of two entries with one name, the library takes the last.
-    """
-    with path.open("rb") as file:
-        return file.read(int.from_bytes(file.read(8), "little"))
 
 
 def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Correct an agent: find the moves that it must be told, and prove the result.
+"""Correct an agent: find corrections that suffice, and prove the result.
 
 Finding them uses exact play (`solver.find_corrections`). The proof does not: the agent
 with its corrections is graded like any other agent, all replies followed.

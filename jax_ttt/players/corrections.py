@@ -1,8 +1,7 @@
-"""Corrections: the moves that an agent must be told.
+"""Corrections: positions, each with the move to play in place of the network's.
 
-A correction is a position and the move to play there in place of the network's. An
-agent with corrections is an agent like any other, and their number is an exact measure
-of how far the agent is from a proof: with 0 it is proven as it is.
+An agent with corrections is an agent like any other. Those with which it is proven are
+found by one rule (`solver.find_corrections`).
 
 Where the agent plays mirrored moves on mirrored boards, a correction holds for all
 images of its board: its key is the least key of the images, and its action is the

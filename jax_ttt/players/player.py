@@ -37,7 +37,7 @@ class Player:
         evidence: How sure it is which moves it plays, which decides what a verdict may
             say; see `config.grade.Evidence`. It plays one move in each position, or by
             its `policy`, unless the evidence is `none`.
-        corrections: The moves that it is told; None without any.
+        corrections: Moves in place of its own; None without any.
 
     Examples:
         >>> minimax = jax_ttt.player("minimax")

@@ -1,9 +1,10 @@
-"""Find the positions in which a player must be told its move, to reach a goal.
+"""Find positions, with moves in place of a player's own, so that it reaches a goal.
 
 The positions that the player reaches are enumerated level by level. Where it is to
 move, exact play says which moves keep the goal, and the player makes the first of them
 in its own order of preference. If that is not the move that it prefers, the position
-and the move are a correction.
+and the move are a correction. Their number is an upper bound: with another move that
+keeps the goal, the player might need fewer later.
 
 Exact play is too slow for boards with few stones. There the preferred move is taken as
 it is. If a later position turns out to have no move that keeps the goal, then a move
