@@ -16,6 +16,7 @@ from tqdm import tqdm
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
+from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.grade import Evidence, Interval, Ranked
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
@@ -122,7 +123,7 @@ def main(args: Args) -> int:
         cli.check_output_path(flag, path)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
-        cli.require_package("matplotlib", "plots", "--svg")
+        require_package("matplotlib", "plots", "--svg")
     device = cli.set_up_device(args.machine).name
 
     import jax

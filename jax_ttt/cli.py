@@ -9,11 +9,8 @@ Imports no JAX, so that bad flags are refused immediately.
 
 import contextlib
 import dataclasses
-import importlib.util
 import inspect
 import itertools
-import shutil
-import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -39,6 +36,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Setting, parse_setting
 from jax_ttt.config.settings import END_OF_START, Config, setting_type
 from jax_ttt.runtime import standard_streams
+from jax_ttt.text import tables
 
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware
@@ -98,14 +96,7 @@ def _wrapped(text: str) -> str:
     wrapped: list[str] = []
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()))
-        wrapped += textwrap.wrap(
-            line.strip(),
-            width=shutil.get_terminal_size().columns,
-            initial_indent=indent,
-            subsequent_indent=f"{indent}    " if indent else "  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        wrapped += tables.wrapped_lines(line, f"{indent}    " if indent else "  ")
     return "\n".join(wrapped)
 
 
@@ -312,20 +303,6 @@ def report_interrupt(signal_number: int) -> int:
     """Print that a signal ended the work, and return the exit code."""
     standard_streams.print_stderr("error: interrupted")
     return 128 + signal_number
-
-
-def require_package(module: str, extra: str, flag: str) -> None:
-    """Raise `UsageError` if an optional package is not installed.
-
-    `extra` is the extra of our package that installs it, `flag` the flag that needs it.
-    """
-    spec = importlib.util.find_spec(module)
-    # A plain folder of that name in the current folder has a spec without an origin.
-    if spec is None or spec.origin is None:
-        raise UsageError(
-            f"{flag} needs {module}, which is not installed: "
-            f"pip install 'jax_ttt[{extra}]', or pip install {module}"
-        )
 
 
 def player_or_newest_run(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import tyro
 
 from jax_ttt import flags
+from jax_ttt.config.errors import flag_name
 from jax_ttt.config.settings import SELF
 from jax_ttt.flags import Flag
 from jax_ttt.players import player_names, shipped
@@ -69,13 +70,13 @@ def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> 
             words += _words(flag)
             choices = (SELF, *_NAMES) if flag.field == "opponent" else flag.choices()
             if choices or not (flag.is_switch() or flag.has(tyro.conf.Positional)):
-                case = f'"{command} --{_dashed(flag)}") words="{" ".join(choices)}";;'
-                values.append(f"          {case}")
+                case = f'"{command} {flag_name(flag.name)}")'
+                values.append(f'          {case} words="{" ".join(choices)}";;')
         words.append("--help")
         names.append(f'      "{command} -"*) words="{" ".join(words)}";;')
         if players := _PLAYERS.get(command):
-            case = f'"{command} "*) words="{" ".join(players)}" files=1;;'
-            values.append(f"          {case}")
+            case = f'"{command} "*) words="{" ".join(players)}"'
+            values.append(f"          {case} files=1;;")
     return _SCRIPT.format(
         first=" ".join([*commands, *first_flags]),
         values="\n".join(values),
@@ -87,11 +88,6 @@ def _words(flag: Flag) -> list[str]:
     """Return the forms of a flag on a command line; none for a positional argument."""
     if flag.has(tyro.conf.Positional):
         return []
-    name = _dashed(flag)
     if flag.is_switch() and not flag.has(tyro.conf.FlagCreatePairsOff):
-        return [f"--{name}", f"--no-{name}"]
-    return [f"--{name}"]
-
-
-def _dashed(flag: Flag) -> str:
-    return flag.name.replace("_", "-")
+        return [flag_name(flag.name), flag_name(f"no_{flag.name}")]
+    return [flag_name(flag.name)]

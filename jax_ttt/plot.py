@@ -15,7 +15,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import UsageError, require_package
 from jax_ttt.config.game_facts import GAMES, LETTERS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -72,7 +72,7 @@ def main(args: Args) -> int:
         picture = draw_agent(args)
     else:
         runs = {run: read_metrics(run) for run in args.runs}
-        cli.require_package("matplotlib", "plots", "plot")
+        require_package("matplotlib", "plots", "plot")
         picture = draw_runs(args, runs)
     picture.save(path)
     standard_streams.print_written(path)
@@ -170,7 +170,7 @@ def draw_agent(args: Args) -> "Picture":
     if len(args.runs) > 1 or (args.game and args.values is not None):
         raise UsageError("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
-        cli.require_package("cairosvg", "png", f"--svg {args.svg}")
+        require_package("cairosvg", "png", f"--svg {args.svg}")
     check_drawable(args)
     cli.set_up_device(cli.MachineFlags())
 

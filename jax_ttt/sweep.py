@@ -19,7 +19,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
-from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.errors import SettingError, UsageError, flag_name, require_package
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
@@ -235,7 +235,7 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     cli.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
-        cli.require_package("matplotlib", "plots", "--svg")
+        require_package("matplotlib", "plots", "--svg")
     varied = [name for name, values in settings.items() if len(values) > 1]
     if args.svg and len(varied) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)

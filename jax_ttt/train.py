@@ -14,7 +14,7 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.errors import SettingError, UsageError, flag_name, require_package
 from jax_ttt.config.game_facts import (
     GAMES,
     enumerable_games,
@@ -236,9 +236,9 @@ def check_args(args: Args) -> None:
         rule = f"used with an enumerable game ({games}), or with --start-share"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
-        cli.require_package("tensorboardX", "tensorboard", "--tensorboard")
+        require_package("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
-        cli.require_package("wandb", "wandb", "--wandb")
+        require_package("wandb", "wandb", "--wandb")
     if args.latest is not None:
         check_same(args, args.latest)
     elif args.run_dir is not None:

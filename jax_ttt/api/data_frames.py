@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jax_ttt.config.errors import MissingPackageError
+from jax_ttt.config.errors import require_package
 from jax_ttt.files.json_records import JsonObject
 
 if TYPE_CHECKING:
@@ -16,11 +16,7 @@ def data_frame(rows: Sequence[JsonObject]) -> "pandas.DataFrame":
     Raises:
         MissingPackageError: pandas is not installed.
     """
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        if error.name != "pandas":
-            raise
-        message = "this needs pandas: pip install 'jax_ttt[pandas]'"
-        raise MissingPackageError(message) from None
+    require_package("pandas", "pandas", "a data frame")
+    import pandas
+
     return pandas.DataFrame(rows)

@@ -2,14 +2,15 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias, get_args, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import pgx
 
 from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, draw_groups
-from jax_ttt.config.errors import ChoiceError, Refused, SettingError
+from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.config.ranges import check_setting
 from jax_ttt.files import picture_file
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
@@ -77,8 +78,7 @@ def draw(
         >>> run = jax_ttt.train(seed=1, preset="table")
         >>> picture = jax_ttt.draw(run, "curve.svg")
     """
-    if theme not in get_args(Theme):
-        raise ChoiceError("theme", get_args(Theme), theme)
+    check_setting("theme", Theme, theme)
     if path is not None:
         picture_file.file_ending(path)
     compiling.use_user_cache()

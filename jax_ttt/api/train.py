@@ -1,6 +1,6 @@
 """Training from Python: one agent, or agents of several seeds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Unpack
 
 from flax import nnx
@@ -27,9 +27,6 @@ from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
 from jax_ttt.training import chunks, loop, many_agents, run_state
 from jax_ttt.training.many_agents import Block, Job
-
-_ARGUMENTS = ("seed", "preset", "until_proven", "keep_agents", "progress")
-"""The arguments of `train` that are not settings."""
 
 
 def train(
@@ -81,7 +78,8 @@ and at most 1e+38, got -1.0
         raise SettingError("seed", rule, seed)
     SEED_RANGE.check("seed", seed)
     compiling.use_user_cache()
-    config = make_config(preset, settings, arguments=_ARGUMENTS)
+    own_names = ("seed", "preset", "until_proven", "keep_agents", "progress")
+    config = make_config(preset, settings, own_names)
     if until_proven and not config.run.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"False, or the game one of {games}, or start_share set"
@@ -123,7 +121,7 @@ def train_many(
     """
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
         raise SettingError("seeds", "several seeds, for instance range(8)", seeds)
-    config = make_config(preset, settings, arguments=("seeds", "preset", "progress"))
+    config = make_config(preset, settings, own_names=("seeds", "preset", "progress"))
     seed_list = list(seeds)
     for seed in seed_list:
         SEED_RANGE.check("seeds", seed)
@@ -165,18 +163,16 @@ def _run_of(block: Block, index: int, params: nnx.State) -> Run | None:
 def make_config(
     preset: str | Config | None,
     fields: Mapping[str, object],
-    arguments: Sequence[str] = (),
+    own_names: tuple[str, ...] = (),  # of the caller's other arguments
 ) -> Config:
     """Return the settings of a preset with these fields changed.
-
-    `arguments` are the caller's others, of which a wrong name may be one.
 
     Raises:
         Refused: a name is unknown, or a value is not allowed.
     """
     for name in fields:
         if name not in PART_OF_FIELD:
-            hint = did_you_mean(name, [*PART_OF_FIELD, *arguments])
+            hint = did_you_mean(name, [*PART_OF_FIELD, *own_names])
             raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))

@@ -1,6 +1,7 @@
 """Errors whose message is for the user, who gets no traceback. Imports no JAX."""
 
 import difflib
+import importlib.util
 from collections.abc import Iterable
 
 
@@ -35,26 +36,23 @@ class SettingError(Refused):
 class ChoiceError(SettingError):
     """A value is not one of these words; the message names the most similar one."""
 
-    def __init__(
-        self, field: str, words: Iterable[str], value: object, note: str = ""
-    ) -> None:
-        words, hint = [*words], ""
-        if isinstance(value, str) and len(value) < _MAX_SHOWN:
-            hint = did_you_mean(value, words)
-        if note:
-            note = f" {note}" if hint else f". {note}"
+    note = ""
+    """A sentence after the similar word."""
+
+    def __init__(self, field: str, words: Iterable[str], value: object) -> None:
+        words = [*words]
+        hint = did_you_mean(value, words) if isinstance(value, str) else ""
+        note = self.note and f"{'' if hint else '.'} {self.note}"
         super().__init__(field, f"one of {', '.join(words)}", value, hint + note)
 
 
 class UnknownGameError(ChoiceError):
     """There is no game of this name; it may be one that a user must register."""
 
-    def __init__(self, field: str, games: Iterable[str], value: object) -> None:
-        note = (
-            "If it is a game of your own, its file must run first: by --rules FILE "
-            "in a command with this flag, by an import in Python"
-        )
-        super().__init__(field, games, value, note)
+    note = (
+        "If it is a game of your own, its file must run first: by --rules FILE in a "
+        "command with this flag, by an import in Python"
+    )
 
 
 class ConflictError(SettingError):
@@ -79,6 +77,20 @@ class MissingPackageError(Refused):
 
 class UsageError(Refused):
     """A command line is wrong; the message says why."""
+
+
+def require_package(module: str, extra: str, user: str) -> None:
+    """Raise `MissingPackageError` if an optional package is not installed.
+
+    `extra` is the extra of our package that installs it; `user` needs it.
+    """
+    spec = importlib.util.find_spec(module)
+    # A plain folder of that name in the current folder has a spec without an origin.
+    if spec is None or spec.origin is None:
+        raise MissingPackageError(
+            f"{user} needs {module}, which is not installed: "
+            f"pip install 'jax_ttt[{extra}]', or pip install {module}"
+        )
 
 
 def flag_name(field: str) -> str:
@@ -109,7 +121,7 @@ def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
     only (connect4, connect_four), then one that contains this one (chess,
     gardner_chess).
     """
-    words = [*valid_words]
+    words, word = [*valid_words], word[:_MAX_SHOWN]
     if ours := [other for other in OTHER_NAMES.get(word, ()) if other in words]:
         return f"; did you mean {' or '.join(ours)}?"
     same = [other for other in words if _spelled(other) == _spelled(word)]

@@ -13,9 +13,9 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.errors import (
     GameError,
-    MissingPackageError,
     PlayerError,
     SettingError,
+    require_package,
 )
 from jax_ttt.config.game_facts import (
     GAMES,
@@ -178,13 +178,9 @@ def _exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
     tree = trees.host_tree(env_id)
     if tree is not None:
         return find_corrections.TreePlay(env_id, tree, goal)
-    try:
-        from jax_ttt.solver.connect_four_solver import Solver
-    except ModuleNotFoundError as error:
-        if error.name != "numba":
-            raise
-        message = "corrections need numba: pip install 'jax_ttt[solver]'"
-        raise MissingPackageError(message) from None
+    require_package("numba", "solver", "exact play")
+    from jax_ttt.solver.connect_four_solver import Solver
+
     return Solver(env_id, goal)
 
 

@@ -5,7 +5,7 @@ import io
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from jax_ttt.config.errors import MissingPackageError
+from jax_ttt.config.errors import require_package
 from jax_ttt.files.picture_file import DOTS_PER_INCH, Picture, Theme
 
 if TYPE_CHECKING:
@@ -60,13 +60,8 @@ def theme_style(theme: Theme) -> AbstractContextManager[None]:
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
-    try:
-        import matplotlib as mpl
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
-        message = "this picture needs matplotlib: pip install 'jax_ttt[plots]'"
-        raise MissingPackageError(message) from None
+    require_package("matplotlib", "plots", "this picture")
+    import matplotlib as mpl
     from cycler import cycler  # matplotlib's own
     from matplotlib import style
 

@@ -21,7 +21,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import UsageError, require_package
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files.run_folder import RUNS
@@ -69,7 +69,7 @@ def main(args: Args) -> int:
     if args.export is not None:
         return _export(args.export)
     for module in ("starlette", "uvicorn"):
-        cli.require_package(module, "web", "the page")
+        require_package(module, "web", "the page")
     with open_socket(args.host, args.port) as listener:
         return _serve(args, _data_folder(args.data_dir), listener)
 

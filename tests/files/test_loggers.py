@@ -14,6 +14,7 @@ import pytest
 import tiny
 
 from jax_ttt import cli
+from jax_ttt.config import errors
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers, WeightsAndBiases
 from jax_ttt.files.run_folder import RunFolder
@@ -152,7 +153,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
 def test_an_absent_package_is_refused_before_any_work(
     flag, module, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(errors.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(cli, "set_up_device", None)  # nothing is set up
     assert run(tmp_path / "run", flag) == 2
     out, err = capsys.readouterr()
@@ -169,8 +170,8 @@ def test_a_folder_is_not_a_package(tmp_path, monkeypatch):
     """W&B creates a folder named wandb wherever it is used."""
     (tmp_path / "no_package").mkdir()
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(cli.UsageError, match="no_package, which is not installed"):
-        cli.require_package("no_package", "extra", "--flag")
+    with pytest.raises(errors.Refused, match="no_package, which is not installed"):
+        errors.require_package("no_package", "extra", "--flag")
 
 
 PLAN = Plan(
