@@ -94,22 +94,10 @@ _MODULES = {
 """The module of each public name."""
 
 
-_OF_COMMANDS = {
-    "arena": "cross_table",
-    "evaluate": "grade",
-    "play": "new_game",
-    "plot": "draw",
-    "runs": "load",
-    "sweep": "train_many",
-}
-"""The functions that do what the commands of other names do."""
-
-
 def __getattr__(name: str) -> object:
     """Return a public name; its module is imported at the first use."""
     if name not in _MODULES:
-        ours = _OF_COMMANDS.get(name)
-        hint = f"; did you mean {ours}?" if ours else did_you_mean(name, __all__)
+        hint = did_you_mean(name, __all__)
         message = f"module {__name__!r} has no attribute {name!r}{hint}"
         raise AttributeError(message, name=name)  # else Python adds a hint of its own
     value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -13,7 +13,7 @@ import inspect
 import itertools
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
@@ -224,7 +224,12 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             given_fields=tuple(given_fields),
         )
     defaults = command.args_type() if defaults is None else defaults
-    _check_other_names(given_fields, {flag.name for flag in flags.flags_of(defaults)})
+    names = {flag.name for flag in flags.flags_of(defaults)}
+    for name in given_fields:
+        ours = [other for other in OTHER_NAMES.get(name, ()) if other in names]
+        if ours and name not in names:
+            hint = f"did you mean {' or '.join(map(flag_name, ours))}?"
+            raise UsageError(f"there is no flag {flag_name(name)}; {hint}")
     try:
         args = flags.read(
             defaults,
@@ -268,17 +273,6 @@ def _fields_of_flags(words: Sequence[str]) -> list[str]:
         if any(unicodedata.category(letter) in _UNPRINTABLE for letter in word):
             raise UsageError(f"can't use {word!r}: it has a control character")
     return fields
-
-
-def _check_other_names(given_fields: Iterable[str], names: Collection[str]) -> None:
-    """Raise `UsageError` for a flag that other programs have and that we name else."""
-    for name in given_fields:
-        ours = [other for other in OTHER_NAMES.get(name, ()) if other in names]
-        if ours and name not in names:
-            hint = " or ".join(map(flag_name, ours))
-            raise UsageError(
-                f"there is no flag {flag_name(name)}; did you mean {hint}?"
-            )
 
 
 def message_with_advice(error: Refused, command: Command[ArgsT]) -> str:

@@ -110,16 +110,22 @@ OTHER_NAMES = {
     "batch_size": ("num_envs", "replay_batch"),
     "game": ("env_id", "games"),
     "env": ("env_id",),
+    "arena": ("cross_table",),
+    "evaluate": ("grade",),
+    "play": ("new_game",),
+    "plot": ("draw",),
+    "runs": ("load",),
+    "sweep": ("train_many",),
 }
-"""The names of our settings by the names that other programs give them."""
+"""Our names of settings and functions by those of other programs and of our commands.
+"""
 
 
 def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
     """Return `; did you mean ...?` with the most similar word, or nothing.
 
-    What other programs name so comes first, then a word that differs in its spelling
-    only (connect4, connect_four), then one that contains this one (chess,
-    gardner_chess).
+    What others name so comes first, then a word that differs in its spelling only
+    (connect4, connect_four), then one that contains this one (chess, gardner_chess).
     """
     words, word = [*valid_words], word[:_MAX_SHOWN]
     if ours := [other for other in OTHER_NAMES.get(word, ()) if other in words]:
@@ -130,21 +136,7 @@ def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
     return f"; did you mean {similar[0]}?" if similar else ""
 
 
-_DIGITS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-)
-
-
 def _spelled(word: str) -> str:
-    """Return a word's letters, with its digits in words."""
-    letters = [_DIGITS[int(x)] if x in "0123456789" else x for x in word.lower()]
+    """Return a word's letters; connect4 is spelled as connect_four."""
+    letters = word.lower().replace("4", "four")
     return "".join(x for x in letters if x not in "-_ ")
