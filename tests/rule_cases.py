@@ -43,7 +43,8 @@ from jax_ttt.players import (
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.shipped import ALL
 from jax_ttt.text import dialogue_advice
-from jax_ttt.web import agent_files, tree_data
+from jax_ttt.web import agent_files
+from tools import tree_data
 
 BOARDS = ("tic_tac_toe", "connect_7x6")
 MORE_BOARDS = (

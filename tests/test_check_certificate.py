@@ -22,18 +22,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jax_ttt import evaluate
-from jax_ttt.players.shipped import CERTIFICATES
+from jax_ttt.players.shipped import SHIPPED
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
 STONES = {"first": "X", "second": "O"}
-NAMES = (*CERTIFICATES, "minimax-first", "one seat")
+NAMES = (*SHIPPED, "minimax-first", "one seat")
 
 
 @pytest.fixture(scope="module")
 def paths(one_seat, tmp_path_factory):
     """Return the file of each player's certificate, by the player's name."""
     folder = tmp_path_factory.mktemp("certificates")
-    paths = dict(CERTIFICATES)
+    paths = {
+        name: path.with_suffix(".certificate.json") for name, path in SHIPPED.items()
+    }
     for name, player in (("minimax-first", "minimax-first"), ("one seat", one_seat)):
         paths[name] = folder / f"{name}.json"
         argv = [str(player), "--json", "--certificate", str(paths[name])]

@@ -23,10 +23,14 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader, search_grade
 from jax_ttt.players import player_names, registry, saved_agents
 from jax_ttt.players.player import Player
-from jax_ttt.players.shipped import ALL, CERTIFICATES, SHIPPED, SNAPSHOTS
+from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.solver.reached_positions import Reach
 from tools.markdown import exam_cells, table
 
+CERTIFICATES = {
+    name: path.with_suffix(".certificate.json") for name, path in SHIPPED.items()
+}
+"""The certificates of the agents of tic-tac-toe: the proofs that they never lose."""
 _MAX_POSITIONS = 10**6  # a search of these agents meets fewer
 HEAD = ("agent", "trained with", "size")
 SEARCH_HEAD = (

@@ -14,10 +14,6 @@ SHIPPED: dict[str, Path] = {
 """The agents' files by name, all of tic-tac-toe; the first is the default agent."""
 SNAPSHOTS: dict[str, Path] = {name: _FOLDER / f"{name}-snapshots" for name in SHIPPED}
 """The folders of the snapshots of their trainings, by the same names."""
-CERTIFICATES: dict[str, Path] = {
-    name: _FOLDER / f"{name}.certificate.json" for name in SHIPPED
-}
-"""Their certificates, by the same names: the proofs that they never lose."""
 CONNECT_FOUR: dict[str, Path] = {
     name: _FOLDER / f"{name}.safetensors" for name in ("connect-5x4", "connect-7x6")
 }

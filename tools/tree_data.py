@@ -1,11 +1,12 @@
-"""The positions of a table's rows as JSON, by which the page finds a board's row.
+"""Write the positions of a table's rows as JSON, by which the page finds a board's row.
+
+python -m tools.tree_data
 
 Axes: `P` positions, `F` cells.
 """
 
 import base64
 import json
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import UInt8
@@ -14,9 +15,10 @@ from jax_ttt.config.game_facts import DEFAULT_GAME, EnvId
 from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
+from jax_ttt.web.one_file import STATIC
 
-PATH = Path(__file__).parent / "static" / f"{DEFAULT_GAME}.json"
-"""The page's copy; `python -m jax_ttt.web.tree_data` writes it again."""
+PATH = STATIC / f"{DEFAULT_GAME}.json"
+"""The page's copy."""
 
 
 def tree_json(env_id: EnvId) -> bytes:

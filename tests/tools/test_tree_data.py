@@ -3,7 +3,7 @@
 import base64
 import json
 
-from jax_ttt.web import tree_data
+from tools import tree_data
 
 
 def test_the_file_of_the_page_has_the_positions_of_the_tree_in_its_order(boards):
