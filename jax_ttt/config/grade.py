@@ -118,12 +118,16 @@ class SeatGrade:
     complete: bool | None = None
     """Whether every line of play was followed to its end; None without a search."""
     beaten: bool | None = None
-    """Whether a line that beats the player is known; None without a search."""
+    """Whether a line that beats the player is known; None without a search, and where
+    that depends on how its values are rounded."""
     losing_line: tuple[int, ...] | None = None
     """The actions of a shortest line that beats the player, if one is known."""
     wins_all: bool | None = None
     """Whether every line of play is won; None if it is not known, or `lines` says
-    it."""
+    it; False, whatever these say, where that depends on rounding."""
+    near_loss: tuple[int, ...] | None = None
+    """The actions of a line that beats the player if it makes a move in it whose value
+    is the highest one but for rounding; then `beaten` is absent."""
     lines: Lines | None = None
     """Lines of play against any opponent, over a game's tree."""
     optimal_move_rate: float | None = None
@@ -187,7 +191,8 @@ class SeatGrade:
         if unbeatable:
             wins_all = self.wins_all
             if self.lines is not None:
-                wins_all = self.lines.won > 0 and not self.lines.drawn
+                all_won = self.lines.won > 0 and not self.lines.drawn
+                wins_all = all_won and wins_all is not False
             object.__setattr__(self, "proven", "win" if wins_all else "not-lose")
 
     @property

@@ -79,6 +79,7 @@ def search_agent(
         agent=agent,
         seats=config.seats,
         evidence="construction",
+        near_best=agent.near_best,
     )
     return search_grade.search_by_seat(
         player=player,

@@ -99,6 +99,7 @@ def search_by_seat(
     interrupted = False
     for seat in player.seats:
         reach = Reach(searched_player(player, seat, sharding))
+        near = None
         choices = None
         try:
             try:
@@ -108,6 +109,9 @@ def search_by_seat(
                 reach = Reach(dataclasses.replace(reach.player, merge_symmetric=False))
                 reached_positions.follow_all_lines(reach, most, on_latest)
             choices = _losing_choices(reach, rng, functools.partial(on_batch, reach))
+            if player.near_best is not None and _never_loses(reach):
+                near = Reach(_near_best_player(reach.player, player, sharding))
+                reached_positions.follow_all_lines(near, most, on_latest)
         except reached_positions.IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:
@@ -117,11 +121,29 @@ def search_by_seat(
                 raise
             interrupted = True
         num_choices = None if choices is None else len(choices)
-        grade = seat_grade(reach, player.evidence, num_choices, player.corrections)
+        grade = seat_grade(
+            reach, player.evidence, num_choices, player.corrections, near
+        )
         results[seat] = SearchResult(grade, choices)
         if interrupted:
             break
     return results
+
+
+def _never_loses(reach: Reach) -> bool:
+    return reach.is_complete and not reach.ends.lost.moves
+
+
+def _near_best_player(
+    searched: SearchedPlayer, player: Player, sharding: NamedSharding | None
+) -> SearchedPlayer:
+    """Return the searched player whose near-best moves all count as played."""
+    near_best = jax.device_put(player.near_best, _replicated(sharding))
+    # Whether they are alike on images is not checked.
+    merge_symmetric = searched.merge_symmetric and player.is_symmetric
+    return dataclasses.replace(
+        searched, near_best=near_best, merge_symmetric=merge_symmetric
+    )
 
 
 def searched_player(
@@ -136,15 +158,13 @@ def searched_player(
     """
     is_accelerator = devices.current_device().platform != "cpu"
     batch = _ACCELERATOR_BATCH if is_accelerator else _CPU_BATCH
-    replicated = None
     if sharding is not None:
         # Each sixteenth of a batch is split evenly, too.
         unit = 16 * sharding.num_devices
         batch = -(-batch // unit) * unit
-        replicated = NamedSharding(sharding.mesh, PartitionSpec())
     return SearchedPlayer(
         env_id=player.env_id,
-        choose=jax.device_put(player.choose, replicated),
+        choose=jax.device_put(player.choose, _replicated(sharding)),
         seat=seat,
         merge_symmetric=merges_symmetric(player),
         is_symmetric=player.is_symmetric,
@@ -152,6 +172,11 @@ def searched_player(
         batch=batch,
         merges_on_device=is_accelerator,
     )
+
+
+def _replicated(sharding: NamedSharding | None) -> NamedSharding | None:
+    """Return the sharding of arrays that every device holds."""
+    return None if sharding is None else NamedSharding(sharding.mesh, PartitionSpec())
 
 
 def merges_symmetric(player: Player) -> bool:
@@ -192,9 +217,16 @@ def seat_grade(
     evidence: Evidence,
     losing_choices: int | None = None,
     corrections: Corrections | None = None,
+    near: Reach | None = None,
 ) -> SeatGrade:
-    """Return the grade of a player in the seat of a search."""
+    """Return the grade of a player in the seat of a search.
+
+    `near` is the search in which its near-best moves count as played, too. What does
+    not hold there is not proven.
+    """
     won, drawn, lost = reach.ends
+    is_unsure = near is not None and not _never_loses(near)
+    is_beaten = None if is_unsure else lost.moves > 0
     # Where every line is won, the sum of their chances may miss 1 by rounding.
     wins_all = reach.is_complete and not drawn.moves and not lost.moves
     win_chance = 1.0 if wins_all else won.chance
@@ -213,10 +245,12 @@ def seat_grade(
         win_rate_interval=possible(win_chance),
         draw_rate_interval=possible(drawn.chance),
         loss_rate_interval=possible(lost.chance),
-        worst_loss_rate=_worst_loss_rate(reach),
+        worst_loss_rate=None if is_unsure else _worst_loss_rate(reach),
         complete=reach.is_complete,
-        beaten=lost.moves > 0,
+        beaten=is_beaten,
         losing_line=reach.losing_line,
+        near_loss=None if near is None else near.losing_line,
+        wins_all=False if near is not None and near.ends.drawn.moves else None,
         lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
         num_positions=reach.num_positions,
         positions=tuple(map(len, reach.keys)),

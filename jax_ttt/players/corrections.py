@@ -7,7 +7,7 @@ Where the agent plays mirrored moves on mirrored boards, a correction holds for 
 images of its board: its key is the least key of the images, and its action is the
 action on the image with that key. Else it holds for the board alone.
 
-Axes: `B` games, `C` corrections, `G` views.
+Axes: `B` games, `C` corrections, `G` views, `A` actions.
 """
 
 import dataclasses
@@ -17,11 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Int, Key, UInt8, UInt32, UInt64
+from jaxtyping import Array, Bool, Int, Key, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games import position_keys
 from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.solver.successors import MarkFn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -73,9 +74,33 @@ def corrected_player(
     env_id: EnvId, choose: ChooseFn, corrections: Corrections, is_symmetric: bool
 ) -> Partial:
     """Return the player that makes the corrections' moves, else those of `choose`."""
-    words = position_keys.numbers_to_keys(corrections.keys)
-    arrays = jax.device_put((words, corrections.actions.astype(np.int32)))
-    return Partial(_corrected_actions, _Game(env_id, is_symmetric), choose, *arrays)
+    told = _told_moves_of(env_id, corrections, is_symmetric)
+    return Partial(_corrected_actions, told, choose)
+
+
+def corrected_near_best(
+    env_id: EnvId, near_best: MarkFn, corrections: Corrections, is_symmetric: bool
+) -> Partial:
+    """Return the near-best moves of a corrected player: a told move is the only one."""
+    told = _told_moves_of(env_id, corrections, is_symmetric)
+    return Partial(_corrected_near_best, told, near_best)
+
+
+def _corrected_actions(
+    told: Partial, choose: ChooseFn, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    own_actions = choose(key, env_state)
+    is_told, action = told(env_state)
+    return jnp.where(is_told, action, own_actions)
+
+
+def _corrected_near_best(
+    told: Partial, near_best: MarkFn, env_state: pgx.State
+) -> Bool[Array, "B A"]:
+    own_moves = near_best(env_state)
+    is_told, action = told(env_state)
+    one_move = jax.nn.one_hot(action, own_moves.shape[1], dtype=bool)
+    return jnp.where(is_told[:, None], one_move, own_moves)
 
 
 @jax.tree_util.register_static
@@ -87,21 +112,23 @@ class _Game:
     is_symmetric: bool
 
 
-def _corrected_actions(
+def _told_moves_of(
+    env_id: EnvId, corrections: Corrections, is_symmetric: bool
+) -> Partial:
+    words = position_keys.numbers_to_keys(corrections.keys)
+    arrays = jax.device_put((words, corrections.actions.astype(np.int32)))
+    return Partial(_told_moves, _Game(env_id, is_symmetric), *arrays)
+
+
+def _told_moves(
     game: _Game,
-    choose: ChooseFn,
     keys: UInt32[Array, "C 2"],
     actions: Int[Array, " C"],
-    key: Key[Array, ""],
     env_state: pgx.State,
-) -> Int[Array, " B"]:
-    own_actions = choose(key, env_state)
+) -> tuple[Bool[Array, " B"], Int[Array, " B"]]:
+    """Return which boards have a correction, and its move; any move on the others."""
     place, actions_on_board = _find(game, keys, env_state)
-    return jnp.where(
-        place >= 0,
-        actions_on_board[jnp.arange(len(place)), actions[place]],
-        own_actions,
-    )
+    return place >= 0, actions_on_board[jnp.arange(len(place)), actions[place]]
 
 
 def _find(

@@ -18,7 +18,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
-from jax_ttt.players.network_player import greedy_actions
+from jax_ttt.players.network_player import greedy_actions, near_best_moves
 
 MAX_BOARDS = 2**13
 """Maximum number of boards of the deepest level at once: it bounds the memory of a
@@ -70,13 +70,21 @@ def lookahead_player(
     `gamma` is the discount per move that the network was trained with. Between equal
     moves, `network_player.greedy_actions` decides.
     """
-    return Partial(
-        _searched_actions,
-        Depth(depth),
-        network,
-        params,
-        jax.device_put(np.float32(gamma)),
-    )
+    values_fn = _values_fn(network, gamma, depth)
+    return Partial(_searched_actions, network, values_fn, params)
+
+
+def lookahead_near_best(
+    network: Network, params: nnx.State, gamma: float, depth: int
+) -> Partial:
+    """Return the near-best moves of the lookahead player, for `Player.near_best`."""
+    return Partial(near_best_moves, _values_fn(network, gamma, depth), params)
+
+
+def _values_fn(network: Network, gamma: float, depth: int) -> Partial:
+    """Return the function `(params, env_state) -> values` after the search."""
+    discount = jax.device_put(np.float32(gamma))
+    return Partial(_searched_values, Depth(depth), network, discount)
 
 
 @jax.tree_util.register_static
@@ -88,18 +96,26 @@ class Depth:
 
 
 def _searched_actions(
-    depth: Depth,
     network: Network,
+    values_fn: Partial,
     params: nnx.State,
-    gamma: Float[Array, ""],
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
     del key  # the player is deterministic
+    return greedy_actions(network, env_state, values_fn(params, env_state))
+
+
+def _searched_values(
+    depth: Depth,
+    network: Network,
+    gamma: Float[Array, ""],
+    params: nnx.State,
+    env_state: pgx.State,
+) -> Float[Array, "B A"]:
     env = pgx_games.make_env(network.env_id)
 
     def q_fn(env_state: pgx.State) -> jax.Array:
         return q_network.action_values(network, params, env_state.observation)
 
-    values = negamax(env, q_fn, env_state, depth.moves, gamma)
-    return greedy_actions(network, env_state, values)
+    return negamax(env, q_fn, env_state, depth.moves, gamma)

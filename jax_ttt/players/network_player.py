@@ -3,6 +3,7 @@
 Axes: `B` games, `P` positions, `D` positions to decide, `A` actions.
 """
 
+import functools
 from collections.abc import Callable
 
 import jax
@@ -11,15 +12,16 @@ import numpy as np
 import pgx
 from flax import nnx
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Key, Shaped
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.games.tree import Tree
-from jax_ttt.networks import q_network, table
+from jax_ttt.networks import integer_network, q_network, table
 from jax_ttt.networks.q_network import Network
+from jax_ttt.runtime import pytrees
 from jax_ttt.solver import policies
 
 
@@ -41,6 +43,24 @@ def board_values(
     It is compiled, since a network would otherwise run as one program per operation.
     """
     return q_network.action_values(network, params, obs)
+
+
+def largest_sum(params: nnx.State) -> float:
+    """Return a bound of all sums that a network computes on any board of stones.
+
+    Such boards have planes of 0 and 1. Sums of integers are checked when they are read.
+    """
+    largest = 1.0
+    if integer_network.is_integer(params):
+        return largest
+    for name, leaf in pytrees.leaves_by_name(params).items():
+        sizes = np.abs(np.asarray(leaf, float))
+        is_kernel = name.endswith("kernel")
+        # |kernel @ x + bias| <= max(1, sum(|kernel|)) * (1 + |bias|) * max(1, |x|)
+        largest *= float(
+            max(1, sizes.sum(axis=1).max()) if is_kernel else 1 + sizes.max()
+        )
+    return largest
 
 
 def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarray:
@@ -93,6 +113,62 @@ def greedy_actions(
     places = action_places(network.env_id, env_state.observation)
     actions = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
     return actions.astype(jnp.int32)
+
+
+ValuesFn = Callable[[nnx.State, pgx.State], jax.Array]
+"""A function `(params, env_state) -> action values (B, A)`."""
+NEAR = 2.0**-18
+"""The least margin of `near_best_moves`, 3.8e-6; values are from -1 to 1."""
+
+
+def near_best_moves(
+    values_fn: ValuesFn, params: nnx.State, env_state: pgx.State
+) -> Bool[Array, "B A"]:
+    """Return the legal moves whose values are the highest one but for rounding.
+
+    The last bits of a sum of floats depend on its order: on the device, the version,
+    and how many boards a program computes. So the player may play any of these moves
+    elsewhere. Their values are less than a margin below the highest: `NEAR`, or more
+    where the values change by more if the weights change by `2**-19` of themselves, up
+    or down at random. Integers have no such margin.
+    """
+    values = values_fn(params, env_state)
+    margin = jnp.full(len(values), NEAR)
+    is_integer = integer_network.is_integer(params)
+    for key in () if is_integer else jax.random.split(jax.random.key(0)):
+        # Both signs, since a unit that is 0 below a threshold could hide a change.
+        for size in (2.0**-19, -(2.0**-19)):
+            nearby = jax.tree.map(functools.partial(_changed, key, size), params)
+            changes = abs(values_fn(nearby, env_state) - values)
+            margin = jnp.maximum(margin, changes.max(axis=1))
+    legal = env_state.legal_action_mask
+    highest = jnp.where(legal, values, -jnp.inf).max(axis=1)
+    return legal & (values >= (highest - margin)[:, None])
+
+
+def _changed(
+    key: Key[Array, ""], size: float, weights: Float[Array, "*n"]
+) -> Float[Array, "*n"]:
+    signs = jax.random.rademacher(key, weights.shape, weights.dtype)
+    return weights * (1 + size * signs)
+
+
+def near_best_player(network: Network, params: nnx.State) -> Partial | None:
+    """Return the near-best moves of the greedy player, for `Player.near_best`.
+
+    It is None for a network of integers, and in enumerable games, in which the moves
+    are computed once.
+    """
+    is_enumerable = GAMES[network.env_id].enumerable
+    if is_enumerable or integer_network.is_integer(params):
+        return None
+    return Partial(near_best_moves, Partial(_network_values, network), params)
+
+
+def _network_values(
+    network: Network, params: nnx.State, env_state: pgx.State
+) -> Float[Array, "B A"]:
+    return q_network.action_values(network, params, env_state.observation)
 
 
 def ordered_actions(

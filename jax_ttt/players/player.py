@@ -38,6 +38,9 @@ class Player:
             say; see `config.grade.Evidence`. It plays one move in each position, or by
             its `policy`, unless the evidence is `none`.
         corrections: Moves in place of its own; None without any.
+        near_best: The function `env_state -> moves (B, A)` that marks all moves that it
+            may play if its values are rounded in another way, see
+            `network_player.near_best_moves`; None if it plays one move everywhere.
 
     Examples:
         >>> minimax = jax_ttt.player("minimax")
@@ -52,6 +55,7 @@ class Player:
     seats: tuple[Seat, ...] = SEATS
     evidence: Evidence = "none"
     corrections: Corrections | None = None
+    near_best: Partial | None = None
 
     def __post_init__(self) -> None:
         if self.policy is not None:

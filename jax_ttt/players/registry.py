@@ -126,51 +126,42 @@ def make_player(
 
 
 def agent_player(name: str, agent: Agent) -> AgentPlayer:
-    """Return an agent as a player, with its greedy policy in an enumerable game.
+    """Return an agent as a player, with its policy in an enumerable game.
 
     Raises:
         AgentError: an action value is not finite.
     """
+    policy = _checked_policy(name, agent)
     return AgentPlayer(
         env_id=agent.config.env_id,
         name=name,
         choose=agent.player,
-        policy=_checked_policy(name, agent),
+        policy=policy,
         agent=agent,
         seats=agent.config.seats,
         evidence="construction",
         corrections=agent.corrections,
+        near_best=agent.near_best,
     )
 
 
 def _checked_policy(name: str, agent: Agent) -> np.ndarray | None:
-    """Return an agent's greedy policy; None if the game is not enumerable.
-
-    In such a game, its values are computed on boards of random games, as a check.
+    """Return an agent's policy; None if the game is not enumerable.
 
     Raises:
-        AgentError: an action value is not finite.
+        AgentError: an action value is not finite, or might not be on some board.
     """
-    env_id = agent.config.env_id
-    tree = trees.game_tree(env_id)
-    if tree is not None and agent.corrections is not None:
-        values = _policy_of(agent.player, tree, jax.random.key(0))
-    elif tree is not None:
-        values = network_player.greedy_policy(agent.network, agent.params, tree)
-    else:
-        boards = random_players.boards_of_random_games(
-            env=pgx_games.make_env(env_id),
-            key=jax.random.key(0),
-            num_games=64,
-            num_moves=16,
-        )
-        values = network_player.board_values(
-            agent.network, agent.params, boards.observation
-        )
-    # With NaN values, the greedy move would be any legal one.
-    if not np.isfinite(values).all():
-        raise AgentError(f"{name}: its action values are not finite")
-    return None if tree is None else np.asarray(values, float)
+    tree = trees.game_tree(agent.config.env_id)
+    if tree is not None:
+        try:
+            return _policy_of(agent.player, tree, jax.random.key(0))
+        except AgentError as error:
+            raise AgentError(f"{name}: {error}") from None
+    largest = network_player.largest_sum(agent.params)
+    if largest > np.finfo(np.float32).max:
+        rule = f"its weights have sums of up to {largest:.0e}"
+        raise AgentError(f"{name}: some action values may be not finite: {rule}")
+    return None
 
 
 def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
@@ -202,13 +193,18 @@ def _lookahead(
     if agent.corrections is not None:
         rule = "its corrections take no part: it searches with the network's values"
         standard_streams.print_stderr(f"note: {spec.name}: {rule}")
-    choose = lookahead.lookahead_player(
-        agent.network, agent.params, agent.config.target.gamma, depth
-    )
+    gamma = agent.config.target.gamma
+    choose = lookahead.lookahead_player(agent.network, agent.params, gamma, depth)
     tree = trees.game_tree(env_id)
-    probs = None
+    probs, near_best = None, None
     if tree is not None:
         probs = _policy_of(choose, tree, key)
+        # What plays is what is proven: last bits depend on the number of boards.
+        choose = random_players.policy_player(trees.position_index(env_id), probs)
+    else:
+        near_best = lookahead.lookahead_near_best(
+            agent.network, agent.params, gamma, depth
+        )
     return Player(
         env_id=env_id,
         name=spec.name,
@@ -216,6 +212,7 @@ def _lookahead(
         policy=probs,
         seats=agent.config.seats,
         evidence="construction",
+        near_best=near_best,
     )
 
 

@@ -1,6 +1,7 @@
 """Trained agents: a network's weights with everything needed to use them."""
 
 import dataclasses
+import functools
 from pathlib import Path
 
 import jax
@@ -22,11 +23,12 @@ from jax_ttt.files.agent_file import (
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
 from jax_ttt.files.tensor_file import Tensors
+from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.networks import integer_network, q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players import corrections as corrected
-from jax_ttt.players import network_player
+from jax_ttt.players import network_player, random_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.runtime import atomic_files, pytrees
 
@@ -88,19 +90,47 @@ class Agent(Shown):
         """The network that computes action values from `params`."""
         return network_player.network_from(self.config.architecture)
 
-    @property
+    @functools.cached_property
     def player(self) -> Partial:
         """The agent's play, as a function `(key, env_state) -> actions`.
 
-        It is greedy, except in positions with a correction.
+        It is greedy, except in positions with a correction. In an enumerable game its
+        moves are computed once, in all positions: the last bits of a value depend on
+        how many boards a program computes, and what plays is what was proven.
+
+        Raises:
+            AgentError: in an enumerable game, an action value is not finite.
         """
-        network = self.network
-        greedy = network_player.greedy_player(network, self.params)
+        env_id, network = self.config.env_id, self.network
+        tree = trees.game_tree(env_id)
+        if tree is None:
+            greedy = network_player.greedy_player(network, self.params)
+        else:
+            policy = network_player.greedy_policy(network, self.params, tree)
+            # With NaN values, the greedy move would be any legal one.
+            if not np.isfinite(policy).all():
+                raise AgentError("its action values are not finite")
+            index = trees.position_index(env_id)
+            greedy = random_players.policy_player(index, np.asarray(policy))
         if self.corrections is None:
             return greedy
         is_symmetric = network_player.is_symmetric(network)
         return corrected.corrected_player(
-            self.config.env_id, greedy, self.corrections, is_symmetric
+            env_id, greedy, self.corrections, is_symmetric
+        )
+
+    @property
+    def near_best(self) -> Partial | None:
+        """Its near-best moves, for `Player.near_best`."""
+        network = self.network
+        near_best = network_player.near_best_player(network, self.params)
+        if near_best is None or self.corrections is None:
+            return near_best
+        return corrected.corrected_near_best(
+            env_id=self.config.env_id,
+            near_best=near_best,
+            corrections=self.corrections,
+            is_symmetric=network_player.is_symmetric(network),
         )
 
     @property

@@ -9,12 +9,14 @@ Axes: `P` positions, `A` actions, `S` seats, `W` positions of a level.
 """
 
 import itertools
+from typing import cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
+from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.games.stone_boards import ArrayT, array_module
 from jax_ttt.games.tree import Tree
@@ -77,9 +79,35 @@ def playable(
     """Return the moves that the policy in this seat, or any opponent, may play.
 
     The policy may play a move whose probability is not 0; NaN is not 0.
+
+    Raises:
+        PlayerError: with NumPy arrays, the policy has no legal move in a position that
+            it reaches, or an illegal one. No line would lose from there.
     """
     is_opponents_turn = ~tree.turns_of(seat)[:, None]
-    return tree.legal_action_mask & (is_opponents_turn | _is_not_zero(probs))
+    moves = tree.legal_action_mask & (is_opponents_turn | _is_not_zero(probs))
+    if isinstance(probs, np.ndarray):
+        _check_own_moves(tree, probs, seat, moves)
+    return moves
+
+
+def _check_own_moves(
+    tree: Tree[ArrayT],
+    probs: Float[np.ndarray, "P A"],
+    seat: Seat,
+    moves: Bool[ArrayT, "P A"],
+) -> None:
+    """Raise `PlayerError` as `playable` does."""
+    game, legal = cast(Tree[np.ndarray], tree), np.asarray(tree.legal_action_mask)
+    own = _reached(game, np.asarray(moves)) & game.turns_of(seat) & ~game.terminal
+    has_legal = (legal & (probs > 0)).any(axis=1)
+    has_illegal = (~legal & (probs != 0)).any(axis=1)
+    faults = np.flatnonzero(own & (has_illegal | ~has_legal))
+    if len(faults):
+        raise PlayerError(
+            "the player has no legal move with a probability above 0, or an illegal "
+            f"one, in position {faults[0]}"
+        )
 
 
 def _is_not_zero(x: Float[ArrayT, "P A"]) -> Bool[ArrayT, "P A"]:
@@ -94,7 +122,12 @@ def reachable(
     tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"], seat: Seat
 ) -> Bool[np.ndarray, " P"]:
     """Return the positions that can occur when the policy plays in this seat."""
-    moves = playable(tree, probs, seat)
+    return _reached(tree, playable(tree, probs, seat))
+
+
+def _reached(
+    tree: Tree[np.ndarray], moves: Bool[np.ndarray, "P A"]
+) -> Bool[np.ndarray, " P"]:
     reached = np.zeros(tree.num_positions, bool)
     reached[0] = True
     for begin, end in itertools.pairwise(tree.level_start):

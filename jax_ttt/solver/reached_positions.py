@@ -125,6 +125,8 @@ def follow_all_lines(
             reach.losing_line = losing_lines.losing_line_to(
                 player, reach.keys, parents, moves.first_losing
             )
+            if player.near_best is not None:
+                return  # its one use is whether a line loses
         if reach.losing_line is not None:
             parents.clear()  # their only use is the first losing line
         level = moves.open
@@ -173,7 +175,7 @@ def _play_level(
     open_level, drawn_level = LevelBuilder(level.keys), LevelBuilder(level.keys)
     first_losing = None
     for places, after in successors.expand_level(player, number, level.keys):
-        _check(is_own, after)
+        _check(is_own and player.near_best is None, after)
         # A random opponent plays all legal moves with equal probability. In the
         # player's turn `after` has one move (K = 1), and the chance stays the same.
         num_legal = (after.result != ILLEGAL).sum(axis=1)

@@ -17,6 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pgx
 from jaxtyping import Array, Bool, Int, Int8, Shaped, UInt32, UInt64
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
@@ -29,6 +30,9 @@ ResultsT = TypeVar("ResultsT")
 """The type of a batch's results on the device."""
 FetchedT = TypeVar("FetchedT")
 """The type of a batch's results on the host."""
+
+MarkFn = Callable[[pgx.State], Bool[Array, "B A"]]
+"""A function that marks moves of states."""
 
 OPEN, DRAWN, WON, LOST, ILLEGAL = range(5)
 """What a move leads to: the game goes on, or its result for the player who moves."""
@@ -46,6 +50,7 @@ class SearchedPlayer:
     sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
     batch: int  # positions in a call of a program; a multiple of 16, see `in_batches`
     merges_on_device: bool = False  # only different positions are sent to the host
+    near_best: MarkFn | None = None  # the moves that count as played, not one alone
 
     def moves_at(self, level: int) -> bool:
         """Return whether the player is to move at a level."""
@@ -111,6 +116,10 @@ def expand_level(
         return expand_all_moves(player, keys)
 
     def moves(words: Words) -> Successors[jax.Array]:
+        if player.near_best is not None:
+            return after_marked_moves(
+                player.env_id, player.near_best, words, player.merge_symmetric
+            )
         return after_player_move(
             player.env_id,
             player.choose,
@@ -300,6 +309,18 @@ def after_all_moves(
     action = jnp.broadcast_to(actions, (len(words), len(actions)))
     after = _after_moves(env_id, stones, action, merge_symmetric)
     return dataclasses.replace(after, action=actions[None])
+
+
+@functools.partial(jax.jit, static_argnames=("env_id", "merge_symmetric"))
+def after_marked_moves(
+    env_id: EnvId, mark: MarkFn, words: UInt32[Array, "B 2"], merge_symmetric: bool
+) -> Successors[jax.Array]:
+    """Return the marked moves in each position; the others are ILLEGAL."""
+    after = after_all_moves(env_id, words, merge_symmetric)
+    stones = position_keys.unpack(env_id, words)
+    is_marked = mark(position_keys.to_states(env_id, stones))
+    result = jnp.where(is_marked, after.result, ILLEGAL).astype(jnp.int8)
+    return dataclasses.replace(after, result=result)
 
 
 @functools.partial(jax.jit, static_argnames=("env_id", "merge_symmetric"))

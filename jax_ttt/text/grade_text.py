@@ -4,7 +4,13 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 
-from jax_ttt.config.game_facts import SEATS, Seat, move_names_phrase, seat_name
+from jax_ttt.config.game_facts import (
+    SEATS,
+    Seat,
+    move_names_phrase,
+    move_with_letter,
+    seat_name,
+)
 from jax_ttt.config.grade import (
     Details,
     Exam,
@@ -117,12 +123,7 @@ def verdict(grade: Grade) -> str:
     if grade.unbeatable is False:
         return _beatable_verdict(grade)
     if grade.searched:
-        depths = " and ".join(
-            f"up to move {_search_depth(grade.seat(seat))} {seat_phrase(seat)}"
-            for seat in grade.seats
-            if not _is_decided(grade.seat(seat))
-        )
-        return f"not decided: searched {depths}; no losing line so far"
+        return _undecided_verdict(grade)
     if grade.sampled is not None:
         games, loss = grade.sampled.both.num_games, grade.sampled.both.loss
         first, second = grade.sampled.first.num_games, grade.sampled.second.num_games
@@ -135,6 +136,33 @@ def verdict(grade: Grade) -> str:
     if grade.exam is not None:
         return "nothing is proven: an exam only"
     return "not evaluated: nothing is proven"
+
+
+def _undecided_verdict(grade: Grade) -> str:
+    """Return why a search decides nothing: rounding decides, or it ended early."""
+    undecided: list[Seat] = [
+        seat for seat in grade.seats if not _is_decided(grade.seat(seat))
+    ]
+    for seat in undecided:
+        followed = grade.seat(seat)
+        if followed is not None and followed.complete:
+            reason = "the lines with such moves are too many"
+            if followed.near_loss is not None:
+                moves = " ".join(
+                    move_with_letter(grade.env_id, SEATS[place % 2], move)
+                    for place, move in enumerate(followed.near_loss)
+                )
+                reason = f"with such a move it loses the game {moves}"
+            return (
+                f"not decided {seat_phrase(seat)}: its own moves lose no game, but "
+                "moves whose values differ by rounding only count as played, and "
+                f"{reason}"
+            )
+    depths = " and ".join(
+        f"up to move {_search_depth(grade.seat(seat))} {seat_phrase(seat)}"
+        for seat in undecided
+    )
+    return f"not decided: searched {depths}; no losing line so far"
 
 
 def _is_strong_proof(followed: SeatGrade | None) -> bool:
@@ -272,7 +300,12 @@ def _last_column(rows: Sequence[SeatGrade], digits: int) -> tuple[str, list[str]
         return "games", [f"{number:,}" if number else "exact" for number in games]
     loss_rates = [rates.worst_loss_rate for rates in rows]
     return "worst case", [
-        "never loses" if rate == 0 else f"loses {rate:.0%}" for rate in loss_rates
+        "not decided"
+        if rate is None
+        else "never loses"
+        if rate == 0
+        else f"loses {rate:.0%}"
+        for rate in loss_rates
     ]
 
 
