@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
-from jax_ttt.api import data_frames, html
-from jax_ttt.config.errors import Refused
+from jax_ttt.api import html
+from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.files.json_records import JsonObject
@@ -99,7 +99,7 @@ class Run:
         Raises:
             Refused: pandas is not installed, `pip install 'jax_ttt[pandas]'`.
         """
-        return data_frames.data_frame(self.to_rows())
+        return _data_frame(self.to_rows())
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the learning curves, or the rounds of a run with counterexamples."""
@@ -193,7 +193,7 @@ class Runs(Sequence[Run]):
         Raises:
             Refused: pandas is not installed, `pip install 'jax_ttt[pandas]'`.
         """
-        return data_frames.data_frame(self.to_rows())
+        return _data_frame(self.to_rows())
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw wins by seat, mean and range of the runs, and the share of proofs."""
@@ -220,6 +220,13 @@ class Runs(Sequence[Run]):
 
     def _by_seed(self) -> list[str]:
         return [f"seed {run.seed}: {run!r}" for run in self.runs]
+
+
+def _data_frame(rows: Sequence[JsonObject]) -> "pandas.DataFrame":
+    require_package("pandas", "pandas", "a data frame")
+    import pandas
+
+    return pandas.DataFrame(rows)
 
 
 def draw_groups(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
