@@ -229,7 +229,10 @@ def test_a_note_names_the_seat_that_is_not_proven(one_seat, tmp_path, run, monke
     [
         ("RUN", "no certificate: as X it loses the game X"),
         ("minimax", "no certificate: as X it has more than one move on ---------; as "),
-        ("mcts-online:2", "no certificate: its moves are random"),
+        (
+            "mcts-online:2",
+            "no certificate: mcts-online:2 does not play one move in each",
+        ),
         ("OTHER", "--certificate must be used with tic_tac_toe, connect_4x4"),
     ],
 )

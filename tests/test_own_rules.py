@@ -196,7 +196,7 @@ def test_other_players_beat_a_random_one(name, most_losses):
 
 
 def test_the_games_of_a_function_are_exact():
-    def last_legal(key, env_state):
+    def last_legal(env_state):
         num_actions = env_state.legal_action_mask.shape[1]
         return num_actions - 1 - env_state.legal_action_mask[:, ::-1].argmax(axis=1)
 

@@ -264,13 +264,7 @@ def certificate_of(player: Player) -> Certificate | None:
         moves, _ = certificates.proven_moves(player, tree, as_text)
     except PlayerError:
         return None
-    return Certificate(
-        env_id=DEFAULT_GAME,
-        player=player.name,
-        sha256="",
-        num_positions=sum(map(len, moves.values())),
-        moves=moves,
-    )
+    return Certificate.of(player, player.name, moves)
 
 
 def exam_of(system: System, copies: int) -> Exam:
@@ -406,14 +400,16 @@ def page(
     """Return the text of the page."""
     installed = [row for row in rows if row.system.preset is None]
     proven = [row for row in installed if row.grade.unbeatable]
-    counts = f"{len(proven)} of {len(installed)} are proven unbeatable."
+    counts = f"{len(proven)} of {len(installed)} are proven unbeatable"
     shares = [row.grade.asked_twice for row in proven]
     if asked_twice := [share for share in shares if share is not None]:
         counts += (
-            "\nA proof is about the answers that the program gave, "
-            f"{min(asked_twice):.0%} of which were\n"
-            "[asked for twice](../use/programs.md#one-move-in-each-position)."
+            " by the moves that they gave,\n"
+            f"{min(asked_twice):.0%} of which were "
+            "[asked for twice](../use/programs.md#one-move-in-each-position);\n"
+            "another answer would be another player"
         )
+    counts += "."
     return PAGE_TEXT.format(
         installed=results_table(installed),
         counts=counts,
@@ -447,7 +443,7 @@ def results_table(rows: Sequence[Row]) -> str:
             source_and_version(row.system),
             row.system.how,
             *seats,
-            verdict_word(row.grade),
+            verdict_of(row.grade),
             certificate,
         ]
 
@@ -518,8 +514,13 @@ def ratings_table(rows: Sequence[Row], ratings: Sequence[Rating]) -> str:
 
 def verdicts_of(rows: Sequence[Row]) -> dict[str, str]:
     """Return in a word what is proven of each player, also of ours."""
-    ours = {name: verdict_word(jax_ttt.grade(name, num_games=0)) for name in POOL}
-    return ours | {row.system.name: verdict_word(row.grade) for row in rows}
+    ours = {name: verdict_of(jax_ttt.grade(name, num_games=0)) for name in POOL}
+    return ours | {row.system.name: verdict_of(row.grade) for row in rows}
+
+
+def verdict_of(grade: Grade) -> str:
+    """Return the verdict without its condition, which the page says once."""
+    return verdict_word(grade).partition(" by ")[0]
 
 
 def inversions(rows: Sequence[Row], ratings: Sequence[Rating]) -> str:

@@ -7,8 +7,8 @@ import jax_ttt
 PREFERRED = jnp.array([2, 1, 2, 1, 3, 1, 2, 1, 2])  # the centre, then a corner
 
 
-def centre(key, env_state):
-    """Return a legal cell for each of B games; results are exact without randomness."""
+def centre(env_state):
+    """Return a legal cell for each of B games; without a key, results are exact."""
     return jnp.where(env_state.legal_action_mask, PREFERRED, 0).argmax(axis=-1)
 
 

@@ -33,7 +33,7 @@ def cross_table(
         Refused: a player is unknown, or players are made for different games.
 
     Examples:
-        >>> def first_free(key, env_state):
+        >>> def first_free(env_state):
         ...     return env_state.legal_action_mask.argmax(axis=-1)
         >>> table = jax_ttt.cross_table([first_free, "random", "minimax"])
         >>> [row.player for row in table.ranking]

@@ -20,7 +20,6 @@ from jax_ttt.config.errors import (
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.ranges import MAX_POSITIONS_RANGE, SEED_RANGE, check_setting
 from jax_ttt.config.settings import SEATS_OF_SETTING
-from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import search_grade
 from jax_ttt.players import (
     asked_players,
@@ -31,10 +30,11 @@ from jax_ttt.players import (
 )
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.user_players import PlayerFn
 from jax_ttt.runtime import compiling
 
 PlayerLike: TypeAlias = (
-    Player | saved_agents.Agent | str | os.PathLike[str] | ChooseFn | np.ndarray
+    Player | saved_agents.Agent | str | os.PathLike[str] | PlayerFn | np.ndarray
 )
 """Everything that can be a player."""
 
@@ -55,23 +55,23 @@ def player(
         player: An agent; the name of a built-in player, for instance `"random"`,
             `"minimax"`, `"mcts:100"` or `"blend:0.5:minimax"`; a program, for instance
             `"program:./player"` (docs/use/programs.md); the path of a saved agent; a
-            policy with the shape of `Player.policy`; or a function
-            `(key, env_state) -> actions`, written with `jax.numpy`. The function gets a
-            PGX state of B games, with fields such as `env_state.observation` and
-            `env_state.legal_action_mask`, and returns B legal actions. It is tested on
-            many boards: a move that changes with the other games of the batch or their
-            order is refused; one that changes with `key` makes results sampled.
+            policy with the shape of `Player.policy`; or a function. It gets a PGX state
+            of B games, with fields such as `env_state.observation` and
+            `env_state.legal_action_mask`, and returns B legal actions. Results of
+            `f(env_state)` are exact: JAX traces it once, or if it can't, the function
+            is asked for all its moves. `f(key, env_state)`, written with `jax.numpy`,
+            draws by chance, so its results are sampled.
         env_id: The game; by default the agent's, else tic-tac-toe.
         name: The player's name.
         seed: The seed of a search in advance.
 
     Raises:
-        Refused: no player of this game has the name; the function can't be compiled;
-            the function or policy plays an illegal move; a move depends on other games
-            of the batch; or `name` is empty.
+        Refused: no player of this game has the name; the function takes other
+            arguments or raises an error; the function or policy plays an illegal move;
+            or `name` is empty.
 
     Examples:
-        >>> def first_free(key, env_state):
+        >>> def first_free(env_state):
         ...     return env_state.legal_action_mask.argmax(axis=-1)
         >>> jax_ttt.player(first_free, name="row by row")
         <player of tic_tac_toe: row by row, results are exact>

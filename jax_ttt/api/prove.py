@@ -16,7 +16,6 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading import grader, search_grade
 from jax_ttt.pictures.board_svg import position_picture
-from jax_ttt.players import asked_players
 from jax_ttt.solver import proof
 from jax_ttt.text import grade_text
 
@@ -134,11 +133,7 @@ def prove(
     examined = players.in_seat(players.player(player, env_id=env_id), seat)
     players.check_max_positions(max_positions, examined)
     tree = trees.host_tree(examined.env_id)
-    if tree is not None and not examined.is_exact:
-        reason = asked_players.reason_not_exact(examined) or "its moves are random"
-        rule = f"no proof is possible: {reason}"
-        raise PlayerError(f"{examined.name}: {rule}")
-    if tree is None and (reason := search_grade.reason_not_searchable(examined)):
+    if reason := search_grade.reason_not_searchable(examined):
         raise PlayerError(reason)
     grade = grader.follow_lines(examined, max_positions)
     if tree is not None and examined.policy is not None:

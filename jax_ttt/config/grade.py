@@ -9,7 +9,7 @@ imports no JAX, so that files, the page and the list of runs can read grades at 
 import dataclasses
 import math
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal, NamedTuple, SupportsInt, get_args
+from typing import Literal, NamedTuple, SupportsInt, get_args
 
 from jax_ttt.config import shown
 from jax_ttt.config.game_facts import SEATS, EnvId, Goal, Seat
@@ -26,13 +26,11 @@ Evidence = Literal["construction", "signature", "asked", "none"]
 
 `SeatGrade` decides by it what is unbeatable.
 """
-EVIDENCE: Final[tuple[Evidence, ...]] = get_args(Evidence)
-"""All kinds of evidence, the strongest first."""
 
 
 def weakest(*evidence: Evidence) -> Evidence:
     """Return the weakest of these kinds of evidence."""
-    return max(evidence, key=EVIDENCE.index)
+    return max(evidence, key=get_args(Evidence).index)
 
 
 Interval = tuple[float, float]

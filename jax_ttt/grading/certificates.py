@@ -23,7 +23,6 @@ from jax_ttt.files.json_records import Versioned
 from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
-from jax_ttt.players import asked_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import proof, reached_positions, successors
 from jax_ttt.solver.proof import Line
@@ -44,7 +43,8 @@ class Certificate(Versioned):
     env_id: str
     """The game."""
     player: str
-    """The player's name, with AGENT for a saved agent, and COMMAND for a program's."""
+    """The player's name, with AGENT for a saved agent, and COMMAND for a program's; and
+    whether the moves are those that it gave when it was asked."""
     sha256: str
     """Checksum of the saved agent's file, in hexadecimal digits; empty for others."""
     result: str = "never loses"
@@ -54,6 +54,21 @@ class Certificate(Versioned):
     moves: CertifiedMoves
     """For each proven seat: the player's move in each position that it can reach and in
     which it is to move. A position is the cells of its board, row by row."""
+
+    @classmethod
+    def of(
+        cls, player: Player, name: str, moves: CertifiedMoves, sha256: str = ""
+    ) -> "Certificate":
+        """Return the certificate of these moves; `name` stands for the player."""
+        if player.evidence == "asked":
+            name += ", by the moves that it gave"
+        return cls(
+            env_id=player.env_id,
+            player=name,
+            sha256=sha256,
+            num_positions=sum(map(len, moves.values())),
+            moves=moves,
+        )
 
 
 MAX_POSITIONS = 200_000
@@ -78,9 +93,9 @@ def proven_moves(
         PlayerError: the player's policy is unknown; or in every seat that it learned,
             it is beatable or has more than one move in a position.
     """
-    if (probs := player.policy) is None or not player.is_exact:
-        reason = asked_players.reason_not_exact(player) or "its moves are random"
-        raise PlayerError(f"{player.name}: no certificate: {reason}")
+    probs, reason = player.policy, search_grade.reason_not_searchable(player)
+    if probs is None or reason:
+        raise PlayerError(f"no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     grade = tree_grade.grade_seats(
         player.env_id, tree, probs, player.evidence, player.seats
@@ -138,7 +153,7 @@ def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
             illegal one, or has too many positions or loses in every seat.
     """
     if reason := search_grade.reason_not_searchable(player):
-        raise PlayerError(f"{player.name}: no certificate: {reason}")
+        raise PlayerError(f"no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
         reach = Reach(

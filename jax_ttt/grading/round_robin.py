@@ -144,7 +144,7 @@ def play_round_robin(
     policy_of = {
         place: player.policy
         for place, player in enumerate(players)
-        if player.policy is not None and player.is_exact
+        if player.policy is not None
     }
     pairs: dict[tuple[int, int], SeatGrade] = {}
     if policy_of:

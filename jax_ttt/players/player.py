@@ -59,6 +59,8 @@ class Player:
 
     def __post_init__(self) -> None:
         if self.policy is not None:
+            if self.evidence == "none":
+                raise ValueError("a player with a policy needs evidence for it")
             policy = np.asarray(self.policy, np.float64)
             # NumPy can't make an array of bytes writable again.
             copy = np.frombuffer(policy.tobytes()).reshape(policy.shape)
@@ -67,7 +69,7 @@ class Player:
     @property
     def is_exact(self) -> bool:
         """Whether the policy is known, so results can be exact."""
-        return self.policy is not None and self.evidence != "none"
+        return self.policy is not None
 
     @property
     def is_symmetric(self) -> bool:

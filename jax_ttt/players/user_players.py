@@ -72,7 +72,7 @@ def from_function(
         raise _refusal(name, seen, error) from error
     _check_result(name, result, seen)
     if takes_key:
-        choose = Partial(functools.partial(_keyed_actions, function))
+        choose = Partial(lambda key, state: function(key, state).astype(jnp.int32))
     elif traced.effects or _calls_outside(traced.jaxpr):
         asked = dataclasses.replace(asked, function=jax.jit(function))
         return asked_players.make_asked_player(asked, env_id)
@@ -146,12 +146,6 @@ def _policy_player(
     )
 
 
-def _keyed_actions(
-    function: PlayerFn, key: Key[Array, ""], env_state: pgx.State
-) -> Int[Array, " B"]:
-    return function(key, env_state).astype(jnp.int32)
-
-
 def _board_by_board(
     env_id: EnvId, program: ClosedJaxpr, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
@@ -203,7 +197,7 @@ class _AskedFunction(Asked):
         seat: Seat,
         lines: Sequence[Line],
         legal: Sequence[Sequence[int]],
-        states: pgx.State | None = None,
+        states: object = None,
     ) -> Iterator[int]:
         """Yield the function's moves after these lines, where these moves are legal.
 

@@ -131,16 +131,7 @@ def make_certificate(
     else:
         as_text = functools.partial(cells_as_text, tree)
         moves, reason = certificates.proven_moves(player, tree, as_text)
-    if player.evidence == "asked":
-        name += ", by the moves that it gave"
-    certificate = Certificate(
-        env_id=player.env_id,
-        player=name,
-        sha256=sha256,
-        num_positions=sum(map(len, moves.values())),
-        moves=moves,
-    )
-    return certificate, reason
+    return Certificate.of(player, name, moves, sha256), reason
 
 
 def write_certificate(

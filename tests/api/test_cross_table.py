@@ -6,7 +6,7 @@ import pytest
 import jax_ttt
 
 
-def first_free(key, env_state):
+def first_free(env_state):
     return env_state.legal_action_mask.argmax(axis=-1)
 
 

@@ -9,7 +9,7 @@ from jax_ttt.api import player
 from jax_ttt.games.played_game import choose_moves
 
 
-def first_free(key, env_state):
+def first_free(env_state):
     return env_state.legal_action_mask.argmax(axis=-1)
 
 

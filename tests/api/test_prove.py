@@ -11,7 +11,7 @@ def any_free(key, env_state):
     return jax.random.categorical(key, jax.numpy.log(env_state.legal_action_mask))
 
 
-def last_free(key, env_state):
+def last_free(env_state):
     return 8 - env_state.legal_action_mask[:, ::-1].argmax(axis=-1)
 
 
@@ -36,7 +36,7 @@ def test_the_losing_line_is_a_lost_game():
 @pytest.mark.parametrize(
     ("player", "options", "message"),
     [
-        (any_free, {}, "any_free: no proof"),
+        (any_free, {}, "any_free: it takes a key, so its games are sampled"),
         ("random", {"env_id": "connect_four"}, "^random does not play one move"),
         ("random", {"env_id": "go_9x9"}, "go_9x9's positions can't be enumerated here"),
         ("minimax", {"max_positions": 10}, "max_positions must be left out"),

@@ -1,122 +1,411 @@
-"""Players written by users: what is checked, and when results are exact.
+"""Players written by users: what is checked, and how sure their moves are.
 
-`tests/api/test_player.py` has policies as arrays.
+`tests/api/test_player.py` has policies as arrays, and `tests/test_evidence.py` what is
+said of all kinds of players.
 """
+
+import functools
+import inspect
+import random
+import time
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from marks import mark_slow
 
+import jax_ttt
 from jax_ttt.config.errors import PlayerError
+from jax_ttt.games import pgx_games
+from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.players import user_players
+from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
+from jax_ttt.players.program import ProgramOptions
+
+KEY = jax.random.key(7)
+GAMES = ["tic_tac_toe", "connect_4x4", "hex"]
 
 
-def first_free(key, env_state):
+def make(function, env_id="tic_tac_toe", **options):
+    return user_players.from_function(
+        "mine", function, env_id, ProgramOptions(**options)
+    )
+
+
+def first_free(env_state):
     return env_state.legal_action_mask.argmax(axis=-1)
 
 
-def last_free(key, env_state):
+def last_free(env_state):
     mask = env_state.legal_action_mask
     return mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=-1)
 
 
 def either(is_last, env_state):
     """Return the last free cell where `is_last`, else the first one."""
-    last, first = last_free(None, env_state), first_free(None, env_state)
-    return jnp.where(is_last, last, first)
+    return jnp.where(is_last, last_free(env_state), first_free(env_state))
 
 
-def with_unused_key(key, env_state):
-    noise = jax.random.uniform(key, env_state.legal_action_mask.shape)
-    return (env_state.legal_action_mask + 0.0 * noise).argmax(axis=-1)
+def moves_of(player, env_id, lines):
+    states = replay(env_id, lines)
+    return choose_moves(player.choose, KEY, states).tolist()
 
 
-@pytest.mark.parametrize("function", [first_free, with_unused_key])
-def test_a_function_of_the_board_is_a_policy(function, row_by_row):
-    player = user_players.from_function("mine", function, "tic_tac_toe")
-    assert player.name == "mine"
-    np.testing.assert_array_equal(player.policy, row_by_row.policy)
-    player = user_players.from_function("mine", function, "connect_4x4")
-    assert (player.policy, player.evidence) == (None, "signature")
+class Chooser:
+    """A player in an object of Python."""
+
+    def __call__(self, env_state):
+        return first_free(env_state)
+
+    def by_state(self, env_state):
+        return first_free(env_state)
+
+    def by_key(self, key, env_state):
+        return first_free(env_state)
 
 
-def any_free(key, env_state):
-    return jax.random.categorical(key, jnp.log(env_state.legal_action_mask))
+def with_options(env_state, temperature=0.0, *, other=None):
+    return first_free(env_state)
 
 
-def by_player_id(key, env_state):
-    """Play the last free cell as PGX's player 1, whose seat is random."""
-    return either(env_state.current_player == 1, env_state)
-
-
-def rarely_last(key, env_state):
-    rare = jax.random.bernoulli(key, 0.01, env_state.terminated.shape)
-    return either(rare, env_state)
-
-
-def by_numpy(key, env_state):
-    """Play a free cell that NumPy draws, whatever the key."""
-    mask = env_state.legal_action_mask
-
-    def draw(mask):
-        scores = np.where(mask, np.random.default_rng().random(mask.shape), -1)
-        return scores.argmax(axis=-1).astype(np.int32)
-
-    shape = jax.ShapeDtypeStruct(mask.shape[:1], np.int32)
-    return jax.pure_callback(draw, shape, mask)
+def keyed(key, env_state):
+    return first_free(env_state)
 
 
 @pytest.mark.parametrize(
-    ("function", "env_id"),
+    ("function", "evidence"),
     [
-        (any_free, "tic_tac_toe"),
-        (by_player_id, "tic_tac_toe"),
-        (rarely_last, "connect_4x4"),
-        (by_numpy, "tic_tac_toe"),
+        (first_free, "signature"),
+        (lambda state: first_free(state), "signature"),
+        (jax.jit(first_free), "signature"),
+        (with_options, "signature"),
+        (Chooser(), "signature"),
+        (Chooser().by_state, "signature"),
+        (functools.partial(keyed, KEY), "signature"),
+        (keyed, "none"),
+        (jax.jit(keyed), "none"),
+        (Chooser().by_key, "none"),
+        (lambda key, state: first_free(state), "none"),
     ],
 )
-def test_what_depends_on_chance_is_not_a_policy(function, env_id):
-    player = user_players.from_function("mine", function, env_id)
-    assert (player.policy, player.evidence) == (None, "none")
+def test_a_function_with_a_key_is_sampled_and_one_of_the_state_is_exact(
+    function, evidence, row_by_row
+):
+    """Whatever the function does with its key."""
+    player = make(function)
+    assert player.evidence == evidence
+    assert player.is_exact == (evidence == "signature")
+    if player.is_exact:
+        np.testing.assert_array_equal(player.policy, row_by_row.policy)
+    searched = make(function, "connect_4x4")
+    assert (searched.policy, searched.evidence) == (None, evidence)
 
 
-def by_place(key, env_state):
-    return either(jnp.arange(len(env_state.terminated)) % 2 == 0, env_state)
+@pytest.mark.parametrize(
+    "function",
+    [lambda: 0, lambda a, b, c: a, lambda state, *, other: state],
+    ids=lambda function: str(inspect.signature(function)),
+)
+def test_other_arguments_are_refused(function):
+    with pytest.raises(PlayerError, match=r"f\(state\), or f\(key, state\)"):
+        make(function)
 
 
-def by_mean(key, env_state):
-    """Play the last free cell if a board is emptier than the mean of the batch."""
+def one_draw(key, env_state):
+    """Play at random in one of ten calls, as people write epsilon."""
+    return either(jax.random.uniform(key) > 0.9, env_state)
+
+
+def draw_of_a_fixed_key(env_state):
+    return either(jax.random.uniform(KEY) > 0.5, env_state)
+
+
+def draw_of_python(env_state):
+    return (last_free if random.random() < 0.5 else first_free)(env_state)
+
+
+def draw_of_numpy(env_state):
+    return either(np.random.default_rng().random() < 0.5, env_state)
+
+
+def draw_of_the_clock(env_state):
+    return (last_free if time.time_ns() // 100 % 2 else first_free)(env_state)
+
+
+def by_batch_size(env_state):
+    return (last_free if len(env_state.terminated) == 1 else first_free)(env_state)
+
+
+def by_place(env_state):
+    return either(jnp.arange(len(env_state.terminated)) % 2 == 1, env_state)
+
+
+def by_mean(env_state):
     num_free = env_state.legal_action_mask.sum(axis=-1)
     return either(num_free > num_free.mean(), env_state)
 
 
+def by_player_id(env_state):
+    """Play the last free cell as PGX's player 1, whose seat is random."""
+    return either(env_state.current_player == 1, env_state)
+
+
+@jax.custom_batching.custom_vmap
+def size_of_the_batch(board):
+    return jnp.zeros((), int)
+
+
+@size_of_the_batch.def_vmap
+def _(axis_size, in_batched, board):
+    return jnp.full(axis_size, axis_size), True
+
+
+def by_its_own_batching(env_state):
+    size = jax.vmap(size_of_the_batch)(env_state.observation)
+    return either(size > 1, env_state)
+
+
+ONE_PLAYER = [
+    draw_of_a_fixed_key,
+    draw_of_python,
+    draw_of_numpy,
+    draw_of_the_clock,
+    by_batch_size,
+    by_place,
+    by_mean,
+    by_player_id,
+    by_its_own_batching,
+]
+
+
+@pytest.mark.parametrize("function", ONE_PLAYER)
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
+def test_a_function_of_the_state_is_one_player_in_every_batch(function, env_id):
+    """It plays what was traced: one move for a board, whatever the other games are.
+
+    PGX draws which player has which number, so each key of a game is another draw.
+    """
+    player = make(function, env_id)
+    assert player.evidence in ("signature", "asked")
+    lines = [(), (0,), (0, 1), (1, 0, 2)]
+    alone = [moves_of(player, env_id, [line])[0] for line in lines]
+    assert moves_of(player, env_id, lines) == alone
+    assert moves_of(player, env_id, lines[::-1] * 50) == alone[::-1] * 50
+    starts = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(1), 32)
+    assert {*choose_moves(player.choose, KEY, starts).tolist()} == {alone[0]}
+
+
+def test_what_a_function_closes_over_is_copied():
+    scores = np.arange(4.0, dtype=np.float32)
+
+    def function(env_state):
+        return jnp.where(env_state.legal_action_mask, scores, -1).argmax(axis=-1)
+
+    player = make(function, "connect_4x4")
+    assert moves_of(player, "connect_4x4", [()]) == [3]
+    scores[:] = scores[::-1].copy()
+    assert moves_of(player, "connect_4x4", [(), (1,)]) == [3, 3]
+
+
+def test_the_number_of_boards_does_not_change_how_a_function_rounds():
+    """In one batch, XLA rounds many of these sums differently."""
+    weights = jax.random.normal(KEY, (2, 84, 64))
+
+    def by_last_bits(env_state):
+        """Play the legal move that the bits of a sum number."""
+        boards = env_state.observation.reshape(len(env_state.terminated), -1)
+        sums = (jnp.tanh(boards @ weights[0]) * (boards @ weights[1])).sum(axis=-1)
+        bits = jax.lax.bitcast_convert_type(sums, jnp.uint32)
+        legal = env_state.legal_action_mask
+        number = bits % legal.sum(axis=1, dtype=jnp.uint32) + 1
+        return (legal & (legal.cumsum(axis=1) == number[:, None])).argmax(axis=1)
+
+    lines = [tuple((7 * i + j * j) % 7 for j in range(i % 9)) for i in range(65)]
+    states = replay("connect_7x6", lines)
+    choose = make(by_last_bits, "connect_7x6").choose
+    together = choose_moves(choose, KEY, states)
+    for size in (1, 2, 3):
+        some = jax.tree.map(lambda x, size=size: x[:size], states)
+        assert (choose_moves(choose, KEY, some) == together[:size]).all()
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "highest"])
+def test_settings_of_jax_after_the_trace_do_not_change_a_function(precision):
+    weights = jax.random.normal(KEY, (32, 4))
+
+    def function(env_state):
+        scores = env_state.observation.reshape(-1, 32).astype(jnp.float32) @ weights
+        return jnp.where(env_state.legal_action_mask, scores, -jnp.inf).argmax(axis=-1)
+
+    player = make(function, "connect_4x4")
+    lines = [(), (0,), (0, 1), (1, 0, 2), (3, 3, 3)]
+    moves = moves_of(player, "connect_4x4", lines)
+    with jax.default_matmul_precision(precision):
+        assert moves_of(player, "connect_4x4", lines) == moves
+
+
+def by_numpy(env_state):
+    """Play the first free cell, in NumPy."""
+    return np.asarray(env_state.legal_action_mask).argmax(axis=-1)
+
+
+def by_python(env_state):
+    """Play the first free cell, by `if` of a value."""
+    for action in range(env_state.legal_action_mask.shape[1]):
+        if env_state.legal_action_mask[0, action]:
+            return [action]
+    return None
+
+
+def callback(choose):
+    """Return a function that calls back to Python, which `choose` plays in NumPy."""
+
+    def function(env_state):
+        mask = env_state.legal_action_mask
+        shape = jax.ShapeDtypeStruct(mask.shape[:1], np.int32)
+        return jax.pure_callback(
+            lambda mask: choose(np.asarray(mask)).astype(np.int32), shape, mask
+        )
+
+    return function
+
+
+def nested_callback(env_state):
+    """Call back to Python in a branch, in a loop, in a compiled function."""
+    inner = jax.jit(callback(lambda mask: mask.argmax(axis=-1)))
+
+    def round_of_loop(_, actions):
+        return jax.lax.cond(
+            actions.sum() >= 0, lambda: inner(env_state), lambda: actions
+        )
+
+    start = jnp.zeros(len(env_state.terminated), jnp.int32)
+    return jax.lax.fori_loop(0, 2, round_of_loop, start)
+
+
+def with_a_print(env_state):
+    jax.debug.callback(lambda: None)
+    return first_free(env_state)
+
+
+@pytest.mark.parametrize("env_id", mark_slow(GAMES[:2], "tic_tac_toe"))
 @pytest.mark.parametrize(
-    ("function", "env_id"), [(by_place, "tic_tac_toe"), (by_mean, "connect_4x4")]
+    "function",
+    [
+        by_numpy,
+        by_python,
+        callback(lambda mask: mask.argmax(axis=-1)),
+        nested_callback,
+        with_a_print,
+    ],
 )
-def test_a_move_that_depends_on_the_other_games_is_refused(function, env_id):
-    with pytest.raises(PlayerError, match=r"mine: .* other games of the batch"):
-        user_players.from_function("mine", function, env_id)
+def test_a_function_that_jax_cannot_show_is_asked_for_all_its_moves(function, env_id):
+    player = make(function, env_id)
+    assert isinstance(player, AskedPlayer)
+    assert player.evidence == "asked"
+    assert 0.1 < player.asked_twice <= 1
+    shown = make(first_free, env_id)
+    if player.policy is not None:
+        np.testing.assert_array_equal(player.policy, shown.policy)
+    for seat in ("first", "second"):
+        one, other = (jax_ttt.grade(x, seat=seat) for x in (player, shown))
+        assert (one.win_rate, one.loss_rate) == (other.win_rate, other.loss_rate)
+
+
+def random_cell(mask):
+    scores = np.where(mask, np.random.default_rng().random(mask.shape), -1)
+    return scores.argmax(axis=-1)
+
+
+def by_chance(env_state):
+    return random_cell(np.asarray(env_state.legal_action_mask))
+
+
+def by_count(env_state, count=[0]):  # noqa: B006 - it is the fault
+    count[0] += 1
+    (free,) = np.flatnonzero(np.asarray(env_state.legal_action_mask)[0])[None]
+    return free[[count[0] % len(free)]]
+
+
+@pytest.mark.parametrize("function", [by_chance, by_count, callback(random_cell)])
+@pytest.mark.parametrize("env_id", mark_slow(GAMES, "connect_4x4", "hex"))
+def test_a_function_that_changes_its_mind_is_sampled(function, env_id):
+    player = make(function, env_id)
+    assert isinstance(player, HostPlayer)
+    assert (player.policy, player.evidence) == (None, "none")
+    expected = "can't be enumerated" if env_id == "hex" else "one move in each position"
+    assert expected in player.note
+    match = jax_ttt.match(player, "random", num_games=4)
+    assert (match.is_exact, match.first.num_games) == (False, 4)
+
+
+def test_an_asked_function_is_not_asked_again():
+    """So it can't play another player after the proof."""
+    asked = []
+
+    def function(env_state):
+        board = np.asarray(env_state.observation)[0]
+        asked.append(board.tobytes())
+        return np.asarray(env_state.legal_action_mask).argmax(axis=-1)
+
+    player = make(function)
+    number = len(asked)
+    assert len({*asked}) == 4520
+    jax_ttt.grade(player)
+    jax_ttt.match(player, "random")
+    jax_ttt.new_game(player).play(4)
+    assert len(asked) == number
+
+
+def test_a_function_can_not_write_the_boards_it_gets():
+    def function(env_state):
+        np.asarray(env_state.legal_action_mask)[:] = True
+        return [0]
+
+    with pytest.raises(PlayerError, match="read-only"):
+        make(function)
 
 
 @pytest.mark.parametrize(
     ("function", "message"),
     [
+        (lambda state: state.nothing, "AttributeError: 'State' object has no"),
+        (lambda key, state: state.nothing, "AttributeError: 'State' object has no"),
+        (
+            lambda state: np.asarray(state.observation) @ np.ones(7),
+            "ValueError: matmul",
+        ),
         (
             lambda key, state: np.asarray(state.legal_action_mask).argmax(axis=-1),
-            "mine: can't be compiled; a player is a function .* with jax.numpy",
+            "TracerArrayConversionError",
         ),
-        (lambda: 0, "mine: can't be compiled"),
         (
-            lambda key, state: state.legal_action_mask[0].argmax(),
-            r"one whole number per game, got int32 of shape \(\)",
+            lambda state: state.legal_action_mask.argmax(),
+            r"gets a batch of games, .* got int32 of shape \(\) for 1 game",
         ),
-        (lambda key, state: first_free(key, state).astype(float), "got float32"),
-        (lambda key, state: None, "got NoneType"),
-        (lambda key, state: first_free(key, state) * 0, "plays 0, but the"),
-        (lambda key, state: first_free(key, state) - 99, "plays -99, but"),
+        (
+            lambda state: np.ones((9, 9)) @ state.observation.reshape(9),
+            r"gets a batch of games, whose observation is \(B, 3, 3, 2\); .*TypeError",
+        ),
+        (lambda state: first_free(state).astype(float), "got float32"),
+        (lambda state: None, "got NoneType"),
+        (lambda state: first_free(state) * 0, "plays 0, but the"),
+        (lambda state: first_free(state) - 99, "plays -99, but"),
+        (lambda key, state: first_free(state) * 0, "plays 0, but the"),
+        (
+            lambda state: by_numpy(state) * 0,
+            r"answered 0 after the moves [\d ]+; legal",
+        ),
+        (
+            lambda state: [1 / (np.asarray(state.terminated).size - 1)],
+            "mine before the first move: .* ZeroDivisionError",
+        ),
+        (lambda state: "no" if bool(state.terminated[0]) else "yes", "got .* of shape"),
     ],
 )
-def test_other_functions_are_refused(function, message):
-    with pytest.raises(PlayerError, match=message):
-        user_players.from_function("mine", function, "tic_tac_toe")
+def test_other_functions_are_refused_in_one_line(function, message):
+    with pytest.raises(PlayerError, match=message) as error:
+        make(function)
+    assert str(error.value).startswith("mine")
+    assert "\n" not in str(error.value)
