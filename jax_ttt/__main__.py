@@ -27,7 +27,12 @@ from jax_ttt.cli import (
     parse,
 )
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
-from jax_ttt.runtime import early_interrupts, process_info, standard_streams
+from jax_ttt.runtime import (
+    early_interrupts,
+    interrupts,
+    process_info,
+    standard_streams,
+)
 from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
@@ -125,7 +130,10 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     except Refused as error:
         return _fail(2, message_with_advice(error, command))  # names a setting's flag
     except SecondSignal as error:
-        return _fail(128 + error.number, str(error))
+        code = _fail(128 + error.number, str(error))
+        if words is None:
+            interrupts.end_process(error.number)
+        return code
     except KeyboardInterrupt:
         return _fail(130, "interrupted")
     except BrokenPipeError:

@@ -319,8 +319,10 @@ def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch)
         frame = inspect.currentframe()
         names = []
         while frame is not None:
-            if frame.f_code.co_filename.startswith(package):
-                names.append(frame.f_code.co_name)
+            code = frame.f_code
+            # A function within another one is read with it.
+            if code.co_filename.startswith(package) and "<" not in code.co_qualname:
+                names.append(code.co_name)
             frame = frame.f_back
         calls.append([*names[::-1], "update"])
         return real(*args)
@@ -329,7 +331,7 @@ def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch)
     assert run(tmp_path / "run", "--quiet", "--num-envs", "9")[0] == 0
     for names in calls:
         assert names[:2] == ["run_command", "main"]
-        assert len(names) <= 6, names
+        assert len(names) <= 5, names
     assert calls
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from types import FrameType
@@ -70,6 +71,19 @@ class SecondSignal(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__("interrupted twice: ended at once")
         self.number = number
+
+
+def end_process(number: int) -> None:
+    """End this process by a signal, if its end would wait for threads that compile.
+
+    A shell sees the same exit code as that of a process that exits: 128 + `number`.
+    """
+    others = {*threading.enumerate()} - {threading.main_thread()}
+    if any(not thread.daemon for thread in others):
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ A run is a batch of `S` agents that differ in seeds and hyperparameters; of one 
 Axes: `S` agents (in `solver`, `S` are seats).
 """
 
+import contextlib
 import dataclasses
 import functools
 import time
@@ -261,7 +262,10 @@ def training_steps(
     # Programs are traced in this thread, one after another, since concurrent traces
     # don't always give the same program, and a different program is not found in JAX's
     # cache. They are compiled in threads, while the game's tree is enumerated.
-    with times.recording("compile"), ThreadPoolExecutor() as pool:
+    pool = ThreadPoolExecutor()
+    with times.recording("compile"), contextlib.ExitStack() as stack:
+        # Nothing waits for programs that are not needed, such as a second Ctrl-C.
+        stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         measure = functools.partial(pool.submit, devices.compile_and_measure)
         started = start.trace(learner, device_keys, mesh=agents_mesh)
         shapes = _placed(started.out_info, agents_mesh)

@@ -101,6 +101,41 @@ def test_a_second_signal_raises_and_the_first_is_remembered(second, set_time):
     assert [signal.getsignal(number) for number in NUMBERS] == handlers
 
 
+@pytest.mark.slow
+@pytest.mark.fault
+@pytest.mark.parametrize("number", NUMBERS[:2])
+def test_a_second_signal_ends_a_process_that_compiles_at_once(number, tmp_path):
+    """The program of a chunk takes ten seconds to compile."""
+    flags = "--preset connect-5x4 --no-compile-cache --run-dir run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "jax_ttt.train", *flags.split()],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=as_users.environment(
+            JAX_LOG_COMPILES=1, JAX_DISABLE_MOST_OPTIMIZATIONS=None
+        ),
+    )
+    assert process.stdout is not None
+    try:
+        while "Compiling jit(chunk)" not in process.stdout.readline():
+            assert process.poll() is None
+        time.sleep(2)
+        process.send_signal(number)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=2)
+    finally:
+        process.kill()
+        process.wait()
+    assert out.endswith("error: interrupted twice: ended at once\n")
+    assert "Finished XLA compilation of jit(chunk)" not in out
+    assert process.returncode == -number  # a shell shows 128 + number
+    assert not (tmp_path / "run" / ".lock").exists()
+
+
 INTERRUPTED_IMPORT = """
 import os, signal, sys
 
