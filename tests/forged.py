@@ -3,6 +3,8 @@
 import copy
 import hashlib
 import json
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +57,14 @@ class Forgery:
             digest.update(f"\n{head}\n".encode() + tensor.tobytes())
         return digest.hexdigest()
 
-    def content(self, *, sha256="", text=str, entries=dict, header=str):
+    def content(
+        self,
+        *,
+        sha256: str = "",
+        text: Callable[[str], str] = str,
+        entries: Callable[[dict], dict] = dict,
+        header: Callable[[str], str] = str,
+    ) -> bytes:
         """Return the file's bytes.
 
         Functions change the description's text, the header's entries, and the header's
@@ -63,7 +72,8 @@ class Forgery:
         """
         description = self.description | {"sha256": sha256 or self.digest()}
         metadata = {"jax_ttt": text(json.dumps(description, sort_keys=True))}
-        table, body = {"__metadata__": metadata}, b""
+        table: dict[str, Any] = {"__metadata__": metadata}
+        body = b""
         for name, tensor in self.tensors.items():
             start, body = len(body), body + tensor.tobytes()
             table[name] = {

@@ -198,9 +198,10 @@ def float_network(hidden_size):
 def test_the_last_weights_keep_their_signs_and_sizes(hidden_size):
     """Where few units leave room below 2**24 for weights of more than 16 bits."""
     network, params, obs = float_network(hidden_size)
-    integers = q_network.to_integers(network, params, obs)["layer1"]["kernel"]
+    layer = q_network.to_integers(network, params, obs)["layer1"]
+    integers = np.asarray(layer["kernel"], int)
     kernel = params["layers"]["layers"][2]["kernel"]
-    largest = np.abs(np.asarray(integers, int)).max()
+    largest = abs(integers).max()
     assert largest > 2**12
     np.testing.assert_allclose(integers, kernel / abs(kernel).max() * largest, atol=1)
 
