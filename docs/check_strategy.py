@@ -453,7 +453,7 @@ def read_file(path: str) -> tuple[dict, dict[str, Array]]:
     description = json.loads(text, object_pairs_hook=unique)
     version, kind = description["version"], description["kind"]
     if type(version) is not int or version != 1:
-        raise ValueError(f"version {str(version)[:20]}; only 1 can be checked")
+        raise ValueError(f"version {version!r:.20}; only 1 can be checked")
     if kind != "agent":
         raise ValueError(f"it is a file of the kind {str(kind)[:20]!r}")
     tensors = {}

@@ -324,7 +324,7 @@ def test_damaged_files_are_refused(forgery, refused):
 
 
 WRONG_VALUES = {
-    "version": (2, True, 1.0, "1", None, 10**30),
+    "version": (2, True, 1.0, "1\n\x1b[1mproven", None, 10**30),
     "kind": ("checkpoint", None),
     "config.run.env_id": ("connect_9x9", "connect_4x5", "tic_tac_toe", 4, None),
     "config.network.canonical": (None, 1, "true"),
