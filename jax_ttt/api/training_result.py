@@ -27,7 +27,7 @@ class Run:
 
     Attributes:
         agent: The trained agent.
-        rows: The metrics as records, one per chunk of updates and one per evaluation;
+        rows: The metrics as records, one per 50 updates and one per evaluation;
             the file `metrics.jsonl` has the same fields.
         agents: The agents at all evaluations if `keep_agents` was set, in their order;
             else only the last agent.

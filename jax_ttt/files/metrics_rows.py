@@ -44,20 +44,20 @@ class RowKind:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Chunk(TrainingCounts, RowKind):
-    """A row of `metrics.jsonl` after a chunk of updates."""
+    """A row of `metrics.jsonl` of updates, usually 50."""
 
     event: Literal["chunk"] = "chunk"
     """The kind of row."""
     loss: float
-    """Loss, mean of the chunk's updates."""
+    """Loss, mean of the row's updates."""
     grad_norm: float
-    """L2 norm of the whole gradient, mean of the chunk's updates."""
+    """L2 norm of the whole gradient, mean of the row's updates."""
     mean_max_q: float
     """Value of the best legal move, mean over games and updates."""
     epsilon: float
-    """Probability of a random move, at the end of the chunk."""
+    """Probability of a random move, at the end of the row."""
     learning_rate: float
-    """Step size, at the end of the chunk."""
+    """Step size, at the end of the row."""
     rows: int
     """Entries of a table that this run visited so far; 0 for a network. Those that an
     agent of --start-agent visited before are not counted: its file does not say."""

@@ -1,1 +1,1 @@
-"""Networks from boards to action values: the multilayer perceptron and the table."""
+"""From boards to action values: multilayer perceptron, convolution, integers, table."""

@@ -1,9 +1,9 @@
 """Monte Carlo tree search (UCT) that steps the game, for games without a tree.
 
-The search is the same as in `mcts`, but the tree grows during the search, and a board
-that several lines of play reach is several nodes. Both searches are needed: `mcts`
-gives a policy of the whole game, and with the same 200 playouts a move it loses half as
-often in tic-tac-toe; this one needs no list of the positions.
+The search is the same as in `mcts_on_tree`, but the tree grows during the search, and a
+board that several lines of play reach is several nodes. Both searches are needed:
+`mcts_on_tree` gives a policy of the whole game, and with the same 200 playouts a move
+it loses half as often in tic-tac-toe; this one needs no list of the positions.
 
 Axes: `B` searches, `N` nodes, `A` actions.
 """

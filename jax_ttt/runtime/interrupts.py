@@ -90,8 +90,8 @@ def end_process(number: int) -> None:
 def stop_request() -> Iterator[StopRequest]:
     """Turn Ctrl-C, SIGTERM and SIGHUP into a request that the caller reads.
 
-    Python handles a signal when JAX returns: after a chunk of updates, or after the
-    compilation of a program. A SIGHUP that was ignored before (`nohup`) stays ignored.
+    Python handles a signal when JAX returns, for instance after a chunk of updates. A
+    SIGHUP that was ignored before (`nohup`) stays ignored.
 
     Raises:
         SecondSignal: Ctrl-C or SIGTERM followed another signal.

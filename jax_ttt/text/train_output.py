@@ -69,7 +69,7 @@ class LatestGames:
     wins: int = 0
     losses: int = 0
     best: float = 0.0  # highest share of games won between two evaluations
-    epsilon: float = 0.0  # of the last chunk, like `rows`
+    epsilon: float = 0.0  # of the last updates, like `rows`
     rows: int = 0  # rows of a table visited so far
 
     def shares(self, counts: TrainingCounts) -> tuple[float, float] | None:

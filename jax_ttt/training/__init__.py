@@ -1,1 +1,1 @@
-"""The host side of training: programs, loop, run folder, loggers, many agents."""
+"""The host side of training: chunks, the loop, a run's state and files, many agents."""
