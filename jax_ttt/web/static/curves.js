@@ -1,6 +1,6 @@
 // Curves of learning as SVG: results against random play, and the rounds of a training.
 
-import { provenFrom, ratesOf, seatOf } from "./grades.js";
+import { byFile, provenFrom, ratesOf, seatOf } from "./grades.js";
 import { LETTERS, SIDES } from "./rules.js";
 import { number, percent } from "./ui.js";
 import { html, useState } from "./vendor/htm-preact.js";
@@ -170,8 +170,10 @@ function ratesText({ update, grade }, side) {
   return `update ${number(update)}: ${texts.join(" · ")}`;
 }
 
-function proofText(proven) {
-  return proven === null ? "Not proven." : `Proven from update ${number(proven)} on.`;
+function proofText(rows) {
+  const proven = provenFrom(rows);
+  const text = proven === null ? "Not proven" : `Proven from update ${number(proven)} on`;
+  return `${text}${byFile(rows)}.`;
 }
 
 // The results against random play by side. `rows` are { update, grade }; `update` is
@@ -191,7 +193,7 @@ export function LearningCurves({ rows, update, reason }) {
       <${Chart}
         key=${side}
         caption=${caption}
-        label=${`${caption} against random play, ${text}. ${proofText(proven)}`}
+        label=${`${caption} against random play, ${text}. ${proofText(rows)}`}
         rows=${graded}
         marks=${[0, 0.5, 1].map((share) => [share, `${100 * share} %`])}
         update=${update}
@@ -210,7 +212,9 @@ export function LearningCurves({ rows, update, reason }) {
   const hasBest = rows.some(({ grade }) => typeof bestOf(grade, "x") === "number");
   const names = Object.entries(NAMES).filter(([name]) => name !== "optimal" || hasBest);
   const keys = names.map(
-    ([name, text]) => html`<li key=${name}><span class=${`key ${name}`}></span>${text}</li>`,
+    ([name, text]) => html`<li key=${name}>
+        <span class=${`key ${name}`}></span>${text}${name === "proof" && byFile(rows)}
+      </li>`,
   );
   return html`
     <div class="curves">
@@ -262,7 +266,7 @@ export function RoundCurves({ rows }) {
     <div class="curves one">
       <${Chart}
         caption="Losing ends: moves of the opponent that beat the agent"
-        label=${`Losing ends, ${read(rounds.at(-1))}. ${proofText(proven)}`}
+        label=${`Losing ends, ${read(rounds.at(-1))}. ${proofText(rounds)}`}
         rows=${rounds}
         marks=${marks.map((count) => [height(count), number(count)])}
         update=${null}
@@ -277,7 +281,7 @@ export function RoundCurves({ rows }) {
       <//>
       <ul class="legend">
         ${keys}
-        <li><span class="key proof"></span>${NAMES.proof}</li>
+        <li><span class="key proof"></span>${NAMES.proof}${byFile(rows)}</li>
       </ul>
     </div>
   `;

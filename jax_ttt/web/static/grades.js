@@ -54,6 +54,11 @@ export function provenFrom(rows) {
   return from;
 }
 
+// What follows a result: the server marks grades that it has from a file.
+export function byFile(rows) {
+  return rows.some(({ grade }) => grade.by_file) ? ", by its file" : "";
+}
+
 // "exact", "partly sampled" or "sampled", for the rates of both sides; as `source_of_rates`
 // of files/metrics_rows.py.
 export function sourceOfRates(rows) {

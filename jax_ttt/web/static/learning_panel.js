@@ -2,7 +2,7 @@
 
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
-import { seatOf, sourceOfRates } from "./grades.js";
+import { byFile, seatOf, sourceOfRates } from "./grades.js";
 import { LETTERS, Rules, SIDES, rulesOf } from "./rules.js";
 import { Button, Check, FileButton, Radios, confirmed, number, say } from "./ui.js";
 import { html } from "./vendor/htm-preact.js";
@@ -374,7 +374,7 @@ function Curves({ app }) {
       <${LearningCurves} rows=${rows} update=${update} reason=${reason} />
       <p class="note">
         ${title && `${title}: `}
-        ${rows.length > 0 && `${METHODS[sourceOfRates(rows)]} against random play. `}
+        ${rows.length > 0 && `${METHODS[sourceOfRates(rows)]} against random play${byFile(rows)}. `}
         ${isLoading && `computing the results of ${agent.snapshots.length} snapshots…`}
         ${title && rows.length === 0 && !isLoading && reason}
       </p>

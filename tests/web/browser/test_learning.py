@@ -5,11 +5,15 @@ import json
 import re
 
 import browsing
+import made
 import pytest
 import quick
 import served
+import tiny
 from board_values import table_values, values_of
 from browsing import LONG, PENDING, expect, figures
+
+from jax_ttt.files import json_records
 
 pytestmark = pytest.mark.slow
 COUNTED = ("Unbeatable (learned agent)", "Learned agent at its best")
@@ -427,3 +431,19 @@ def test_connect_four_4x4_is_learned_in_rounds_until_the_proof(page):
     page.play_to_the_end()
     assert page.status() != "You won."
     assert len(page.names()) == 4
+
+
+def test_curves_of_a_saved_run_are_by_its_file(open_page, own_server, tmp_path):
+    """Its metrics say that it is proven, and the page has not computed them."""
+    run = tmp_path / "runs" / "claims"
+    tiny.save_untrained(run / "agent.safetensors")
+    proven = made.exact((1.0,), (1.0,), unbeatable=True)
+    rows = [made.evaluated(update, proven) for update in (0, 5)]
+    lines = "".join(f"{json_records.to_json(row)}\n" for row in rows)
+    (run / "metrics.jsonl").write_text(lines)
+    page = open_page(own_server[0])
+    page.choose_agent("Run claims (network)")
+    page.tab("Learning")
+    curves = page.get_by_role("region", name="Curves")
+    expect(curves).to_contain_text("proven from here on, by its file")
+    expect(curves).to_contain_text("exact results against random play, by its file")
