@@ -11,7 +11,7 @@ refused immediately.
 import copy
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
@@ -119,11 +119,10 @@ class OpponentSettings(SettingsPart):
         """The opponent, for messages: `in self-play`, or `against random`."""
         return "in self-play" if self.is_self else f"against {self.opponent}"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that contradict others, each with the rule it breaks."""
         if self.is_self and self.seat != "both":
-            rule = "both in self-play, where it plays both sides"
-            raise ConflictError("seat", rule, self.seat)
+            yield "seat", "both in self-play, where it plays both sides"
 
 
 NetworkKind = Literal["mlp", "table"]
@@ -221,19 +220,16 @@ class TargetSettings(SettingsPart):
     reward_loss: Reward = -1.0
     """Reward of a loss; -reward_win in self-play."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that contradict others, each with the rule it breaks."""
         if self.double and self.backup == "two-ply":
-            raise ConflictError("double", "false with a two-ply backup", self.double)
+            yield "double", "false with a two-ply backup"
         if self.reward_loss >= self.reward_win:
-            rule = f"below {self.reward_win} (reward_win)"
-            raise ConflictError("reward_loss", rule, self.reward_loss)
+            yield "reward_loss", f"below {self.reward_win} (reward_win)"
         if self.reward_draw < self.reward_loss:
-            rule = f"at least {self.reward_loss} (reward_loss)"
-            raise ConflictError("reward_draw", rule, self.reward_draw)
+            yield "reward_draw", f"at least {self.reward_loss} (reward_loss)"
         if self.reward_draw > self.reward_win:
-            rule = f"at most {self.reward_win} (reward_win)"
-            raise ConflictError("reward_draw", rule, self.reward_draw)
+            yield "reward_draw", f"at most {self.reward_win} (reward_win)"
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
@@ -268,11 +264,10 @@ class ExplorationSettings(SettingsPart):
     batch fixes their number: every fourth place has none, the others have 0 to this
     many in turn. The agent learns from these moves too."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that contradict others, each with the rule it breaks."""
         if self.epsilon_end > self.epsilon_start:
-            rule = f"at most {self.epsilon_start} (epsilon_start)"
-            raise ConflictError("epsilon_end", rule, self.epsilon_end)
+            yield "epsilon_end", f"at most {self.epsilon_start} (epsilon_start)"
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
@@ -320,11 +315,10 @@ class OptimizerSettings(SettingsPart):
     bfloat16 on a CPU with AMX or AVX-512 BF16, else float32. Grades and play always use
     float32."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that contradict others, each with the rule it breaks."""
         if self.learning_rate_end > self.learning_rate:
-            rule = f"at most {self.learning_rate} (learning_rate)"
-            raise ConflictError("learning_rate_end", rule, self.learning_rate_end)
+            yield "learning_rate_end", f"at most {self.learning_rate} (learning_rate)"
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
@@ -346,13 +340,12 @@ class ReplaySettings(SettingsPart):
     """Moves in the buffer before learning begins. Until then updates are counted, but
     the agent does not change."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that contradict others, each with the rule it breaks."""
         low = max(self.replay_batch, self.replay_start)
         if 0 < self.replay_capacity < low:
             other_field = "replay_batch" if low == self.replay_batch else "replay_start"
-            rule = f"0 or at least {low:,} ({other_field})"
-            raise ConflictError("replay_capacity", rule, self.replay_capacity)
+            yield "replay_capacity", f"0 or at least {low:,} ({other_field})"
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
@@ -510,12 +503,40 @@ class Config:
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
     def __post_init__(self) -> None:
-        _check_game(self)
-        _check_replay(self)
+        for name, rule in self._conflicts():
+            raise ConflictError(name, rule, self.value(name))
+
+    def _conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield the fields that contradict other parts, each with its rule."""
+        env_id, game, target = self.env_id, GAMES[self.env_id], self.target
+        if self.network.is_table and not game.enumerable:
+            yield "network", f"mlp in {env_id}: too many boards for a table"
+        has_hash = self.network.is_table and self.network.table_key == "hash"
+        if has_hash and not game.stones:
+            rule = f"position or after-state in {env_id}: it does not show stones"
+            yield "table_key", rule
+        if self.network.two_planes and not game.stones:
+            yield "two_planes", f"false in {env_id}: it does not show stones"
+        if target.backward and game.max_moves is None:
+            yield "backward", f"false in {env_id}: its games have no known length"
+        start_share = self.run.start_share
+        if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
+            yield "start_share", f"0: {reason}"
+        if self.finds_counterexamples and self.exploration.random_opening:
+            # Random moves would lead away from a counterexample.
+            yield "random_opening", f"0 with start_positions {COUNTEREXAMPLES}"
+        if target.backward and self.replay.replay_capacity:
+            yield "backward", "false with replay, which has no order"
+        if 0 < self.replay.replay_capacity < self.run.num_envs:
+            yield "replay_capacity", f"0 or at least {self.run.num_envs:,} (num_envs)"
         if self.opponent.is_self:
-            _check_self_play(self.target)
-        else:
-            _check_opponent(self)
+            yield from _conflicts_in_self_play(target)
+            return
+        if target.backup == "two-ply":
+            yield "backup", "one-ply against an opponent: its reply is part of the move"
+        if start_share:
+            rule = f"0 against {self.opponent.opponent}: for self-play only"
+            yield "start_share", rule
 
     @classmethod
     def of(cls, /, **fields: object) -> "Config":
@@ -654,18 +675,8 @@ class Config:
     @property
     def hyper(self) -> Hyper:
         """The hyperparameters that a compiled program takes as data."""
-        return Hyper(
-            learning_rate=self.optimizer.learning_rate,
-            learning_rate_end=self.optimizer.learning_rate_end,
-            weight_decay=self.optimizer.weight_decay,
-            average_span=self.optimizer.average_span,
-            epsilon_start=self.exploration.epsilon_start,
-            epsilon_end=self.exploration.epsilon_end,
-            epsilon_decay=self.exploration.epsilon_decay,
-            tau=self.target.tau,
-            gamma=self.target.gamma,
-            tremble=self.target.tremble,
-        )
+        numbers: dict[str, Any] = {name: self.value(name) for name in Hyper._fields}
+        return Hyper(**numbers)
 
     @functools.cached_property
     def without_hyper(self) -> "Config":
@@ -704,62 +715,15 @@ _HYPER_PARTS = {
 """The fields of `Hyper` in each part of a `Config`."""
 
 
-def _check_game(config: Config) -> None:
-    """Raise `ConflictError` for a setting that is not possible in the game."""
-    env_id, start_share = config.env_id, config.run.start_share
-    if config.network.is_table and not GAMES[env_id].enumerable:
-        rule = f"mlp in {env_id}: too many boards for a table"
-        raise ConflictError("network", rule, config.network.network)
-    has_hash = config.network.is_table and config.network.table_key == "hash"
-    if has_hash and not GAMES[env_id].stones:
-        rule = f"position or after-state in {env_id}: it does not show stones"
-        raise ConflictError("table_key", rule, config.network.table_key)
-    if config.network.two_planes and not GAMES[env_id].stones:
-        rule = f"false in {env_id}: it does not show stones"
-        raise ConflictError("two_planes", rule, True)
-    if config.target.backward and GAMES[env_id].max_moves is None:
-        rule = f"false in {env_id}: its games have no known length"
-        raise ConflictError("backward", rule, True)
-    if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
-        raise ConflictError("start_share", f"0: {reason}", start_share)
-    opening = config.exploration.random_opening
-    if config.finds_counterexamples and opening:
-        # Random moves would lead away from a counterexample.
-        rule = f"0 with start_positions {COUNTEREXAMPLES}"
-        raise ConflictError("random_opening", rule, opening)
+def _conflicts_in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:
+    """Yield the rewards that a game in self-play can't have, each with its rule.
 
-
-def _check_replay(config: Config) -> None:
-    """Raise `ConflictError` for settings that contradict the replay buffer."""
-    capacity, num_envs = config.replay.replay_capacity, config.run.num_envs
-    if config.target.backward and capacity:
-        raise ConflictError("backward", "false with replay, which has no order", True)
-    if 0 < capacity < num_envs:
-        rule = f"0 or at least {num_envs:,} (num_envs)"
-        raise ConflictError("replay_capacity", rule, capacity)
-
-
-def _check_opponent(config: Config) -> None:
-    """Raise `ConflictError` for settings that only self-play allows."""
-    if config.target.backup == "two-ply":
-        rule = "one-ply against an opponent: its reply is part of the move"
-        raise ConflictError("backup", rule, config.target.backup)
-    if config.run.start_share:
-        rule = f"0 against {config.opponent.opponent}: for self-play only"
-        raise ConflictError("start_share", rule, config.run.start_share)
-
-
-def _check_self_play(target: TargetSettings) -> None:
-    """Raise `ConflictError` for rewards of a game that is not zero-sum.
-
-    In self-play one network plays both sides, and a player's value is the opponent's
-    value with its sign changed.
+    One network plays both sides, and a player's value is the opponent's value with its
+    sign changed: the game must be zero-sum.
     """
     if target.reward_draw != 0:
-        rule = "0 in self-play: one's gain is the other's loss"
-        raise ConflictError("reward_draw", rule, target.reward_draw)
+        yield "reward_draw", "0 in self-play: one's gain is the other's loss"
     if target.reward_win <= 0:
-        raise ConflictError("reward_win", "above 0 in self-play", target.reward_win)
+        yield "reward_win", "above 0 in self-play"
     if target.reward_loss != -target.reward_win:
-        rule = f"{-target.reward_win} in self-play (-reward_win)"
-        raise ConflictError("reward_loss", rule, target.reward_loss)
+        yield "reward_loss", f"{-target.reward_win} in self-play (-reward_win)"
