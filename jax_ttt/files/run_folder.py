@@ -129,51 +129,19 @@ def _lock_holder(lock: Path) -> str:
         return "another process"
 
 
-@dataclasses.dataclass(frozen=True)
 class RunFolder:
-    """The files of one run."""
+    """The files of one run: their paths, of which any may be missing."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """The settings."""
-        return self.path / "config.json"
-
-    @property
-    def metrics(self) -> Path:
-        """The rows of metrics."""
-        return self.path / "metrics.jsonl"
-
-    @property
-    def agent(self) -> Path:
-        """The trained agent."""
-        return self.path / AGENT_NAME
-
-    @property
-    def best(self) -> Path:
-        """The agent with the fewest losing ends."""
-        return self.path / "best.safetensors"
-
-    @property
-    def times(self) -> Path:
-        """The seconds of the run's parts."""
-        return self.path / "times.json"
-
-    @property
-    def tensorboard(self) -> Path:
-        """The folder of TensorBoard's files."""
-        return self.path / "tensorboard"
-
-    @property
-    def lock(self) -> Path:
-        """The file of the lock."""
-        return self.path / ".lock"
-
-    @property
-    def snapshots(self) -> Path:
-        """The folder of the agents at evaluations."""
-        return self.path / "snapshots"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.json"
+        self.metrics = path / "metrics.jsonl"
+        self.agent = path / AGENT_NAME
+        self.best = path / "best.safetensors"
+        self.times = path / "times.json"
+        self.tensorboard = path / "tensorboard"
+        self.lock = path / ".lock"
+        self.snapshots = path / "snapshots"
 
     def snapshot(self, update: int) -> Path:
         """Return the path of the agent after this many updates."""

@@ -83,7 +83,7 @@ def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
     names = [os.path.basename(run.run_dir) for run in runs]
     assert names == ["a", "c", "b", "unfinished"]
     assert (runs[-1].update, runs[-1].grade, runs[-1].saved) == (None, None, False)
-    assert newest_run(tmp_path) == RunFolder(tmp_path / "b")
+    assert newest_run(tmp_path).path == tmp_path / "b"
 
 
 def test_a_folder_whose_settings_cannot_be_read_is_not_a_run(make, tmp_path):
