@@ -72,7 +72,11 @@ def run(capsys):
 @pytest.mark.parametrize(
     ("answer", "seconds", "reason"),
     [
-        ("get()", 0.5, r"no answer within 0\.5 s before the first move; does it flush.*"),
+        (
+            "get()",
+            0.5,
+            r"no answer within 0\.5 s before the first move; does it flush.*",
+        ),
         # Any position with two moves: they are asked after the one without moves.
         ("say(0)", 60, r"answered 0 after the moves \d \d; legal are [1-8]( [1-8]){6}"),
     ],
