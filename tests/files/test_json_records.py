@@ -155,7 +155,7 @@ def test_settings_are_written_in_their_parts_and_read_back():
         ({"target": {"gama": 0.9}}, "gama must be the name of a setting of the part"),
         ({"target": {"hidden_size": 8}}, "hidden_size must be in the part network"),
         ({"tau": 0.5}, "tau must be in the part target"),
-        ({"networks": {}}, "networks must be a part .*; did you mean network"),
+        ({"networks": {}}, "part of the settings, got {}; did you mean network?"),
         ({"a\x7f": {}}, "a\\x7f must be a part"),
         ({"network": "mlp"}, "Expected `object`, got `str` - at `$.settled.config.net"),
         (
