@@ -250,7 +250,7 @@ def seat_grade(
         beaten=is_beaten,
         losing_line=reach.losing_line,
         near_loss=None if near is None else near.losing_line,
-        wins_all=False if near is not None and near.ends.drawn.moves else None,
+        wins_all=False if wins_all and near and near.ends.drawn.moves else None,
         lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
         num_positions=reach.num_positions,
         positions=tuple(map(len, reach.keys)),

@@ -1,13 +1,13 @@
 """Exact grades of a policy, computed from the game's tree. NumPy, float64.
 
 Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose), `N`
-opponents.
+opponents, `S` seats.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.config.grade import Details, Evidence, Grade, Match, SeatGrade
@@ -30,6 +30,7 @@ def grade_policy(
     `mean_abs_q_error` is the result of `q_error`, None for a player without action
     values.
     """
+    can_be_beaten = proof.can_be_beaten(tree, probs)  # first, as it checks the policy
     opponents = {
         "random": policies.uniform_policy(tree),
         "minimax": policies.minimax_policy(tree),
@@ -60,6 +61,7 @@ def grade_policy(
         random=matches["random"],
         worst=worst,
         optimal_rate=optimal_rate,
+        can_be_beaten=can_be_beaten,
     )
     return Grade(
         env_id=env_id, seats=seats, first=first, second=second, details=details
@@ -77,6 +79,7 @@ def grade_seats(
 
     It takes about half the time.
     """
+    can_be_beaten = proof.can_be_beaten(tree, probs)  # first, as it checks the policy
     opponents = {
         "random": policies.uniform_policy(tree),
         "worst case": _worst_opponent(tree, probs),
@@ -88,6 +91,7 @@ def grade_seats(
         random=matches["random"],
         worst=matches["worst case"],
         optimal_rate=policies.optimal_moves(tree, probs),
+        can_be_beaten=can_be_beaten,
     )
     return Grade(env_id=env_id, seats=seats, first=first, second=second)
 
@@ -126,13 +130,14 @@ def _seat_grades(
     random: Match,
     worst: Match,
     optimal_rate: Float[np.ndarray, " P"],
+    can_be_beaten: Bool[np.ndarray, " S"],
 ) -> list[SeatGrade]:
     """Return the grade of a policy in each seat.
 
     `random` and `worst` are its results against a random opponent and in the worst
-    case, `optimal_rate` are its chances of a best move in each position.
+    case, `optimal_rate` are its chances of a best move in each position, and
+    `can_be_beaten` is the proof's result for both seats.
     """
-    can_be_beaten = proof.can_be_beaten(tree, probs)
     grades = []
     for place, seat in enumerate(SEATS):
         rates = random.seat(seat)

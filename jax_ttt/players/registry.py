@@ -158,7 +158,7 @@ def _checked_policy(name: str, agent: Agent) -> np.ndarray | None:
         except AgentError as error:
             raise AgentError(f"{name}: {error}") from None
     largest = network_player.largest_sum(agent.params)
-    if largest > np.finfo(np.float32).max:
+    if largest > float(np.finfo(np.float32).max):
         rule = f"its weights have sums of up to {largest:.0e}"
         raise AgentError(f"{name}: some action values may be not finite: {rule}")
     return None

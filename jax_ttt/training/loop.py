@@ -166,9 +166,9 @@ def _with_start(first: TrainState, start: _Start) -> TrainState:
 
 
 def _agent_named(name: str, env_id: EnvId) -> Agent:
-    """Return the saved agent of a setting."""
+    """Return the saved agent of a setting, whose action values are finite."""
     path = player_names.read_name(name, env_id).path
-    return saved_agents.load_agent(path, env_id)
+    return registry.agent_player(name, saved_agents.load_agent(path, env_id)).agent
 
 
 def _repeated(tree: TreeT, like: TreeT) -> TreeT:

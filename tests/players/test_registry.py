@@ -7,7 +7,7 @@ import tiny
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.settings import Config
-from jax_ttt.players import saved_agents
+from jax_ttt.players import lookahead, saved_agents
 from jax_ttt.solver import policies
 
 
@@ -38,12 +38,13 @@ def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
     for name in ("AGENT", "blend:0.5:AGENT", "lookahead:1:AGENT"):
         player = player_of(name.replace("AGENT", str(path)))
         assert player.seats == ("first",)
-    *_, gamma = player.choose.args
-    assert gamma == 0.75
+    agent = saved_agents.load_agent(path)
     few = jax.tree.map(lambda x: x[::100], undecided)
-    moves = np.asarray(jax.jit(player.choose)(jax.random.key(1), few))
     decisions = host_tree.decisions[::100]
-    assert player.policy[decisions, moves].all(), "also its policy"
+    for gamma in (0.75, -0.75):
+        search = lookahead.lookahead_player(agent.network, agent.params, gamma, 1)
+        moves = np.asarray(jax.jit(search)(jax.random.key(1), few))
+        assert player.policy[decisions, moves].all() == (gamma == 0.75)
     assert player_of("minimax").seats == ("first", "second")
     # A move of 9 to the 6th boards would take too long in a match.
     with pytest.raises(PlayerError, match="the depth is at most 5 in tic_tac_toe"):

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 import rules
 
+import jax_ttt
+from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import training_evaluation, tree_grade
@@ -285,3 +287,37 @@ def test_the_worst_case_opponent_wins_as_often_as_possible(
     assert gain == pytest.approx(float(Fraction(gained)), abs=1e-12)
     trained = training_grade(tree, probs).followed[seat]
     assert trained.worst_loss_rate == pytest.approx(float(Fraction(lost)), abs=1e-6)
+
+
+@pytest.mark.parametrize("row", ["zeros", "nan", "illegal too", "illegal only"])
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_board_without_a_legal_move_is_a_fault_where_it_is_reached(
+    seat, row, host_tree, perfect
+):
+    """No line would lose from there, and it would count as proven."""
+    reached = np.flatnonzero(proof.own_decisions(host_tree, perfect, seat))
+    position = reached[-1]
+    legal = host_tree.legal_action_mask[position]
+    probs = perfect.copy()
+    probs[position] = {
+        "zeros": np.zeros(9),
+        "nan": np.full(9, np.nan),
+        "illegal too": perfect[position] + ~legal,
+        "illegal only": ~legal / max((~legal).sum(), 1),
+    }[row]
+    fault = f"no legal move .* in position {position}$"
+    with pytest.raises(PlayerError, match=fault):
+        proof.can_be_beaten(host_tree, probs)
+    for function in (proof.losing_line, proof.reachable, outcomes.count_lines):
+        with pytest.raises(PlayerError, match=fault):
+            function(host_tree, probs, seat)
+    player = dataclasses.replace(jax_ttt.player(perfect), policy=probs)
+    for grade in (jax_ttt.prove, jax_ttt.grade):
+        with pytest.raises(jax_ttt.Refused, match=fault) as refused:
+            grade(player)
+        assert "\n" not in str(refused.value)
+    never = perfect.copy()
+    is_reached = proof.reachable(host_tree, perfect, "first")
+    is_reached |= proof.reachable(host_tree, perfect, "second")
+    never[~is_reached] = 0
+    assert not proof.can_be_beaten(host_tree, never).any()
