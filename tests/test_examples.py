@@ -14,6 +14,7 @@ WRITTEN = {
     "connect_four": ("rounds.svg",),
     "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
     "eight_seeds": ("seeds.svg",),
+    "misere": (),
     "nim": ("nim.safetensors",),
     "one_file": (),
     "own_player": ("table.svg",),
@@ -26,6 +27,7 @@ PRINTED = {
     "connect_four": "unbeatable: no line of play by any opponent wins against it",
     "draw": r"\A\Z",  # nothing
     "eight_seeds": "8 of 8 agents are proven unbeatable",
+    "misere": r"unbeatable: .*, as X or as O \(5,478 positions\)",
     "nim": r"(?s)wins every game.*, as X .*beatable: .*you lose",
     "one_file": "\nunbeatable: every move of every opponent was followed",
     "own_player": "1 centre",
@@ -51,9 +53,10 @@ def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
         assert "</svg>" in picture.read_text("utf-8")
 
 
-def test_the_page_about_own_rules_shows_the_file():
+@pytest.mark.parametrize("name", ["nim", "misere"])
+def test_the_page_about_own_rules_shows_the_file(name):
     page = (FOLDER.parent / "use" / "own_rules.md").read_text("utf-8")
-    assert f"```py\n{(FOLDER / 'nim.py').read_text('utf-8')}```" in page
+    assert f"```py\n{(FOLDER / f'{name}.py').read_text('utf-8')}```" in page
 
 
 def test_the_programs_of_the_page_are_the_files():

@@ -19,13 +19,15 @@ import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pgx
 import pytest
 import tiny
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
-from jax_ttt import flags
+from jax_ttt import flags, rules_files
 from jax_ttt.__main__ import COMMANDS
+from jax_ttt.config import game_facts
 from jax_ttt.config.game_facts import GAMES, move_name
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
@@ -142,7 +144,7 @@ def test_positions_with_equal_heaps_share_the_first_of_them():
     np.testing.assert_array_equal(found, first)
 
 
-def first_legal(key, env_state):
+def first_legal(env_state):
     """Return the lowest legal move of each game: a player."""
     return env_state.legal_action_mask.argmax(axis=1)
 
@@ -474,6 +476,15 @@ def test_the_best_result_of_another_game_is_not_that_of_a_game_like_it(
         jax_ttt.correct(jax_ttt.load(path), goal="win")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["default", "table"])
+def test_a_misere_game_is_learned_with_a_tremble(misere, preset):
+    """As docs/use/own_rules.md says of both presets, which are for tic-tac-toe."""
+    usual = jax_ttt.train(env_id=misere, preset=preset, seed=1)
+    trembling = jax_ttt.train(env_id=misere, preset=preset, seed=1, tremble=0.2)
+    assert (usual.is_proven, trembling.is_proven) == (False, True)
+
+
 # A game must end, and soon.
 
 
@@ -561,7 +572,9 @@ def test_rules_that_ask_python_in_each_move_are_refused(nim):
         sign = jax.pure_callback(lambda _: random.choice((-1, 1)), action, action)
         return dataclasses.replace(after, rewards=after.rewards * sign)
 
-    with pytest.raises(jax_ttt.Refused, match=r"nothing is random .* pure_callback"):
+    with pytest.raises(
+        jax_ttt.Refused, match="nothing is random: its rules may not call"
+    ):
         jax_ttt.register_game("wrong", nim_with(nim, _step=step), enumerable=True)
 
 
@@ -695,6 +708,69 @@ def test_rules_by_the_number_of_a_player_are_refused_in_larger_games():
     with pytest.raises(jax_ttt.Refused, match=rule):
         jax_ttt.register_game("by_number", winner_of_draws(0))
     assert "by_number" not in GAMES
+
+
+def take_again(nim, *, passes):
+    """Return a game of one heap of five: take one or two; who takes two moves again.
+
+    The last object wins. With `passes`, the other player passes before, by action 10,
+    as docs/use/own_rules.md says. The third heap says that it must.
+    """
+
+    def legal(self, heaps):
+        takes = (heaps[2] == 0) & (jnp.arange(15) < jnp.minimum(heaps[0], 2))
+        return takes | ((heaps[2] == 1) & (jnp.arange(15) == 10))
+
+    def init(self, key):
+        heaps = jnp.array([5, 0, 0], jnp.int32)
+        return dataclasses.replace(
+            nim["Nim"]._init(self, key),
+            heaps=heaps,
+            legal_action_mask=self.legal(heaps),
+        )
+
+    def step(self, state, action, key):
+        mover, again = state.current_player, action == 1
+        left = state.heaps[0] - jnp.where(action == 10, 0, action + 1)
+        heaps = jnp.stack([left, 0, jnp.int32(again & passes)])
+        gain = jnp.where(left == 0, 1.0, 0.0)
+        return dataclasses.replace(
+            state,
+            current_player=jnp.where(again & (not passes), mover, 1 - mover),
+            rewards=jnp.where(jnp.arange(2) == mover, gain, -gain),
+            terminated=left == 0,
+            legal_action_mask=self.legal(heaps),
+            heaps=heaps,
+        )
+
+    return nim_with(nim, _init=init, _step=step, legal=legal)
+
+
+def test_who_may_move_again_does_so_after_a_pass(nim):
+    """With five objects: take 2, 2 and 1."""
+    jax_ttt.register_game("take", take_again(nim, passes=True), enumerable=True)
+    grade = jax_ttt.grade("minimax", env_id="take")
+    first, second = grade.seat("first"), grade.seat("second")
+    assert first is not None
+    assert second is not None
+    assert (first.proven, second.unbeatable) == ("win", False)
+    name = "take_again"
+    jax_ttt.register_game(name, take_again(nim, passes=False), enumerable=True)
+    rule = "only legal action is a pass.*; after 1 move .*: actions 1"
+    with pytest.raises(jax_ttt.Refused, match=rule):
+        jax_ttt.grade("minimax", env_id=name)
+
+
+def test_a_game_like_that_of_a_file_is_not_of_the_file(tmp_path):
+    """What continues a run names the file that registers its game."""
+    file = tmp_path / "rules.py"
+    file.write_text(ONE_GAME.replace("misere_e", "of_file"), "utf-8")
+    rules_files.run_rules(str(file))
+    jax_ttt.register_game("like_it", Misere, like="of_file")
+    flags_of_both = [game_facts.rules_flag(name) for name in ("of_file", "like_it")]
+    for name in ("of_file", "like_it"):
+        del GAMES[name]  # else the commands take the games of the file
+    assert flags_of_both == [f" --rules {file}", ""]
 
 
 # Wrong registrations.

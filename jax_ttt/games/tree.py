@@ -317,7 +317,7 @@ def _check_level(
         for name, is_wrong in differs.items()
     } | {
         "the players must take turns (to let one move again, give the other a turn in "
-        "which its only legal action is to pass)": ~over[:, None] & ~in_turn,
+        "which its only legal action is a pass)": ~over[:, None] & ~in_turn,
         "a move must not change _step_count": first._step_count != num_moves,
         "the rewards must add up to 0": rewards.sum(axis=1) != 0,
         "a reward must be from -1 to 1": ~(abs(rewards) <= 1),

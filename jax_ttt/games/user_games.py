@@ -34,23 +34,27 @@ def register_game(
     """Add a game of your own, for all functions and commands but `correct` and `web`.
 
     The rules are an environment of PGX: a class with `_init`, `_step` and `_observe`,
-    written with `jax.numpy`. Two players take turns. Nothing is random or hidden, but
-    `_init` draws by its key who begins. Only the last move gives rewards, from -1 to 1,
-    which add up to 0. Call this at the top level of your file, in each process;
-    `--rules FILE` lets a command run the file first. Another call with the same name
-    replaces your game, for instance when a notebook's cell runs again.
+    written with `jax.numpy`, whose Python runs once. Two players take turns, for at
+    most 1,000 moves. The rules name them by `state.current_player`, never by a number,
+    since `_init` draws by its key who begins; nothing else is random or hidden. Only
+    the last move gives rewards, from -1 to 1, which add up to 0.
+
+    Call this at the top level of your file, in each process; `--rules FILE` lets a
+    command run the file first. Another call with the same name replaces your game, for
+    instance when a notebook's cell runs again. All positions of an enumerable game are
+    examined when it is used first, and of another game 32 random lines of play.
 
     Args:
         env_id: The name of the game: small letters, digits and `_`.
         make_env: A function without arguments that returns the environment, for
             instance its class.
-        like: A game whose board, moves and symmetries this one has, for instance
-            `"tic_tac_toe"`: only who wins differs. Without it, positions have no
-            symmetries, and a game that is not `enumerable` is graded by samples only.
+        like: A game whose board and moves this one has, for instance `"tic_tac_toe"`:
+            only who wins differs. It also has the symmetries if both are enumerable.
         enumerable: Whether the game has at most 100,000 positions: all of them are
-            enumerated, so that results are exact. By default as in `like`, else False.
-        max_moves: The most moves of a game; the setting `backward` needs it. By default
-            as in `like`.
+            enumerated, so that results are exact. By default as in `like`, else False:
+            the game is graded by samples.
+        max_moves: The most moves of a game, 1 to 1,000; the setting `backward` needs
+            it. By default as in `like`.
         move_names: The name of each action, by which people read and type it: small
             letters and digits. By default as in `like`, else its number.
         board_text: A function from one state to its board as text, also in place of

@@ -1,8 +1,5 @@
 """The rules of a user's game, as programs that never change."""
 
-import functools
-import re
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,12 +9,11 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxtyping import Array, Bool, Int, Key
 
 from jax_ttt.config.errors import GameError
+from jax_ttt.runtime import tracing
 from jax_ttt.runtime.compiling import Program
 
 _NUM_STARTS = 2**16
 """Keys with which `_init` is called, to see that all games begin in one position."""
-_CHANGING = re.compile(r"\b(pure_callback|io_callback|ffi_call|rng_uniform)\[")
-"""Operations, in the text of a program, whose results may change from call to call."""
 
 
 class UserRules(pgx.Env):
@@ -40,10 +36,14 @@ class UserRules(pgx.Env):
                 one position.
         """
         self.id = env.id
-        key, action = jax.random.key(0), jnp.int32(0)
-        start = jax.eval_shape(env.init, key)
-        self._program = _trace(functools.partial(env.step, key=None), start, action)
-        self.starts: pgx.State = _starts(_trace(env.init, key), start)
+        init = tracing.trace_once(env.init, jax.random.key(0))
+        step = tracing.trace_once(env.step, init.result, jnp.int32(0))
+        if init.calls_outside or step.calls_outside:
+            raise GameError(
+                "nothing is random: its rules may not call Python's functions"
+            )
+        self._program = step.program
+        self.starts: pgx.State = _starts(init.program, init.result)
         """The first states `(2, ...)`: where player 0 begins, where player 1 begins."""
 
     def init(self, key: Key[Array, ""]) -> pgx.State:
@@ -63,14 +63,6 @@ class UserRules(pgx.Env):
 
     def _observe(self, state: pgx.State, player_id: Array) -> Array:
         return state.observation
-
-
-def _trace(function: Callable[..., pgx.State], *args: object) -> ClosedJaxpr:
-    """Return the program of a function of the rules."""
-    program = jax.make_jaxpr(function)(*args)
-    if changing := _CHANGING.search(str(program)):
-        raise GameError(f"nothing is random in a game: its rules use {changing[1]}")
-    return program
 
 
 def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:

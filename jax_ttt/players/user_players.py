@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key, Shaped
 
@@ -35,15 +35,13 @@ from jax_ttt.players import asked_players, program, random_players
 from jax_ttt.players.asked_players import SampledPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import Asked, Line, ProgramOptions
+from jax_ttt.runtime import tracing
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies
 
 PlayerFn = Callable[..., Any]
 """A user's function, `f(state)` or `f(key, state)`."""
 
-_OUTSIDE = ("callback", "ffi_call", "call_exported", "custom_vmap", "rng_uniform")
-"""Parts of the names of JAX's primitives that run what the program does not show, or
-draw by chance without a key."""
 _BLOCK = 64
 """Boards whose moves are replayed at once, before a function is asked for each."""
 _MOVES = 8
@@ -65,22 +63,20 @@ def from_function(
     seen = boards if takes_key else jax.tree.map(lambda x: x[:1], boards)
     arguments = (key, seen) if takes_key else (seen,)
     try:
-        traced, result = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        traced = tracing.trace_once(function, *arguments)
     except Exception as error:
         if not takes_key and asked.can_answer(seen, error):
             return asked_players.make_asked_player(asked, env_id)
         raise _refusal(name, seen, error) from error
-    _check_result(name, result, seen)
+    _check_result(name, traced.result, seen)
     if takes_key:
         choose = Partial(lambda key, state: function(key, state).astype(jnp.int32))
-    elif traced.effects or _calls_outside(traced.jaxpr):
+    elif traced.calls_outside:
         asked = dataclasses.replace(asked, function=jax.jit(function))
         return asked_players.make_asked_player(asked, env_id)
     else:
-        # The values that the function uses are copied, since others may write them.
-        values = [jnp.array(value) for value in traced.consts]
-        program = ClosedJaxpr(traced.jaxpr, values)
-        choose = Partial(functools.partial(_board_by_board, env_id, program))
+        play = functools.partial(_board_by_board, env_id, traced.program)
+        choose = Partial(play)
     actions = np.asarray(choose_moves(choose, key, boards))
     _check_legal(name, actions, boards)
     tree = trees.host_tree(env_id)
@@ -169,18 +165,6 @@ def _board_by_board(
     num_boards = (env_state.current_player >= 0).sum()  # all
     actions = jnp.zeros(env_state.terminated.shape, jnp.int32)
     return jax.lax.fori_loop(0, num_boards, play, actions)
-
-
-def _calls_outside(jaxpr: Jaxpr) -> bool:
-    """Return whether a part of a program runs what the program does not show."""
-    for equation in jaxpr.eqns:
-        parts = jax.tree.leaves(equation.params)
-        inner = [getattr(part, "jaxpr", part) for part in parts]
-        if any(word in equation.primitive.name for word in _OUTSIDE) or any(
-            isinstance(part, Jaxpr) and _calls_outside(part) for part in inner
-        ):
-            return True
-    return False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,43 @@
+"""Programs of users' functions, which JAX traces once."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, Jaxpr
+
+_OUTSIDE = ("callback", "ffi_call", "call_exported", "custom_vmap", "rng_uniform")
+"""Parts of the names of JAX's primitives that run what the program does not show, or
+draw by chance without a key."""
+
+
+class Traced(NamedTuple):
+    """A function as a program, which `jax.extend.core.jaxpr_as_fun` calls."""
+
+    program: ClosedJaxpr
+    result: Any  # the shapes of what the function returns
+    calls_outside: bool  # so that its results may change from call to call
+
+
+def trace_once(function: Callable[..., Any], *arguments: object) -> Traced:
+    """Return a function as a program.
+
+    The values that the function uses are copied, since others may write them.
+    """
+    traced, result = jax.make_jaxpr(function, return_shape=True)(*arguments)
+    program = ClosedJaxpr(traced.jaxpr, [jnp.array(value) for value in traced.consts])
+    calls_outside = bool(traced.effects) or _calls_outside(traced.jaxpr)
+    return Traced(program, result, calls_outside)
+
+
+def _calls_outside(jaxpr: Jaxpr) -> bool:
+    """Return whether a part of a program runs what the program does not show."""
+    for equation in jaxpr.eqns:
+        parts = jax.tree.leaves(equation.params)
+        inner = [getattr(part, "jaxpr", part) for part in parts]
+        if any(word in equation.primitive.name for word in _OUTSIDE) or any(
+            isinstance(part, Jaxpr) and _calls_outside(part) for part in inner
+        ):
+            return True
+    return False
