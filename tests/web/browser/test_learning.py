@@ -441,7 +441,7 @@ def test_curves_of_a_saved_run_are_by_its_file(open_page, own_server, tmp_path):
     rows = [made.evaluated(update, proven) for update in (0, 5)]
     lines = "".join(f"{json_records.to_json(row)}\n" for row in rows)
     (run / "metrics.jsonl").write_text(lines)
-    page = open_page(own_server[0])
+    page = open_page(own_server[0], expected="ERR_INCOMPLETE")
     page.choose_agent("Run claims (network)")
     page.tab("Learning")
     curves = page.get_by_role("region", name="Curves")
