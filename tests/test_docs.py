@@ -148,9 +148,8 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     agent = dataclasses.replace(empty, params=params)
     probs = np.asarray(network_player.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
-    policy_files.write_decisions_csv(
-        path, policy_files.policy_decisions(agent, probs, host_tree), num_actions=9
-    )
+    rows = policy_files.policy_decisions(agent, probs, host_tree)
+    policy_files.write_decisions_csv(path, rows)
 
 
 def python_blocks(page):

@@ -144,12 +144,12 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypat
         evidence="construction",
     )
     with pytest.raises(PlayerError, match="left: no certificate: as X it loses"):
-        certificates.proven_by_search(left)
+        certificates.proven_moves(left, None)
     random_player = Player(
         env_id=ENV_ID, name="random", choose=random_players.random_player
     )
     with pytest.raises(PlayerError, match="does not play one move in each position"):
-        certificates.proven_by_search(random_player)
+        certificates.proven_moves(random_player, None)
     monkeypatch.setattr(certificates, "MAX_POSITIONS", 20)
     with pytest.raises(PlayerError, match="as X it reaches more than 20 positions"):
-        certificates.proven_by_search(perfect)
+        certificates.proven_moves(perfect, None)

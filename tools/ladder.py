@@ -10,7 +10,6 @@ from sampled games stands beside the proofs.
 """
 
 import dataclasses
-import functools
 import re
 import shlex
 import subprocess
@@ -46,7 +45,7 @@ from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.text.board_text import cells_as_text, game_boards
+from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.grade_text import verdict_word
 from tools.markdown import exam_cells, table
 
@@ -259,9 +258,8 @@ def install(system: System) -> Path:
 def certificate_of(player: Player) -> Certificate | None:
     """Return the certificate of the seats that are proven; None if there are none."""
     tree = trees.enumerated(DEFAULT_GAME)
-    as_text = functools.partial(cells_as_text, tree)
     try:
-        moves, _ = certificates.proven_moves(player, tree, as_text)
+        moves, _ = certificates.proven_moves(player, tree)
     except PlayerError:
         return None
     return Certificate.of(player, player.name, moves)

@@ -5,7 +5,6 @@ Axes: `P` positions of a level.
 
 import bisect
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import UInt64
@@ -24,7 +23,7 @@ from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
 from jax_ttt.players.player import Player
-from jax_ttt.solver import proof, reached_positions, successors
+from jax_ttt.solver import find_corrections, proof, reached_positions, successors
 from jax_ttt.solver.proof import Line
 from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
@@ -77,39 +76,28 @@ MB at most."""
 _BATCH = 2**12
 """Positions in a call of the compiled programs."""
 
-BoardText = Callable[[int], str]
-"""A function from a position to its board as text."""
 
+def proven_moves(player: Player, tree: Tree | None) -> tuple[CertifiedMoves, str]:
+    """Return a player's moves in the seats where it is proven unbeatable.
 
-def proven_moves(
-    player: Player, tree: Tree, text_of: BoardText
-) -> tuple[CertifiedMoves, str]:
-    """Return a player's moves in the seats where the game's tree proves it unbeatable.
-
-    Also return why a seat that it learned is left out; empty if none is. `tree` holds
-    NumPy arrays.
+    The game's tree proves it; without a tree, a search of all positions that the player
+    reaches. Also return why a seat that it learned is left out; empty if none is.
 
     Raises:
-        PlayerError: the player's policy is unknown; or in every seat that it learned,
-            it is beatable or has more than one move in a position.
+        PlayerError: no seat can be certified.
     """
-    probs, reason = player.policy, search_grade.reason_not_searchable(player)
-    if probs is None or reason:
+    if reason := search_grade.reason_not_searchable(player):
         raise PlayerError(f"no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
-    grade = tree_grade.grade_seats(
-        player.env_id, tree, probs, player.evidence, player.seats
-    )
     for seat in player.seats:
-        name, seat_grade = seat_name(seat), grade.followed[seat]
-        if not seat_grade.unbeatable:
-            line = _line_text(player.env_id, seat_grade.losing_line or ())
-            reasons.append(f"as {name} it loses the game {line}")
-        elif (position := _position_with_choice(tree, probs, seat)) is not None:
-            board = text_of(position)
-            reasons.append(f"as {name} it has more than one move on {board}")
+        if tree is None:
+            proven = _moves_of_search(player, seat)
         else:
-            moves[seat] = _moves_in_tree(tree, probs, seat, text_of)
+            proven = _moves_in_tree(player, tree, seat)
+        if isinstance(proven, str):
+            reasons.append(f"as {seat_name(seat)} {proven}")
+        else:
+            moves[seat] = proven
     missing = "; ".join(reasons)
     if not moves:
         raise PlayerError(f"{player.name}: no certificate: {missing}")
@@ -124,77 +112,64 @@ def _line_text(env_id: EnvId, line: Line) -> str:
     )
 
 
-def _position_with_choice(tree: Tree, probs: np.ndarray, seat: Seat) -> int | None:
-    """Return the first position that the player reaches and has several moves in."""
-    num_moves = proof.playable(tree, probs, seat).sum(axis=1)
-    has_choice = proof.own_decisions(tree, probs, seat) & (num_moves != 1)
-    return int(has_choice.argmax()) if has_choice.any() else None
+def _moves_in_tree(player: Player, tree: Tree, seat: Seat) -> dict[str, int] | str:
+    """Return the moves by board, or why the tree does not prove them.
 
+    Boards with fewer moves played come first.
 
-def _moves_in_tree(
-    tree: Tree, probs: np.ndarray, seat: Seat, text_of: BoardText
-) -> dict[str, int]:
-    """Return the player's moves by board; boards with fewer moves played come first."""
-    positions = np.flatnonzero(proof.own_decisions(tree, probs, seat)).tolist()
+    Raises:
+        PlayerError: the player's policy is unknown.
+    """
+    env_id, probs = player.env_id, player.policy
+    if probs is None:
+        raise PlayerError(f"{player.name}: no certificate: its policy is not known")
+    grade = tree_grade.grade_policy(
+        env_id, tree, probs, player.evidence, with_details=False
+    ).followed[seat]
+    if not grade.unbeatable:
+        return f"it loses the game {_line_text(env_id, grade.losing_line or ())}"
+    decides = proof.own_decisions(tree, probs, seat)
+    boards = board_texts(env_id, find_corrections.tree_keys(env_id, tree))
+    has_choice = decides & (proof.playable(tree, probs, seat).sum(axis=1) != 1)
+    if has_choice.any():
+        return f"it has more than one move on {boards[has_choice.argmax()]}"
     rows = sorted(
-        (bisect.bisect(tree.level_start, position), text_of(position), position)
-        for position in positions
+        (bisect.bisect(tree.level_start, position), boards[position], position)
+        for position in np.flatnonzero(decides).tolist()
     )
     return {board: int(probs[position].argmax()) for _, board, position in rows}
 
 
-def proven_by_search(player: Player) -> tuple[CertifiedMoves, str]:
-    """Return a player's moves in the seats where a search proves it unbeatable.
+def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
+    """Return the moves by board, or why a search does not prove them.
 
-    Also return why a seat that it learned is left out; empty if none is.
+    Boards with fewer moves played come first.
 
     Raises:
-        PlayerError: the player does not play one move in each position, plays an
-            illegal one, or has too many positions or loses in every seat.
+        PlayerError: the player plays an illegal move.
     """
-    if reason := search_grade.reason_not_searchable(player):
-        raise PlayerError(f"no certificate: {reason}")
-    moves, reasons = CertifiedMoves(), []
-    for seat in player.seats:
-        reach = Reach(
-            SearchedPlayer(
-                env_id=player.env_id,
-                choose=player.choose,
-                seat=seat,
-                merge_symmetric=False,  # a certificate names every board
-                batch=_BATCH,
-            )
-        )
-        try:
-            reached_positions.follow_all_lines(reach, MAX_POSITIONS)
-        except reached_positions.IllegalMoveError as error:
-            raise PlayerError(f"{player.name}: {error}") from None
-        if search_grade.seat_grade(reach, player.evidence).unbeatable:
-            moves[seat] = _moves_of_search(reach)
-        else:
-            reasons.append(f"as {seat_name(seat)} {_reason_not_proven(reach)}")
-    missing = "; ".join(reasons)
-    if not moves:
-        raise PlayerError(f"{player.name}: no certificate: {missing}")
-    return moves, missing
-
-
-def _reason_not_proven(reach: Reach) -> str:
-    """Return why a seat has no certificate."""
-    if reach.losing_line is None:
+    searched = SearchedPlayer(
+        env_id=player.env_id,
+        choose=player.choose,
+        seat=seat,
+        merge_symmetric=False,  # a certificate names every board
+        batch=_BATCH,
+    )
+    reach = Reach(searched)
+    try:
+        reached_positions.follow_all_lines(reach, MAX_POSITIONS)
+    except reached_positions.IllegalMoveError as error:
+        raise PlayerError(f"{player.name}: {error}") from None
+    if reach.losing_line is not None:
+        return f"it loses the game {_line_text(player.env_id, reach.losing_line)}"
+    if not search_grade.seat_grade(reach, player.evidence).unbeatable:
         return f"it reaches more than {MAX_POSITIONS:,} positions"
-    line = _line_text(reach.player.env_id, reach.losing_line)
-    return f"it loses the game {line}"
-
-
-def _moves_of_search(reach: Reach) -> dict[str, int]:
-    """Return the player's moves by board; boards with fewer moves played come first."""
-    player, moves = reach.player, {}
+    moves: dict[str, int] = {}
     for level, keys in enumerate(reach.keys):
-        if not player.moves_at(level):
+        if not searched.moves_at(level):
             continue
         level_moves: dict[str, int] = {}
-        for places, after in successors.expand_level(player, level, keys):
+        for places, after in successors.expand_level(searched, level, keys):
             boards = board_texts(player.env_id, keys[places])
             level_moves |= zip(boards, after.action[:, 0].tolist(), strict=True)
         moves |= dict(sorted(level_moves.items()))

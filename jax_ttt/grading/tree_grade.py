@@ -23,38 +23,31 @@ def grade_policy(
     evidence: Evidence,
     seats: tuple[Seat, ...] = SEATS,
     mean_abs_q_error: float | None = None,
+    with_details: bool = True,
 ) -> Grade:
-    """Return the grade of a policy that learned these seats, with all details.
+    """Return the grade of a policy that learned these seats.
 
     `evidence` says how sure it is that the player plays this policy.
     `mean_abs_q_error` is the result of `q_error`, None for a player without action
-    values.
+    values. Without details, the grade takes about half the time.
     """
     can_be_beaten = proof.can_be_beaten(tree, probs)  # first, as it checks the policy
     opponents = {
         "random": policies.uniform_policy(tree),
-        "minimax": policies.minimax_policy(tree),
-        "minimax-first": policies.minimax_policy(tree, first_best=True),
-        "best response": policies.best_response(tree, probs),
-        "worst case": _worst_opponent(tree, probs),
+        "worst case": policies.best_response(tree, probs, draw=-1.0),
     }
+    if with_details:
+        opponents |= {
+            "minimax": policies.minimax_policy(tree),
+            "minimax-first": policies.minimax_policy(tree, first_best=True),
+            "best response": policies.best_response(tree, probs),
+        }
     matches = _exact_matches(tree, probs, opponents, evidence)
     worst = matches.pop("worst case")
     optimal_rate = policies.optimal_moves(tree, probs)
-    decisions = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
-    is_reached = decisions["first"] | decisions["second"]
-    response = matches["best response"]
-    gain = (response.second.loss_rate - response.second.win_rate) + (
-        response.first.loss_rate - response.first.win_rate
-    )
-    details = Details(
-        opponents=matches,
-        exploitability=gain / 2,
-        optimal_move_rate=float(optimal_rate[~tree.terminal].mean()),
-        reachable_optimal_move_rate=float(optimal_rate[is_reached].mean()),
-        num_reachable=int(is_reached.sum()),
-        mean_abs_q_error=mean_abs_q_error,
-    )
+    details = None
+    if with_details:
+        details = _details(tree, probs, matches, optimal_rate, mean_abs_q_error)
     first, second = _seat_grades(
         tree=tree,
         probs=probs,
@@ -68,39 +61,28 @@ def grade_policy(
     )
 
 
-def grade_seats(
-    env_id: EnvId,
+def _details(
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
-    evidence: Evidence,
-    seats: tuple[Seat, ...] = SEATS,
-) -> Grade:
-    """Return the grade of a policy as `grade_policy` does, but without the details.
-
-    It takes about half the time.
-    """
-    can_be_beaten = proof.can_be_beaten(tree, probs)  # first, as it checks the policy
-    opponents = {
-        "random": policies.uniform_policy(tree),
-        "worst case": _worst_opponent(tree, probs),
-    }
-    matches = _exact_matches(tree, probs, opponents, evidence)
-    first, second = _seat_grades(
-        tree=tree,
-        probs=probs,
-        random=matches["random"],
-        worst=matches["worst case"],
-        optimal_rate=policies.optimal_moves(tree, probs),
-        can_be_beaten=can_be_beaten,
+    matches: dict[str, Match],
+    optimal_rate: Float[np.ndarray, " P"],
+    mean_abs_q_error: float | None,
+) -> Details:
+    """Return what is known only of a policy over the whole tree."""
+    decisions = {seat: proof.own_decisions(tree, probs, seat) for seat in SEATS}
+    is_reached = decisions["first"] | decisions["second"]
+    response = matches["best response"]
+    gain = (response.second.loss_rate - response.second.win_rate) + (
+        response.first.loss_rate - response.first.win_rate
     )
-    return Grade(env_id=env_id, seats=seats, first=first, second=second)
-
-
-def _worst_opponent(
-    tree: Tree[np.ndarray], probs: Float[np.ndarray, "P A"]
-) -> Float[np.ndarray, "P A"]:
-    """Return the opponent that beats a policy most often."""
-    return policies.best_response(tree, probs, draw=-1.0)
+    return Details(
+        opponents=matches,
+        exploitability=gain / 2,
+        optimal_move_rate=float(optimal_rate[~tree.terminal].mean()),
+        reachable_optimal_move_rate=float(optimal_rate[is_reached].mean()),
+        num_reachable=int(is_reached.sum()),
+        mean_abs_q_error=mean_abs_q_error,
+    )
 
 
 def _exact_matches(

@@ -4,10 +4,7 @@ A policy has a saved agent's move and action values in all positions of an enume
 game in which a move must be chosen, as CSV or JSON.
 """
 
-import csv
 import dataclasses
-import functools
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +13,7 @@ import numpy as np
 
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.files import agent_file, json_records
+from jax_ttt.files.json_records import JsonObject
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
@@ -66,16 +64,18 @@ def policy_decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[De
         )
 
 
-def write_decisions_csv(path: Path, rows: Iterator[Decision], num_actions: int) -> None:
+def write_decisions_csv(path: Path, rows: Iterator[Decision]) -> None:
     """Write one line per position: board, to_move, q0, q1 and so on, move."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    value_columns = [f"q{action}" for action in range(num_actions)]
-    writer.writerow(["board", "to_move", *value_columns, "move"])
-    for row in rows:
-        cells = ["" if value is None else value for value in row.q_values]
-        writer.writerow([row.board, row.to_move, *cells, row.move])
-    atomic_files.write_output(path, text.getvalue().encode())
+    cells: list[JsonObject] = [
+        {
+            "board": row.board,
+            "to_move": row.to_move,
+            **{f"q{action}": value for action, value in enumerate(row.q_values)},
+            "move": row.move,
+        }
+        for row in rows
+    ]
+    atomic_files.write_csv(path, cells)
 
 
 def write_decisions_json(path: Path, rows: Iterator[Decision]) -> None:
@@ -101,7 +101,7 @@ def write_policy(
     for path in filter(None, (as_csv, as_json)):
         rows = policy_decisions(player.agent, probs, tree)
         if path == as_csv:
-            write_decisions_csv(path, rows, probs.shape[1])
+            write_decisions_csv(path, rows)
         else:
             write_decisions_json(path, rows)
         size = count_phrase(len(tree.decisions), "row")
@@ -126,11 +126,7 @@ def make_certificate(
         # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"
         sha256 = agent_file.checksum(saved.path)
-    if tree is None:
-        moves, reason = certificates.proven_by_search(player)
-    else:
-        as_text = functools.partial(cells_as_text, tree)
-        moves, reason = certificates.proven_moves(player, tree, as_text)
+    moves, reason = certificates.proven_moves(player, tree)
     return Certificate.of(player, name, moves, sha256), reason
 
 

@@ -163,12 +163,13 @@ class LiveRun:
         if tree is None:
             return self._grade
         probs = network_player.greedy_policy(self._network, step.params(), tree)
-        return tree_grade.grade_seats(
+        return tree_grade.grade_policy(
             env_id=env_id,
             tree=trees.enumerated(env_id),
             probs=np.asarray(probs, float),
             evidence="construction",
             seats=self._config.seats,
+            with_details=False,
         )
 
     @property

@@ -21,8 +21,8 @@ def perfect(host_tree):
 
 
 @pytest.fixture
-def proven_moves(host_tree, boards):
-    """Return the function for a policy, with the tree and the boards' texts."""
+def proven_moves(host_tree):
+    """Return the function for a policy, with the tree."""
 
     def moves_of(probs, seats=SEATS):
         player = Player(
@@ -33,7 +33,7 @@ def proven_moves(host_tree, boards):
             seats=seats,
             evidence="construction",
         )
-        return certificates.proven_moves(player, host_tree, boards.__getitem__)
+        return certificates.proven_moves(player, host_tree)
 
     return moves_of
 

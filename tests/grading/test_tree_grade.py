@@ -71,8 +71,15 @@ def test_a_grade_of_the_seats_is_the_same_without_the_details(
         first_cell if player == "first cell" else policies.uniform_policy(host_tree)
     )
     full, short = (
-        grade_of(ENV, host_tree, policy, "construction", ("second",))
-        for grade_of in (tree_grade.grade_policy, tree_grade.grade_seats)
+        tree_grade.grade_policy(
+            ENV,
+            host_tree,
+            policy,
+            "construction",
+            ("second",),
+            with_details=with_details,
+        )
+        for with_details in (True, False)
     )
     assert short.details is None
     assert (short.seats, short.unbeatable) == (full.seats, full.unbeatable)
