@@ -83,7 +83,7 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     files = AgentCollection(args.runs, data)
 
     def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> RunInterface:
-        _load_jax(args.machine)
+        cli.set_up_device(args.machine)
         from jax_ttt.web.live_run import LiveRun
 
         return LiveRun(config, seed, stop)
@@ -155,21 +155,6 @@ def make_server(
         h11_max_incomplete_event_size=2**16,
     )
     return uvicorn.Server(config)
-
-
-def _load_jax(machine: cli.MachineFlags) -> None:
-    """Import JAX, choose its device, and use the folder of compiled programs.
-
-    Raises:
-        UsageError: the device is not available.
-    """
-    from jax_ttt.runtime import compiling, devices
-
-    try:
-        devices.choose_device(machine.device)
-    except devices.DeviceError as error:
-        raise UsageError(str(error)) from None
-    compiling.use_program_cache(not machine.no_compile_cache)
 
 
 def open_socket(host: str, port: int) -> socket.socket:
