@@ -5,10 +5,10 @@ that fails is dropped with a warning on stderr, and the run continues. Both pack
 optional, so they are imported only where they are used.
 """
 
+import contextlib
 import os
 import secrets
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Iterator
 
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
@@ -19,18 +19,6 @@ from jax_ttt.runtime import standard_streams
 
 Numbers = dict[str, int | float]
 """The numbers of a row by name."""
-
-
-class Logger(Protocol):
-    """One destination of rows."""
-
-    def write(self, numbers: Numbers, update: int) -> None:
-        """Write the numbers of a row."""
-        ...
-
-    def close(self) -> None:
-        """Write everything out."""
-        ...
 
 
 class TensorBoard:
@@ -100,44 +88,42 @@ class Loggers:
 
         `update` is the one of the checkpoint from which the run continues, or None.
         """
-        self._loggers: dict[str, Logger] = {}
+        self._loggers: dict[str, TensorBoard | WeightsAndBiases] = {}
         if not writes:
             return
         first_update = 0 if update is None else update + 1
         if plan.tensorboard:
-            self._open("tensorboard", lambda: TensorBoard(run, first_update))
+            with self._dropping_at_failure("tensorboard"):
+                self._loggers["tensorboard"] = TensorBoard(run, first_update)
         if (run_id := plan.wandb) is not None:
             config = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
-            self._open("wandb", lambda: WeightsAndBiases(run, config, run_id))
+            with self._dropping_at_failure("wandb"):
+                self._loggers["wandb"] = WeightsAndBiases(run, config, run_id)
 
-    def _open(self, name: str, opener: Callable[[], Logger]) -> None:
+    @contextlib.contextmanager
+    def _dropping_at_failure(self, name: str) -> Iterator[None]:
+        """Drop a logger that fails in the context: the run must not end by it."""
         try:
-            self._loggers[name] = opener()
-        except Exception as error:  # a failing logger must not end the run
-            _report_dropped(name, error)
+            yield
+        except Exception as error:
+            self._loggers.pop(name, None)
+            standard_streams.print_stderr(
+                f"warning: logging to {name} stopped: {error!r}"
+            )
 
     def write_row(self, row: Row) -> None:
         """Send a row of the metrics to all loggers."""
         numbers = flat_numbers(json_records.to_dict(row))
         del numbers["update"]
-        for name, logger in list(self._loggers.items()):
-            try:
+        for name, logger in [*self._loggers.items()]:
+            with self._dropping_at_failure(name):
                 logger.write(numbers, row.update)
-            except Exception as error:  # as above
-                del self._loggers[name]
-                _report_dropped(name, error)
 
     def close(self) -> None:
         """Close all loggers."""
-        for name, logger in self._loggers.items():
-            try:
+        for name, logger in [*self._loggers.items()]:
+            with self._dropping_at_failure(name):
                 logger.close()
-            except Exception as error:  # as above
-                _report_dropped(name, error)
-
-
-def _report_dropped(name: str, error: Exception) -> None:
-    standard_streams.print_stderr(f"warning: logging to {name} stopped: {error!r}")
 
 
 def new_wandb_id() -> str:
