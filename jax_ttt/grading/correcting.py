@@ -217,6 +217,8 @@ def _prove(
             raise PlayerError(f"{name}: memory ends before all lines are followed")
         if followed is None or followed.proven not in _REACHED_BY[goal]:
             rule = f"the walk with its corrections does not prove {goal}"
+            if followed is not None and followed.near_loss is not None:
+                rule += ": rounding may decide a move that loses; use --precision int8"
             raise PlayerError(f"{name}: {rule}")
     return dataclasses.replace(grade, seats=agent.config.seats)
 
