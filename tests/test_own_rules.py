@@ -19,7 +19,6 @@ import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pgx
 import pytest
 import tiny
 from pgx.tic_tac_toe import TicTacToe
