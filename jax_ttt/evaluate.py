@@ -56,9 +56,9 @@ class Args:
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
-    unbeatable. In a larger game of stones, the grades are exact too if the player plays
-    one move in each position: all positions that it reaches are enumerated. Ctrl-C
-    stops the search and reports what was found so far.
+    unbeatable. In the package's larger games of stones, the grades are exact too if the
+    player plays one move in each position: all positions that it reaches are
+    enumerated. Ctrl-C stops the search and reports what was found so far.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """

@@ -1157,9 +1157,35 @@ def test_a_command_must_name_one_of_several_games(unregistered, capsys):
         assert "nim, nim_misere" in error
 
 
-def test_a_table_by_board_numbers_needs_stones():
-    with pytest.raises(jax_ttt.Refused, match="does not show stones"):
-        jax_ttt.Config.of(env_id="nim", network="table", table_key="hash")
+class ShortGame(FourFalling):
+    """Four moves on the board of a larger game, which are few enough to enumerate."""
+
+    def changed(self, after):
+        is_over = after.terminated | (after._step_count >= 4)
+        return dataclasses.replace(after, terminated=is_over)
+
+
+def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable():
+    """It has no symmetries: they would be on 16 cells, as only the search knows."""
+    jax_ttt.register_game("short", ShortGame, like="connect_4x4", enumerable=True)
+    levels = [{("", "", "", "")}]  # the stones of each column
+    for stone in "XOXO":
+        after = {
+            (*columns[:i], columns[i] + stone, *columns[i + 1 :])
+            for columns in levels[-1]
+            for i in range(4)
+        }
+        levels.append(after)
+    assert trees.enumerated("short").num_positions == sum(map(len, levels))
+    check_positions_are_found("short")
+    assert jax_ttt.grade(first_legal, env_id="short").unbeatable
+    assert pgx_games.symmetric_views("short") is None
+
+
+@pytest.mark.parametrize("env_id", ["nim", "short"])
+def test_a_table_by_board_numbers_needs_a_board_of_few_cells(env_id):
+    with pytest.raises(jax_ttt.Refused, match="its boards have no numbers"):
+        jax_ttt.Config.of(env_id=env_id, network="table", table_key="hash")
 
 
 def test_what_only_boards_of_stones_have_is_refused(agent_path, tmp_path, capsys):

@@ -105,9 +105,10 @@ def prove(
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
     The proof checks every move that the player may make and every reply that an
-    opponent could choose. In an enumerable game it uses the whole tree. In the other
-    games of stones it searches all positions that the player reaches, so the player
-    must be deterministic. Ctrl-C ends the search, which then proves nothing more.
+    opponent could choose. In an enumerable game it uses the whole tree. In the
+    package's larger games of stones it searches all positions that the player reaches,
+    so the player must be deterministic. Ctrl-C ends the search, which then proves
+    nothing more.
 
     Args:
         player: An agent, a built-in player's name or a function; see `player`.

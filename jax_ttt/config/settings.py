@@ -57,7 +57,7 @@ class RunSettings(SettingsPart):
     start_share: Fraction = 0.0
     """Share of the new games that start in the pool of start_positions. Only in
     self-play, in games that are too large to enumerate, but whose positions that a
-    player reaches can be enumerated: four in a row, and games like it."""
+    player reaches can be enumerated: four in a row."""
     start_positions: str = COUNTEREXAMPLES
     """counterexamples: those of the latest evaluations. A counterexample is a position
     in which the agent had a choice, on a line of play that beats it. Each evaluation
@@ -512,8 +512,8 @@ class Config:
         if self.network.is_table and not game.enumerable:
             yield "network", f"mlp in {env_id}: too many boards for a table"
         has_hash = self.network.is_table and self.network.table_key == "hash"
-        if has_hash and not game.stones:
-            rule = f"position or after-state in {env_id}: it does not show stones"
+        if has_hash and not game.symmetries:  # boards are found by observations
+            rule = f"position or after-state in {env_id}: its boards have no numbers"
             yield "table_key", rule
         if self.network.two_planes and not game.stones:
             yield "two_planes", f"false in {env_id}: it does not show stones"

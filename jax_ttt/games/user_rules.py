@@ -39,9 +39,8 @@ class UserRules(pgx.Env):
         init = tracing.trace_once(env.init, jax.random.key(0))
         step = tracing.trace_once(env.step, init.result, jnp.int32(0))
         if init.calls_outside or step.calls_outside:
-            raise GameError(
-                "nothing is random: its rules may not call Python's functions"
-            )
+            rule = "nothing is random: its rules may not call Python while they run"
+            raise GameError(rule)
         self._program = step.program
         self.starts: pgx.State = _starts(init.program, init.result)
         """The first states `(2, ...)`: where player 0 begins, where player 1 begins."""
