@@ -154,7 +154,7 @@ def test_a_run_of_an_older_format_is_refused_by_its_number(make, capsys):
     folder = make("old", rows=[{"event": "chunk"}])
     (folder / "config.json").write_text('{"format_version": 5, "config": {}}')
     assert commands.run(plot, [str(folder)]) == 2
-    reason = "format 5; this version of jax_ttt reads format 1"
+    reason = "older format 5; this version of jax_ttt reads format 1"
     assert output(capsys) == f"error: {folder}/config.json: {reason}\n"
 
 

@@ -146,11 +146,12 @@ def read_json(kind: type[RecordT], path: Path, most: int = MAX_FILE_BYTES) -> Re
 def check_version(value: JsonObject) -> None:
     """Raise `UnreadableError` unless a file's JSON object has the version to read.
 
-    Files of older formats have it in `format_version`.
+    Files of older formats have another field, with numbers of its own.
     """
-    version = value.get("format_version", value.get("version"))
-    if type(version) is not int or version != VERSION:
+    older, version = value.get("format_version"), value.get("version")
+    if older is not None or type(version) is not int or version != VERSION:
         name = "no format version" if version is None else f"format {str(version)[:20]}"
+        name = name if older is None else f"older format {str(older)[:20]}"
         raise atomic_files.UnreadableError(
             f"{name}; this version of jax_ttt reads format {VERSION}"
         )

@@ -65,10 +65,11 @@ function readDescription(head) {
   check(typeof text === "string", NOT_AGENT);
   const record = parseJson(text);
   check(isObject(record) && record.kind === "agent" && isObject(record.config), NOT_AGENT);
-  const { config } = record;
-  const version = record.format_version ?? record.version; // older formats had the first
-  const found = version === undefined ? "no format version" : `format ${version}`;
-  check(version === VERSION, `the agent's file has ${found}; this page reads format ${VERSION}`);
+  const { version, format_version: older, config } = record;
+  const number = version === undefined ? "no format version" : `format ${version}`;
+  const found = older === undefined ? number : `older format ${older}`;
+  const isRead = older === undefined && version === VERSION;
+  check(isRead, `the agent's file has ${found}; this page reads format ${VERSION}`);
   check(
     PARTS.every((part) => isObject(config[part])),
     NOT_AGENT,
