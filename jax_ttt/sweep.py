@@ -161,12 +161,16 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
                 if distributed.is_writer():
                     write_results(args, hardware.name, file, finished, num_new, seconds)
                 if len(file.agents) < args.num_seeds * len(groups):
-                    path = shlex.quote(str(file.path))
-                    again = f"python -m jax_ttt.sweep --resume {path}"
-                    again += rules_flag(points[0][1].env_id)
+                    again = resume_command(file)
                     standard_streams.print_stderr(f"to train the others: {again}")
             number = distributed.max_over_processes(request.number)
         return cli.report_interrupt(number) if number else 0
+
+
+def resume_command(file: SweepFile) -> str:
+    """Return the command that continues a sweep, for a shell."""
+    command = f"python -m jax_ttt.sweep --resume {shlex.quote(str(file.path))}"
+    return command + rules_flag(file.sweep.config.env_id)
 
 
 def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
@@ -421,9 +425,8 @@ def write_results(
         print(f"\n{summary_tables.training_time_text(summaries, num_new, seconds)}")
         print(f"saved in {file.path}")
         if not args.csv:
-            again = f"python -m jax_ttt.sweep --resume {shlex.quote(str(file.path))}"
-            again += rules_flag(args.config.env_id)
-            print(f"as a table, a row for each agent: {again} --csv agents.csv")
+            again = f"{resume_command(file)} --csv agents.csv"
+            print(f"as a table, a row for each agent: {again}")
     if args.csv and groups:
         rows = [
             {"preset": args.preset, **group.point, **agent_groups.csv_row(row)}

@@ -40,9 +40,6 @@ class GroupResult:
     """95 % interval of the share of proven agents."""
     not_proven: tuple[int, ...] | None = None
     """Seeds of the agents that are not proven."""
-    by_file: int | None = None
-    """The number of agents whose grades the sweep's file says, and this command did not
-    compute; absent if there is none."""
     diverged: tuple[int, ...]
     """Seeds of the agents whose training diverged."""
     win_rates: dict[Seat, MeanAndRange]
@@ -70,8 +67,6 @@ def group_summary(
     summary = GroupResult(
         settings=dict(settings or {}),
         num_agents=len(rows),
-        by_file=sum(row.grade is not None and row.grade.by_file is True for row in rows)
-        or None,
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={
             seat: win_rate_spread(rates) for seat, rates in win_rates.items() if rates

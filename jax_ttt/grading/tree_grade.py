@@ -149,11 +149,10 @@ def exact_rates(outcome: Outcome, evidence: Evidence) -> SeatGrade:
 
     `evidence` is the weaker one of both players.
     """
-    # Rounding can make a sum of float64 slightly negative.
     return SeatGrade(
-        win_rate=max(float(outcome.win_rate), 0.0),
-        draw_rate=max(float(outcome.draw_rate), 0.0),
-        loss_rate=max(float(outcome.loss_rate), 0.0),
+        win_rate=float(outcome.win_rate),
+        draw_rate=float(outcome.draw_rate),
+        loss_rate=float(outcome.loss_rate),
         evidence=evidence,
     )
 
