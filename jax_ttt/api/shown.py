@@ -128,11 +128,8 @@ def _(table: CrossTable) -> str:
 def _(table: CrossTable) -> str:
     first, second = LETTERS
     rows = [
-        [
-            f"{name} as {first}",
-            *(_cell(table, i, j) for j in range(len(table.names))),
-        ]
-        for i, name in enumerate(table.names)
+        [f"{name} as {first}", *map(grade_text.pair_text, pairs)]
+        for name, pairs in zip(table.names, table.pairs, strict=True)
     ]
     title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
     results = html.html_table(
@@ -141,11 +138,6 @@ def _(table: CrossTable) -> str:
     ranks = [(r.player, f"{r.elo:+.0f}", f"{r.score:.2%}") for r in table.ranking]
     head = ["player", "Elo", "score against the others"]
     return f"<div>{results}\n{html.html_table('Order', ranks, head)}</div>"
-
-
-def _cell(table: CrossTable, row: int, column: int) -> str:
-    rates = "/".join(f"{100 * rate:.1f}" for rate in table.rates[row, column])
-    return ("~" if table.sampled[row, column] else "") + rates
 
 
 @picture_file.picture_of.register

@@ -23,6 +23,7 @@ from jax_ttt.pictures.axes import (
     set_whole_ticks,
 )
 from jax_ttt.runtime.words import count_phrase
+from jax_ttt.text.grade_text import pair_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,24 +36,13 @@ def cross_table_chart(table: CrossTable, theme: Theme = "light") -> Picture:
     first, second = LETTERS
     with pictures.theme_style(theme):
         figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
-        texts = [
-            [
-                _cell_text(rates, bool(sampled))
-                for rates, sampled in zip(*row, strict=True)
-            ]
-            for row in zip(table.rates, table.sampled, strict=True)
-        ]
+        texts = [[pair_text(pair, "\n") for pair in row] for row in table.pairs]
         scale = f"{first}'s mean score"
         axes = draw_heat_map(figure, score, texts, table.names, table.names, scale)
         axes.set_xlabel(f"plays {second}")
         axes.set_ylabel(f"plays {first}")
         figure.suptitle(f"% {first} wins, draws, {second} wins (~ sampled)")
         return pictures.figure_picture(figure, theme)
-
-
-def _cell_text(rates: np.ndarray, sampled: bool) -> str:
-    """Return wins, draws and losses in %, with `~` if they were sampled."""
-    return ("~" if sampled else "") + "\n".join(f"{100 * rate:.1f}" for rate in rates)
 
 
 def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:

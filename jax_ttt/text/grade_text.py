@@ -50,6 +50,16 @@ def seat_phrase(seat: Seat) -> str:
     return f"as {seat_name(seat)}"
 
 
+def rates_text(rates: SeatGrade, between: str = "/") -> str:
+    """Return wins, draws and losses in percent, for instance `97.1/2.4/0.5`."""
+    return between.join(f"{100 * rate.value:.1f}" for rate in rates.rates)
+
+
+def pair_text(pair: SeatGrade, between: str = "/") -> str:
+    """Return wins, draws and losses in percent, with a mark if they are sampled."""
+    return ("" if pair.is_exact else "~") + rates_text(pair, between)
+
+
 def summary_line(update: int, grade: Grade) -> str:
     """Return an evaluation in one line.
 
@@ -64,8 +74,7 @@ def summary_line(update: int, grade: Grade) -> str:
         parts.append(f"{wins} wins, {draws} draws, {losses} losses against random")
         parts.append(
             ", ".join(
-                f"{seat_phrase(seat)} "
-                + "/".join(f"{100 * rate.value:.1f}" for rate in rates.rates)
+                f"{seat_phrase(seat)} {rates_text(rates)}"
                 for seat, rates in grade.rates.items()
             )
         )

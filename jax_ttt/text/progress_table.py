@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 
 from jax_ttt.config.game_facts import GAMES, SEATS, seat_name
 from jax_ttt.config.grade import Grade
@@ -23,8 +24,10 @@ class ProgressTable:
         """
         self._config = config
         self._coloured = coloured
-        self._width = max(len("update"), len(f"{config.run.num_updates:,}"))
-        self._before: list[str] = []  # the cells of the last row
+        width = max(len("update"), len(f"{config.run.num_updates:,}"))
+        columns = [f"{{:>{width}}}", *["{:>7}"] * 3, *["  {:<14}"] * 2, "  {:<10}"]
+        self._columns = columns
+        self._above = [""] * len(columns)  # the cells of the last row
 
     def head(self) -> str:
         """Return a caption and the columns' names."""
@@ -48,40 +51,32 @@ class ProgressTable:
             return self._line([f"{update:,}", *"-" * 6])
         rates = [f"{100 * rate:.2f}" for rate in mean]
         seats = [
-            "/".join(f"{100 * rate.value:.1f}" for rate in grade.rates[seat].rates)
-            if seat in grade.rates
-            else "-"
+            grade_text.rates_text(grade.rates[seat]) if seat in grade.rates else "-"
             for seat in SEATS
         ]
         last = grade_text.verdict_word(grade)
         if grade.unbeatable is None and grade.sampled is not None:
             last = f"{grade.sampled.both.num_games:,}"
         cells = [f"{update:,}", *rates, *seats, last]
-        styles = self._styles(cells)
-        self._before = cells
+        styles = [
+            f"{'dim' if cell == above else ''} {_COLOURS.get(cell, '')}".strip()
+            for cell, above in zip(cells, self._above, strict=True)
+        ]
+        self._above = cells
         return self._line(cells, styles)
 
-    def _styles(self, cells: list[str]) -> list[str]:
-        """Return the style of each cell, as of `screen.styled_text`."""
-        above = self._before or [""] * len(cells)
-        styles = []
-        for cell, cell_above in zip(cells, above, strict=True):
-            dim = "dim" if cell == cell_above else ""
-            styles.append(f"{dim} {_COLOURS.get(cell, '')}".strip())
-        return styles
-
-    def _line(self, cells: list[str], styles: list[str] | None = None) -> str:
-        """Return cells as a line: numbers aligned on the right, words on the left."""
-        # A negative width is of a column of words.
-        widths = (self._width, 7, 7, 7, -16, -16, -12)
-        parts = []
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-            text = cell if width > 0 else f"  {cell}"
-            if styles and styles[place] and self._coloured:
-                text = text.replace(cell, screen.styled_text(cell, styles[place]))
-            spaces = " " * (abs(width) - len(cell) - 2 * (width < 0))
-            parts.append(spaces + text if width > 0 else text + spaces)
-        return "".join(parts).rstrip()
+    def _line(self, cells: list[str], styles: Sequence[str] = ()) -> str:
+        """Return cells as a line, in these styles of `screen.styled_text` if given."""
+        texts = [
+            column.format(cell)
+            for column, cell in zip(self._columns, cells, strict=True)
+        ]
+        if styles and self._coloured:
+            texts = [
+                text.replace(cell, screen.styled_text(cell, style)) if style else text
+                for text, cell, style in zip(texts, cells, styles, strict=True)
+            ]
+        return "".join(texts).rstrip()
 
 
 class RoundTable:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from jax_ttt.config import settings_grid
 from jax_ttt.config.game_facts import LETTERS, SEATS
-from jax_ttt.config.grade import SeatGrade, by_file_note
+from jax_ttt.config.grade import by_file_note
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.runtime.words import count_phrase
+from jax_ttt.text.grade_text import pair_text
 from jax_ttt.text.tables import (
     GAP,
     aligned_lines,
@@ -44,7 +45,7 @@ def cross_table_text(table: CrossTable) -> str:
         columns = range(begin, min(begin + block_size, size))
         head = ["", *(f"vs. {column + 1}" for column in columns)]
         rows = [
-            [label, *(_pair_cell(pairs[column]) for column in columns)]
+            [label, *(pair_text(pairs[column]) for column in columns)]
             for label, pairs in zip(labels, table.pairs, strict=True)
         ]
         blocks.append(aligned_lines([head, *rows]))
@@ -62,12 +63,6 @@ def _row_label(number: int, name: str, longest: int) -> str:
     if len(name) > longest:
         name = f"...{name[3 - longest :]}"
     return f"{number} {name}"
-
-
-def _pair_cell(pair: SeatGrade) -> str:
-    """Return wins, draws and losses in percent, with a mark if they are sampled."""
-    mark = "" if pair.is_exact else "~"
-    return mark + "/".join(f"{100 * rate.value:.1f}" for rate in pair.rates)
 
 
 def _interval_rows(table: CrossTable) -> list[list[str]]:
