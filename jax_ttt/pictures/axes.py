@@ -1,9 +1,9 @@
-"""Parts of charts: figures, ticks, legends, bands and heat maps.
+"""Parts of charts: figures, ticks, legends and heat maps.
 
 They need the extra `plots`. matplotlib is imported inside the functions, so that the
 modules that import these can be loaded without it.
 
-Axes: `T` points of a line, `R` rows, `C` columns.
+Axes: `R` rows, `C` columns.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,35 +79,6 @@ def add_legend_below(figure: "Figure", axes: "Axes") -> None:
     space = figure.get_figwidth()
     columns = len(widths) if sum(widths) < space else int(space / max(widths))
     figure.legend(handles, labels, loc="outside lower center", ncols=max(columns, 1))
-
-
-def draw_band(
-    axes: "Axes",
-    x: Shaped[np.ndarray, " T"],
-    low: Shaped[np.ndarray, " T"],
-    middle: Shaped[np.ndarray, " T"],
-    high: Shaped[np.ndarray, " T"],
-    *,
-    label: str,
-    color: str | None = None,
-    linestyle: str = "-",
-    marker: str,
-    markersize: float | int,
-) -> None:
-    """Draw a line through the middle values and a band from the low to the high ones.
-
-    The default colour is the next one of the theme.
-    """
-    (line,) = axes.plot(
-        x,
-        middle,
-        label=label,
-        color=color,
-        linestyle=linestyle,
-        marker=marker,
-        markersize=markersize,
-    )
-    axes.fill_between(x, low, high, color=line.get_color(), alpha=0.2, lw=0)
 
 
 def set_name_ticks(axes: "Axes", names: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Learning curves of runs, from the rows of their metrics; need the extra `plots`."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -23,7 +23,6 @@ from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
     add_legend_below,
     break_name,
-    draw_band,
     new_figure,
     point_marker,
     set_whole_ticks,
@@ -108,18 +107,29 @@ def _plot_results(
     """Plot a seat's wins, draws and losses by update, and mark the proof."""
     graded = evaluated_rows(rows, [seat])
     updates = [row.update for row in graded]
-    rates = zip(*(row.grade.rates[seat].rates for row in graded), strict=True)
-    lines = zip(_ENDS, rates, pictures.colours(theme), _DASHES, strict=False)
-    for name, end_rates, colour, dashes in lines:
-        shares = [100 * rate.value for rate in end_rates]
-        axes.plot(
-            updates, shares, label=name, color=colour, ls=dashes, marker="o", ms=3
-        )
+    rates = [row.grade.rates[seat].rates for row in graded]
+    shares = np.array([[100 * rate.value for rate in row] for row in rates]).reshape(
+        -1, 3
+    )
+    _plot_ends(axes, np.array(updates), shares, theme, marker="o")
     if (since := proven_from(rows)) is not None:
         note = by_file_note([row.grade for row in graded])
         label = f"proven from update {since:,} on{note}"
         axes.axvline(since, color=pictures.colours(theme)[1], lw=1, label=label)
     axes.set_title(f"{title}, {source_of_rates([row.grade for row in graded], [seat])}")
+
+
+def _plot_ends(
+    axes: "Axes",
+    x: Shaped[np.ndarray, " T"],
+    shares: Float[np.ndarray, "T 3"],
+    theme: Theme,
+    marker: str,
+) -> None:
+    """Plot the shares of wins, draws and losses in %."""
+    lines = zip(_ENDS, shares.T, pictures.colours(theme), _DASHES, strict=False)
+    for name, share, colour, dashes in lines:
+        axes.plot(x, share, label=name, color=colour, ls=dashes, marker=marker, ms=3)
     axes.set_ylim(-2, 102)
 
 
@@ -131,20 +141,10 @@ def _plot_training_games(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) ->
     totals = totals[np.unique(np.linspace(0, len(totals) - 1, 51).astype(int))]
     played, wins, losses = np.diff(totals[:, 1:], axis=0).T
     has_games = played > 0
-    counts = np.stack([wins, played - wins - losses, losses])[:, has_games]
-    lines = zip(_ENDS, counts, pictures.colours(theme), _DASHES, strict=False)
-    for name, count, colour, dashes in lines:
-        shares = 100 * count / played[has_games]
-        axes.plot(
-            totals[1:, 0][has_games],
-            shares,
-            label=name,
-            color=colour,
-            ls=dashes,
-            marker=point_marker(shares),
-            ms=3,
-        )
-    axes.set_ylim(-2, 102)
+    counts = np.stack([wins, played - wins - losses, losses], axis=1)[has_games]
+    shares = 100 * counts / played[has_games][:, None]
+    updates = totals[1:, 0][has_games]
+    _plot_ends(axes, updates, shares, theme, marker=point_marker(updates))
 
 
 def _plot_metric(axes: "Axes", chunks: Sequence[Chunk], field: str) -> None:
@@ -180,8 +180,8 @@ def round_curves(
                 if seat in grade.searched
             }
             colour = pictures.colours(theme)[2 * number]
-            _plot_by_round(positions, searched, _num_positions, name, colour)
-            _plot_by_round(ends, searched, _losing_ends, name, colour)
+            _plot_by_round(positions, searched, "num_positions", name, colour)
+            _plot_by_round(ends, searched, "losing_ends", name, colour)
         if proofs:
             grey = pictures.colours(theme)[1]
             label = f"proven in round {proofs[0]}{by_file_note(grades)}"
@@ -190,7 +190,9 @@ def round_curves(
         ends.set_title("losing ends")
         ends.set_yscale("symlog", linthresh=1)  # linear from 0 to 1
         counts = [
-            _losing_ends(seat) for grade in grades for seat in grade.searched.values()
+            seat.losing_ends or 0
+            for grade in grades
+            for seat in grade.searched.values()
         ]
         ends.set_ylim(-0.3, 2 * max(counts, default=1) + 1)
         for axis in (positions.yaxis, ends.yaxis):
@@ -207,23 +209,18 @@ def round_curves(
 def _plot_by_round(
     axes: "Axes",
     searched: Mapping[int, SeatGrade],
-    number: Callable[[SeatGrade], int],
+    field: Literal["num_positions", "losing_ends"],
     label: str,
     colour: str,
 ) -> None:
-    """Plot a number by round, with a triangle where the search reached its limit."""
-    numbers = [number(seat) for seat in searched.values()]
-    axes.plot([*searched], numbers, label=label, color=colour, marker="o", ms=3)
-    cut = {n: number(seat) for n, seat in searched.items() if not seat.complete}
-    axes.plot([*cut], [*cut.values()], ls="", marker="^", ms=6, color=colour)
-
-
-def _num_positions(searched: SeatGrade) -> int:
-    return searched.num_positions or 0
-
-
-def _losing_ends(searched: SeatGrade) -> int:
-    return searched.losing_ends or 0
+    """Plot a field by round, with a triangle where the search reached its limit."""
+    numbers = {place: getattr(seat, field) for place, seat in searched.items()}
+    axes.plot(
+        [*numbers], [*numbers.values()], label=label, color=colour, marker="o", ms=3
+    )
+    cut = [place for place, seat in searched.items() if not seat.complete]
+    heights = [numbers[place] for place in cut]
+    axes.plot(cut, heights, ls="", marker="^", ms=6, color=colour)
 
 
 def mean_curves(
@@ -326,15 +323,15 @@ def plot_range(
     number: int,
 ) -> None:
     """Plot the mean of several runs, and their whole range."""
-    draw_band(
-        axes,
+    colour, dashes = f"C{number}", _DASHES[number % len(_DASHES)]
+    axes.plot(
         x,
-        low=shares.min(axis=1),
-        middle=shares.mean(axis=1),
-        high=shares.max(axis=1),
+        shares.mean(axis=1),
         label=label,
-        color=f"C{number}",
-        linestyle=_DASHES[number % len(_DASHES)],
+        color=colour,
+        ls=dashes,
         marker=point_marker(shares),
-        markersize=3,
+        ms=3,
     )
+    low, high = shares.min(axis=1), shares.max(axis=1)
+    axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0)

@@ -10,7 +10,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files.picture_file import Picture
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.pictures.axes import break_name, draw_band, new_figure
+from jax_ttt.pictures.axes import break_name, new_figure
 from jax_ttt.training import loop
 from jax_ttt.training.chunks import run_keys
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
@@ -122,16 +122,13 @@ def growth_chart(figures: Mapping[str, Any], title: str) -> Picture:
         all_axes = figure.subplots(1, len(panels))
         for axes, (label, lines) in zip(all_axes, panels.items(), strict=True):
             for name, rows in lines.items():
-                draw_band(
-                    axes,
-                    np.array([row["size"] for row in rows]),
-                    low=np.array([row["min"] for row in rows]),
-                    middle=np.array([row["median"] for row in rows]),
-                    high=np.array([row["max"] for row in rows]),
-                    label=name,
-                    marker="o",
-                    markersize=4,
+                sizes, low, middle, high = (
+                    np.array([row[key] for row in rows])
+                    for key in ("size", "min", "median", "max")
                 )
+                (line,) = axes.plot(sizes, middle, label=name, marker="o", ms=4)
+                colour = line.get_color()
+                axes.fill_between(sizes, low, high, color=colour, alpha=0.2, lw=0)
             axes.set_xscale("log", base=2)
             axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set_yscale("log")
