@@ -24,7 +24,7 @@ from jax_ttt.players import player_names
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
-    from jax_ttt.grading import correcting
+    from jax_ttt.solver.find_corrections import LevelCounts
 
 CORRECTED_NAME = "corrected.safetensors"
 """The name of a corrected agent's file where no flag names it."""
@@ -149,19 +149,31 @@ def main(args: Args) -> int:
                 standard_streams.print_stderr(f"\n{title}\n{table}")
             return 130
     saved_agents.save_agent(result.agent, out)
-    numbers: dict[Seat, int] = {
-        seat: search.num_corrections for seat, search in result.searches.items()
+    levels_of: dict[Seat, list[LevelCounts]] = {
+        seat: search.levels for seat, search in result.searches.items()
     }
     if args.json:
-        print(json_records.to_json(result_record(args, name, result, out)))
+        levels = [
+            CorrectedLevel(seat=seat, **level._asdict())
+            for seat, levels in levels_of.items()
+            for level in levels
+        ]
+        record = CorrectResult(
+            agent=name,
+            env_id=env_id,
+            goal=args.goal,
+            precision=result.agent.precision,
+            num_corrections=sum(level.num_corrections for level in levels),
+            levels=levels,
+            num_nodes=result.num_nodes,
+            out=str(out),
+            grade=result.agent.grade,
+        )
+        print(json_records.to_json(record))
         return 0
     title = f"{name}: {env_id}, {result.agent.precision}, on {hardware.name}"
-    print(tables.fitted_text(title))
-    for seat, search in result.searches.items():
-        print(f"\n{grade_text.seat_phrase(seat)}")
-        print(grade_text.levels_table(search.levels))
-    proven = correction_text.proven_sentence(args.goal, numbers)
-    print(f"\n{tables.fitted_text(proven)}")
+    report = correction_text.report(args.goal, levels_of)
+    print(tables.fitted_text(f"{title}\n\n{report}"))
     standard_streams.print_written(out)
     return 0
 
@@ -171,33 +183,6 @@ def corrected_path(name: str, path: Path) -> Path:
     if path.name == AGENT_NAME and Path(name).is_dir():
         return path.parent / CORRECTED_NAME
     return Path(CORRECTED_NAME)
-
-
-def result_record(
-    args: Args, name: str, result: "correcting.Corrected", out: Path
-) -> CorrectResult:
-    """Return the output of `--json`."""
-    levels = [
-        CorrectedLevel(
-            seat=seat,
-            num_stones=level.num_stones,
-            num_positions=level.num_positions,
-            num_corrections=level.num_corrections,
-        )
-        for seat, search in result.searches.items()
-        for level in search.levels
-    ]
-    return CorrectResult(
-        agent=name,
-        env_id=result.agent.config.env_id,
-        goal=args.goal,
-        precision=result.agent.precision,
-        num_corrections=sum(level.num_corrections for level in levels),
-        levels=levels,
-        num_nodes=result.num_nodes,
-        out=str(out),
-        grade=result.agent.grade,
-    )
 
 
 COMMAND = cli.Command(

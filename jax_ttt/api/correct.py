@@ -1,6 +1,7 @@
 """Corrections with which an agent is proven."""
 
 import dataclasses
+import itertools
 
 from jax_ttt.api import html
 from jax_ttt.api import player as players
@@ -13,7 +14,7 @@ from jax_ttt.grading import correcting
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling
 from jax_ttt.solver.find_corrections import LevelCounts
-from jax_ttt.text import correction_text, grade_text
+from jax_ttt.text import correction_text
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
@@ -45,21 +46,11 @@ class CorrectionResult:
     @property
     def num_corrections(self) -> int:
         """Corrections in these seats: at most so many are needed; 0 if none is."""
-        return sum(self._by_seat().values())
-
-    def _by_seat(self) -> dict[Seat, int]:
-        return {
-            seat: sum(level.num_corrections for level in levels)
-            for seat, levels in self.levels.items()
-        }
+        levels = itertools.chain(*self.levels.values())
+        return sum(level.num_corrections for level in levels)
 
     def __repr__(self) -> str:
-        parts = [
-            f"{grade_text.seat_phrase(seat)}\n{grade_text.levels_table(levels)}"
-            for seat, levels in self.levels.items()
-        ]
-        sentence = correction_text.proven_sentence(self.goal, self._by_seat())
-        return "\n\n".join([*parts, sentence])
+        return correction_text.report(self.goal, self.levels)
 
     def _repr_html_(self) -> str:
         return html.preformatted(repr(self))

@@ -1,23 +1,28 @@
 """Corrections as text: the table by level, the progress of a search, the sentence."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from jax_ttt.config.game_facts import GAMES, EnvId, Goal, Seat
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver.find_corrections import Search
-from jax_ttt.text.grade_text import seat_phrase
+from jax_ttt.solver.find_corrections import LevelCounts, Search
+from jax_ttt.text.grade_text import levels_table, seat_phrase
 
 _AIMS: dict[Goal, str] = {"not-lose": "is unbeatable", "win": "wins every game"}
 
 
-def proven_sentence(goal: Goal, num_corrections: dict[Seat, int]) -> str:
-    """Return what is proven, with the number of corrections of each seat."""
-    parts = [
-        f"{seat_phrase(seat)} with {count_phrase(number, 'correction')}"
-        for seat, number in num_corrections.items()
+def report(goal: Goal, levels_of: Mapping[Seat, Sequence[LevelCounts]]) -> str:
+    """Return the corrections of each seat by level, and what is proven with them."""
+    tables = [
+        f"{seat_phrase(seat)}\n{levels_table(levels)}"
+        for seat, levels in levels_of.items()
     ]
-    return f"proven: it {_AIMS[goal]} {' and '.join(parts)}"
+    parts = []
+    for seat, levels in levels_of.items():
+        number = sum(level.num_corrections for level in levels)
+        parts.append(f"{seat_phrase(seat)} with {count_phrase(number, 'correction')}")
+    proven = f"proven: it {_AIMS[goal]} {' and '.join(parts)}"
+    return "\n\n".join([*tables, proven])
 
 
 def correcting_progress(
