@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from jax_ttt.web.live_run import LiveRun
+
 PORTS = Range(int, 0, 2**16 - 1)
 MAX_PORTS = 100
 """Maximum number of ports that are tried, from --port on."""
@@ -78,11 +80,11 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
     from jax_ttt.web.agent_files import AgentCollection
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.training_thread import RunInterface, Training
+    from jax_ttt.web.training_thread import Training
 
     files = AgentCollection(args.runs, data)
 
-    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> RunInterface:
+    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> "LiveRun":
         cli.set_up_device(args.machine)
         from jax_ttt.web.live_run import LiveRun
 

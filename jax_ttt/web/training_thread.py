@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, cast, runtime_checkable
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
 from jax_ttt.config.ranges import check_setting
@@ -26,6 +26,9 @@ from jax_ttt.runtime import standard_streams
 from jax_ttt.web import agent_files, sliders
 from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.sliders import LEARNERS, LEARNING, LearnerName
+
+if TYPE_CHECKING:
+    from jax_ttt.web.live_run import LiveRun
 
 LIVE = "live/"
 """Begin of the id of an agent in training; each run has an id of its own."""
@@ -49,50 +52,7 @@ INITIAL_FIGURES: JsonObject = {
 """The figures of a run before its first step."""
 
 
-@runtime_checkable  # the tests check types at run time
-class RunInterface(Protocol):
-    """A run in training, as `live_run.LiveRun`, which can't be imported without JAX."""
-
-    @property
-    def agent(self) -> AgentFile:
-        """The agent after the last step."""
-        ...
-
-    @property
-    def row(self) -> JsonObject | None:
-        """The row of the last step if it was an evaluation."""
-        ...
-
-    @property
-    def update(self) -> int:
-        """Updates done."""
-        ...
-
-    @property
-    def is_over(self) -> bool:
-        """Whether all updates are done and graded."""
-        ...
-
-    @property
-    def scheduled(self) -> dict[str, float]:
-        """The settings of the last chunk that follow a schedule."""
-        ...
-
-    @property
-    def figures(self) -> JsonObject:
-        """The figures that the page shows, with the keys of `INITIAL_FIGURES`."""
-        ...
-
-    def step(self, config: Config) -> None:
-        """Run a chunk of updates with these settings, or an evaluation."""
-        ...
-
-    def learn(self, games: Sequence[Sequence[int]], config: Config) -> None:
-        """Learn from finished games of people."""
-        ...
-
-
-OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], RunInterface]
+OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], "LiveRun"]
 """A function that opens a run with settings, a seed and a function `stop`.
 
 The command passes it, because it loads JAX.
@@ -421,7 +381,7 @@ class Training:
                 if self._run is run:
                     self._publish_step(run, live)
 
-    def _publish_step(self, run: RunProgress, live: RunInterface) -> None:
+    def _publish_step(self, run: RunProgress, live: "LiveRun") -> None:
         """Copy a step's results from the live run, and notify the listeners."""
         run.phase = "finished" if live.is_over else "running"
         run.paused = run.paused and not live.is_over
