@@ -311,7 +311,7 @@ def history_case(grades: Sequence[Grade]) -> dict:
     """Return the grades of a training, and what follows from them."""
     rows = [made.evaluated(10 * n, grade) for n, grade in enumerate(grades)]
     return {
-        "rows": [agent_files.history_row(row.update, row.grade) for row in rows],
+        "rows": [agent_files.history_row(row, row.grade, None) for row in rows],
         "proven_from": curves.proven_from(rows),
         "source": source_of_rates(grades),
         "rates": [

@@ -16,7 +16,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, json_records, run_folder
 from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.metrics_rows import Chunk
+from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import shipped
@@ -270,24 +270,16 @@ def _read_cached(path: Path, stamp: _Stamp) -> AgentDescription:
     return agent_file.read_agent(path).description  # this also checks the weights
 
 
-def history_row(
-    update: int,
-    grade: Grade,
-    *,
-    games: int | None = None,
-    loss: float | None = None,
-    seconds: float | None = None,
-) -> JsonObject:
-    """Return an evaluation of a training as JSON; None is unknown.
+def history_row(row: Evaluated, grade: Grade, loss: float | None) -> JsonObject:
+    """Return an evaluation of a training as JSON, with a grade that may say more.
 
-    `games` is the number of training games so far, `loss` the loss of the last chunk
-    of updates, and `seconds` the time spent in training.
+    `loss` is the loss of the last chunk of updates; None before the first one.
     """
     return {
-        "update": update,
-        "games": games,
+        "update": row.update,
+        "games": row.games,
         "loss": loss,
-        "seconds": seconds,
+        "seconds": row.seconds,
         "grade": json_records.to_dict(grade),
     }
 
@@ -305,7 +297,5 @@ def _run_history(run: RunFolder) -> list[JsonObject]:
             loss = row.loss
             continue
         # An update may be evaluated again after a person's game: the later row counts.
-        history[row.update] = history_row(
-            row.update, row.grade, games=row.games, loss=loss, seconds=row.seconds
-        )
+        history[row.update] = history_row(row, row.grade, loss)
     return [*history.values()]

@@ -138,13 +138,7 @@ class LiveRun:
         else:
             self._shown_grade = self._detailed_grade(step)
             self._evaluated.append(row)
-            self.row = history_row(
-                row.update,
-                self._shown_grade,
-                games=row.games,
-                loss=None if self._chunk is None else self._chunk.loss,
-                seconds=row.seconds,
-            )
+            self.row = history_row(row, self._shown_grade, self._loss)
         tensors = saved_agents.params_as_tensors(step.params())
         self.agent = AgentFile(
             description=AgentDescription(
@@ -173,6 +167,10 @@ class LiveRun:
         )
 
     @property
+    def _loss(self) -> float | None:
+        return None if self._chunk is None else self._chunk.loss
+
+    @property
     def scheduled(self) -> dict[str, float]:
         """The settings of the last chunk that follow a schedule."""
         chunk = self._chunk
@@ -196,7 +194,7 @@ class LiveRun:
             "games": counts.games,
             "wins": {SIDES["first"]: counts.wins, SIDES["second"]: counts.losses},
             "draws": counts.games - counts.wins - counts.losses,
-            "loss": None if self._chunk is None else self._chunk.loss,
+            "loss": self._loss,
             "positions_learned": None if visited is None else int(visited.sum()),
             "unbeatable": unbeatable if self._evaluated else None,
             "people_games": self._num_games,
