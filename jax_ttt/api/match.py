@@ -7,7 +7,7 @@ from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Match, SeatGrade, weakest
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import program_match, tree_grade
+from jax_ttt.grading import sampled_match, tree_grade
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 
@@ -69,4 +69,4 @@ def _result(
             outcomes.outcome(tree, first.policy, second.policy),
             weakest(first.evidence, second.evidence),
         )
-    return program_match.sample_pair(first, second, key, num_games)
+    return sampled_match.sample_pair(first, second, key, num_games)

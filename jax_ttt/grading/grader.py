@@ -12,7 +12,7 @@ from jax_ttt.config.game_facts import Seat, seat_name
 from jax_ttt.config.grade import Grade, Match, SeatGrade
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.grading import program_match, search_grade, tree_grade
+from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.asked_players import AskedPlayer
 from jax_ttt.players.corrections import Corrections
@@ -147,8 +147,8 @@ def with_match(
     )
     first_key, second_key = jax.random.split(key)
     match = Match(
-        first=program_match.sample_pair(player, random, first_key, num_games),
-        second=program_match.sample_pair(
+        first=sampled_match.sample_pair(player, random, first_key, num_games),
+        second=sampled_match.sample_pair(
             random, player, second_key, num_games
         ).reversed(),
     )

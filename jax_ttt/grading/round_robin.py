@@ -16,7 +16,7 @@ from jax_ttt.config.shown import Shown
 from jax_ttt.files import picture_file
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import program_match
+from jax_ttt.grading import sampled_match
 from jax_ttt.grading.tree_grade import exact_rates
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
@@ -170,7 +170,7 @@ def play_round_robin(
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
     for row, column in watch(to_sample):
         pair_key = jax.random.fold_in(key, row * size + column)
-        pairs[row, column] = program_match.sample_pair(
+        pairs[row, column] = sampled_match.sample_pair(
             first=sampled_players[row],
             second=sampled_players[column],
             key=pair_key,

@@ -1,4 +1,4 @@
-"""Matches of two players: games on PGX, counted by seat.
+"""Matches of two players: games on PGX, on the device or on the host, by seat.
 
 Axes: `B` games.
 """
@@ -13,14 +13,16 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jax_ttt.config.grade import Match, sampled_seat
+from jax_ttt.config.game_facts import SeatSetting
+from jax_ttt.config.grade import Match, SeatGrade, sampled_seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.players.asked_players import HostPlayer
+from jax_ttt.players.player import Player
+from jax_ttt.players.program import Line
 
-SeatCounts = Int[Array, " 3"]
-"""The numbers of games that a player wins, draws and loses."""
 MatchCounts = Int[Array, "2 3"]
-"""These numbers by the player's seat, the first player's first."""
+"""The numbers of games that a player wins, draws and loses, by its seat."""
 
 
 class _Games(NamedTuple):
@@ -32,43 +34,50 @@ class _Games(NamedTuple):
     moves: jax.Array  # () int32 moves so far, in all games
 
 
-@functools.partial(jax.jit, static_argnames=("env", "num_games"))
+@functools.partial(jax.jit, static_argnames=("env", "num_games", "seat"))
 def play_match(
     env: pgx.Env,
     key: Key[Array, ""],
     player: Partial,
     opponent: Partial,
     num_games: int,
-) -> MatchCounts:
-    """Play `num_games` games at once to the end, with random seats.
+    seat: SeatSetting = "both",
+) -> tuple[MatchCounts, Int[Array, ""]]:
+    """Play `num_games` games at once to the end; `key` is consumed.
 
-    `key` is consumed.
+    The player has the seat in all games, with `both` a random one in each. Returns its
+    results by seat, and the number of moves in all games.
     """
     init_key, play_key = jax.random.split(key)
     start = pgx_games.init(env, init_key, num_games)
-    seated = pgx_games.player_in_seat(start, "both")
+    seated = pgx_games.player_in_seat(start, seat)
     first = pgx_games.is_turn(start, seated)
-    total, _ = _play(env, play_key, start, (player, opponent), seated)
-    return jnp.stack([_count(total, first), _count(total, ~first)])
+    total, moves = _play(env, play_key, start, (player, opponent), seated)
+    return jnp.stack([_count(total, first), _count(total, ~first)]), moves
 
 
-@functools.partial(jax.jit, static_argnames=("env", "num_games"))
-def play_seats(
-    env: pgx.Env,
-    key: Key[Array, ""],
-    first: Partial,
-    second: Partial,
-    num_games: int,
-) -> tuple[SeatCounts, Int[Array, ""]]:
-    """Play `num_games` games, `first` moving first; `key` is consumed.
+def sample_pair(
+    first: Player, second: Player, key: Key[Array, ""], num_games: int
+) -> SeatGrade:
+    """Return the results of `first` in games against `second`, which moves second.
 
-    Returns the first player's results and the number of moves in all games.
+    The games are played on the device, or on the host if a program is asked. `key` is
+    consumed.
+
+    Raises:
+        PlayerError: a program gives no answer, or an illegal one.
     """
-    init_key, play_key = jax.random.split(key)
-    start = pgx_games.init(env, init_key, num_games)
-    seated = pgx_games.player_in_seat(start, "first")
-    total, moves = _play(env, play_key, start, (first, second), seated)
-    return _count(total, jnp.ones(num_games, bool)), moves
+    if isinstance(first, HostPlayer) or isinstance(second, HostPlayer):
+        return sampled_seat(play_on_host(first, second, key, num_games).tolist())
+    counts, _ = play_match(
+        env=pgx_games.make_env(first.env_id),
+        key=key,
+        player=first.choose,
+        opponent=second.choose,
+        num_games=num_games,
+        seat="first",
+    )
+    return sampled_seat(counts[0].tolist())
 
 
 def _play(
@@ -123,11 +132,42 @@ def _moves_where(
     return jax.lax.cond(is_turn.any(), player, no_moves, key, env_state)
 
 
-def _count(total: Float[Array, " B"], is_counted: Bool[Array, " B"]) -> SeatCounts:
+def _count(
+    total: Float[Array, " B"], is_counted: Bool[Array, " B"]
+) -> Int[Array, " 3"]:
     """Count the wins, draws and losses of the games where `is_counted` is True."""
     return jnp.stack(
         [jnp.sum(is_counted & (jnp.sign(total) == end)) for end in (1, 0, -1)]
     )
+
+
+def play_on_host(
+    first: Player, second: Player, key: Key[Array, ""], num_games: int
+) -> Int[np.ndarray, " 3"]:
+    """Play games on the host, `first` moving first; `key` is consumed.
+
+    Returns the numbers of games that `first` wins, draws and loses.
+
+    Raises:
+        PlayerError: a program gives no answer, or an illegal one.
+    """
+    env = pgx_games.make_env(first.env_id)
+    start_key, key = jax.random.split(key)
+    states = pgx_games.init(env, start_key, num_games)
+    first_id = pgx_games.player_in_seat(states, "first")
+    lines: list[Line] = [()] * num_games
+    total = np.zeros(num_games)
+    num_moves = 0
+    while not (is_over := np.asarray(pgx_games.is_finished(states))).all():
+        player = (first, second)[num_moves % 2]  # in all games
+        key, move_key = jax.random.split(key)
+        actions = player.moves(lines, states, move_key)
+        states = pgx_games.play_moves(env, states, actions)
+        total += np.asarray(pgx_games.reward_to(states, first_id))
+        num_moves += 1
+        for place in np.flatnonzero(~is_over).tolist():
+            lines[place] = (*lines[place], int(actions[place]))
+    return np.array([(total > 0).sum(), (total == 0).sum(), (total < 0).sum()])
 
 
 def match_of_counts(counts: Int[np.ndarray, "2 3"]) -> Match:

@@ -44,9 +44,10 @@ def play_random(
     """
     env = pgx_games.make_env(network.env_id)
     player = greedy_player(network, params)
-    return sampled_match.play_match(
+    counts, _ = sampled_match.play_match(
         env, key, player, random_players.random_player, num_games
     )
+    return counts
 
 
 def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:

@@ -32,7 +32,7 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     probs = policies.deterministic_policy(host_tree, action)
     index = trees.position_index("tic_tac_toe")
     player = random_players.policy_player(index, probs)
-    match = matches.play_match(
+    match, _ = matches.play_match(
         ENV, jax.random.key(seed), player, random_players.random_player, 1024
     )
     as_first, as_second = match.tolist()
@@ -45,10 +45,10 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
 def test_the_first_player_moves_first(host_tree):
     index = trees.position_index("tic_tac_toe")
     best = random_players.policy_player(index, policies.minimax_policy(host_tree))
-    counts, num_moves = matches.play_seats(
-        ENV, jax.random.key(0), random_players.random_player, best, 400
+    (counts, in_other_seat), num_moves = matches.play_match(
+        ENV, jax.random.key(0), random_players.random_player, best, 400, "first"
     )
-    assert sum(map(int, counts)) == 400
+    assert (int(counts.sum()), in_other_seat.tolist()) == (400, [0, 0, 0])
     assert within(counts, (0, 0.22252, 0.77748))
     assert 5 * 400 <= int(num_moves) <= 9 * 400
 
@@ -56,6 +56,8 @@ def test_the_first_player_moves_first(host_tree):
 def test_the_moves_of_both_players_are_counted(row_by_row):
     """Of two players of the first free cell, X wins with its fourth move: 3, 5, 7."""
     choose = row_by_row.choose
-    counts, num_moves = matches.play_seats(ENV, jax.random.key(0), choose, choose, 3)
-    assert counts.tolist() == [3, 0, 0]
+    counts, num_moves = matches.play_match(
+        ENV, jax.random.key(0), choose, choose, 3, "first"
+    )
+    assert counts[0].tolist() == [3, 0, 0]
     assert num_moves == 3 * 7

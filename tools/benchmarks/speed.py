@@ -13,7 +13,7 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.grading.sampled_match import play_seats
+from jax_ttt.grading.sampled_match import play_match
 from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import chunks, loop
@@ -89,11 +89,13 @@ def measure_arena(rounds: int) -> Figures:
     env = pgx_games.make_env("tic_tac_toe")
     player = random_players.random_player
     key = jax.random.key(0)
-    moves = int(play_seats(env, key, player, player, NUM_GAMES)[1])
+    moves = int(play_match(env, key, player, player, NUM_GAMES, "first")[1])
     tree = trees.enumerated("tic_tac_toe")
     ten = np.stack([policies.uniform_policy(tree)] * 10)
     runs = [
-        lambda: jax.block_until_ready(play_seats(env, key, player, player, NUM_GAMES)),
+        lambda: jax.block_until_ready(
+            play_match(env, key, player, player, NUM_GAMES, "first")
+        ),
         lambda: outcomes.pairwise_outcomes(tree, ten, ten),
     ]
     sampled, table = in_turn(runs, rounds)

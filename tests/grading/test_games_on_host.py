@@ -11,7 +11,8 @@ from player_programs import PlayerProgram
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
-from jax_ttt.grading import grader, program_match
+from jax_ttt.grading import grader
+from jax_ttt.grading.sampled_match import play_on_host
 from jax_ttt.players import asked_players, player_names, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramCopies, ProgramOptions
@@ -60,7 +61,7 @@ def within(counts, rates):
 def test_two_programs_that_play_one_move_play_one_game(asked):
     """Of two players of the first free cell, X wins with its fourth move: 0 2 4 6."""
     player, written = asked()
-    result = program_match.play_pair(player, player, jax.random.key(0), GAMES)
+    result = play_on_host(player, player, jax.random.key(0), GAMES)
     assert counts_of(result) == [GAMES, 0, 0]
     lines = ["", "0 1", "0 1 2 3", "0 1 2 3 4 5"]
     assert written.asked("first") == [[line for line in lines for _ in range(GAMES)]]
@@ -77,10 +78,8 @@ def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
     }
     first_key, second_key = jax.random.split(jax.random.key(1))
     counts_in = {
-        "first": counts_of(program_match.play_pair(player, RANDOM, first_key, GAMES)),
-        "second": counts_of(program_match.play_pair(RANDOM, player, second_key, GAMES))[
-            ::-1
-        ],
+        "first": counts_of(play_on_host(player, RANDOM, first_key, GAMES)),
+        "second": counts_of(play_on_host(RANDOM, player, second_key, GAMES))[::-1],
     }
     for seat, counts in counts_in.items():
         assert sum(counts) == GAMES
@@ -99,9 +98,9 @@ def test_the_first_player_is_the_first_one(asked):
     best, _ = asked(player_programs.MINIMAX)
     worst, _ = asked()
     key = jax.random.key(2)
-    assert counts_of(program_match.play_pair(best, worst, key, GAMES)) == [GAMES, 0, 0]
-    assert counts_of(program_match.play_pair(best, RANDOM, key, GAMES))[2] == 0
-    assert counts_of(program_match.play_pair(RANDOM, best, key, GAMES))[0] == 0
+    assert counts_of(play_on_host(best, worst, key, GAMES)) == [GAMES, 0, 0]
+    assert counts_of(play_on_host(best, RANDOM, key, GAMES))[2] == 0
+    assert counts_of(play_on_host(RANDOM, best, key, GAMES))[0] == 0
 
 
 def test_a_program_that_never_loses_loses_in_neither_seat(asked):
@@ -118,7 +117,7 @@ def test_a_program_that_never_loses_loses_in_neither_seat(asked):
 def test_games_are_random_by_their_key(asked):
     player, _ = asked()
     results = [
-        counts_of(program_match.play_pair(player, RANDOM, jax.random.key(seed), GAMES))
+        counts_of(play_on_host(player, RANDOM, jax.random.key(seed), GAMES))
         for seed in (0, 1, 0)
     ]
     assert results[0] == results[2] != results[1]
@@ -130,6 +129,6 @@ def test_a_game_without_keys(asked):
     answer = "say(min({*range(121)} - {*moves}))"
     player, written = asked(answer, env_id="hex")
     opponent = Player(env_id="hex", name="random", choose=random_players.random_player)
-    result = program_match.play_pair(player, opponent, jax.random.key(0), 2)
+    result = play_on_host(player, opponent, jax.random.key(0), 2)
     assert sum(counts_of(result)) == 2
     assert written.told()[0][:3] == ["hex first", "", ""]
