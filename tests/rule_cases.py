@@ -300,7 +300,7 @@ def hint_cases(path: Path | None) -> list[dict]:
                     "file": None if path is None else as_base64(path.read_bytes()),
                     "env_id": "tic_tac_toe",
                     "moves": earlier.moves,
-                    "action": hint.best.move,
+                    "action": hint.move,
                     "as_good": hint.as_good,
                 }
             )

@@ -122,12 +122,10 @@ def q_values(agent: saved_agents.Agent, board: Board) -> Values:
     """
     check_agent("q_values", agent)
     game = _unfinished_game(agent, board)
-    learned, exact = analysis.agent_values(game, agent), analysis.best_play_values(game)
-    legal = game.legal_moves
     return Values(
         game=game,
-        learned={move: float(learned[move]) for move in legal},
-        exact=None if exact is None else {move: float(exact[move]) for move in legal},
+        learned=analysis.agent_values(game, agent),
+        exact=analysis.best_play_values(game),
     )
 
 

@@ -20,46 +20,30 @@ from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import policies
 
 
-class MoveValue(NamedTuple):
-    """A legal move, and its value to the player to move."""
+def best_play_values(game: Game, quick: bool = False) -> dict[int, float] | None:
+    """Return the value of each legal move under best play; None if not enumerable.
 
-    move: int
-    minimax_value: float | None  # under best play; None if not enumerable
-    q_value: float | None  # an agent's estimate; None without an agent
-
-
-def move_values(game: Game, agent: Agent | None) -> tuple[MoveValue, ...]:
-    """Return the legal moves with their values, in ascending order."""
-    exact_values = best_play_values(game)
-    q_values = None if agent is None else agent_values(game, agent)
-    return tuple(
-        MoveValue(
-            move=move,
-            minimax_value=None if exact_values is None else float(exact_values[move]),
-            q_value=None if q_values is None else float(q_values[move]),
-        )
-        for move in game.legal_moves
-    )
-
-
-def best_play_values(game: Game, quick: bool = False) -> Float[np.ndarray, " A"] | None:
-    """Return the value of each action under best play; None if not enumerable.
-
-    Illegal actions have the value -inf. With `quick`, each move before the result
-    multiplies the value by `policies.QUICK`, so a quick win is better than a slow one.
+    With `quick`, each move before the result multiplies the value by
+    `policies.QUICK`, so a quick win is better than a slow one.
     """
     tree = trees.host_tree(game.env_id)
     if tree is None:
         return None
     position = _tree_position(game.env_id, game.state)
     values = policies.minimax_values(tree, policies.QUICK if quick else 1.0)
-    return policies.values_to_mover(tree, values)[position]
+    return _of_legal_moves(game, policies.values_to_mover(tree, values)[position])
 
 
-def agent_values(game: Game, agent: Agent) -> Float[np.ndarray, " A"]:
-    """Return an agent's estimate of the value of each action, legal or not."""
+def agent_values(game: Game, agent: Agent) -> dict[int, float]:
+    """Return an agent's estimate of the value of each legal move."""
     obs = game.state.observation
-    return np.asarray(network_player.board_values(agent.network, agent.params, obs))[0]
+    values = network_player.board_values(agent.network, agent.params, obs)
+    return _of_legal_moves(game, np.asarray(values)[0])
+
+
+def _of_legal_moves(game: Game, values: Float[np.ndarray, " A"]) -> dict[int, float]:
+    """Return the values of the legal moves, in ascending order of the moves."""
+    return {move: float(values[move]) for move in game.legal_moves}
 
 
 def _tree_position(env_id: EnvId, env_state: pgx.State) -> int:

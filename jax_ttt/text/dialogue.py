@@ -23,7 +23,7 @@ from jax_ttt.config.game_facts import (
     move_noun,
 )
 from jax_ttt.games.played_game import Game, Result
-from jax_ttt.players.analysis import move_values
+from jax_ttt.players.analysis import agent_values, best_play_values
 from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import standard_streams
@@ -210,9 +210,12 @@ def _values(session: Session, current: Round) -> Round:
     if game.is_over:
         session.screen.say("no values: the game is over")
         return current
-    rows = move_values(game, session.agent)
     text = dialogue_advice.values_text(
-        game, rows, session.opponent.name, session.screen
+        game=game,
+        exact=best_play_values(game) or {},
+        learned={} if session.agent is None else agent_values(game, session.agent),
+        opponent=session.opponent.name,
+        screen=session.screen,
     )
     session.screen.say(f"\n{text}\n")
     return current

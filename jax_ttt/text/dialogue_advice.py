@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat, move_name, move_with_letter
 from jax_ttt.games.played_game import Game
 from jax_ttt.players.analysis import (
-    MoveValue,
     ReviewedMove,
+    agent_values,
     best_play_values,
-    move_values,
     review_moves,
 )
 from jax_ttt.players.saved_agents import Agent
@@ -33,24 +30,24 @@ def _result_verb(value: float) -> str:
 
 
 def values_text(
-    game: Game, rows: Sequence[MoveValue], opponent: str, screen: Screen
+    game: Game,
+    exact: Mapping[int, float],
+    learned: Mapping[int, float],
+    opponent: str,
+    screen: Screen,
 ) -> str:
     """Return the values of the legal moves, on small boards or as a table.
 
-    `rows` has all legal moves; `opponent` is the name of the other player.
+    `exact` has the values under best play by move, `learned` those of an agent; each is
+    empty if there are none. `opponent` is the name of the other player.
     """
-    exact = {row.move: v for row in rows if (v := row.minimax_value) is not None}
-    learned = {row.move: v for row in rows if (v := row.q_value) is not None}
+    if not (exact or learned):
+        return f"{opponent} has no values to show"
     cells = board_text.numbered_cells(game)
     moves_are_cells = GAMES[game.env_id].moves_on == "cells"
-    if (
-        cells is not None
-        and moves_are_cells
-        and board_text.is_boxed(cells)
-        and (exact or learned)
-    ):
+    if cells is not None and moves_are_cells and board_text.is_boxed(cells):
         return value_boards(cells, exact, learned, screen)
-    return values_table(game.env_id, opponent, rows)
+    return values_table(game.env_id, exact, learned)
 
 
 def value_boards(
@@ -92,31 +89,30 @@ def _titled_board(
     return [f"  {title:<{width - 2}}", *lines]
 
 
-def values_table(env_id: EnvId, opponent: str, rows: Sequence[MoveValue]) -> str:
+def values_table(
+    env_id: EnvId, exact: Mapping[int, float], learned: Mapping[int, float]
+) -> str:
     """Return a table of the values of the moves, the best first.
 
     The order is by the agent's values if there are any, else by the minimax values.
     """
-    exact = [row.minimax_value for row in rows if row.minimax_value is not None]
-    learned = [row.q_value for row in rows if row.q_value is not None]
-    columns = {"move": [move_name(env_id, row.move) for row in rows]}
+    values = learned or exact
+    moves = sorted(values, key=values.__getitem__, reverse=True)[:_MAX_ROWS]
+    columns = [["move", *(move_name(env_id, move) for move in moves)]]
     if exact:
-        columns["best play"] = [_result_verb(value) for value in exact]
+        columns.append(["best play", *(_result_verb(exact[move]) for move in moves)])
     if learned:
-        columns["the agent"] = [f"{value:+.3f}" for value in learned]
-    if len(columns) == 1:
-        return f"{opponent} has no values to show"
-    order = np.argsort(-np.array(learned or exact), kind="stable")
-    cells = list(zip(*columns.values(), strict=True))
-    best_first = [cells[row] for row in order[:_MAX_ROWS]]
-    return "\n".join(aligned_lines([tuple(columns), *best_first], left=()))
+        columns.append(["the agent", *(f"{learned[move]:+.3f}" for move in moves)])
+    return "\n".join(aligned_lines([*zip(*columns, strict=True)], left=()))
 
 
 class Hint(NamedTuple):
     """A good move, for the player to move."""
 
-    best: MoveValue
+    move: int
     as_good: tuple[int, ...]  # the other moves of the same exact value, ascending
+    exact_value: float | None
+    learned_value: float | None
 
 
 def suggest_move(game: Game, agent: Agent | None) -> Hint | None:
@@ -126,36 +122,32 @@ def suggest_move(game: Game, agent: Agent | None) -> Hint | None:
     is one that wins soonest or loses latest, then the one with the agent's highest
     value. In other games, the agent's values decide; of equal ones, the lowest move.
     """
-    rows = move_values(game, agent)
-    exact = [row.minimax_value for row in rows if row.minimax_value is not None]
-    if not exact:
-        valued = [row for row in rows if row.q_value is not None]
-        best = max(valued, key=lambda row: row.q_value or 0.0, default=None)
-        return None if best is None else Hint(best=best, as_good=())
-    best_rows = [row for row in rows if row.minimax_value == max(exact)]
-    quick_values = best_play_values(game, quick=True)
-
-    def preference(row: MoveValue) -> tuple[float, float]:
-        quick_value = 0.0 if quick_values is None else quick_values[row.move]
-        return quick_value, row.q_value or 0.0
-
-    best = max(best_rows, key=preference)
-    as_good = tuple(row.move for row in best_rows if row is not best)
-    return Hint(best=best, as_good=as_good)
+    exact = best_play_values(game)
+    learned = {} if agent is None else agent_values(game, agent)
+    if exact:
+        highest = max(exact.values())
+        best_moves = [move for move, value in exact.items() if value == highest]
+        quick = best_play_values(game, quick=True) or exact
+        move = max(best_moves, key=lambda move: (quick[move], learned.get(move, 0.0)))
+        as_good = tuple(other for other in best_moves if other != move)
+        return Hint(move, as_good, highest, learned.get(move))
+    if not learned:
+        return None
+    move = max(learned, key=learned.__getitem__)
+    return Hint(move, (), None, learned[move])
 
 
 def hint_line(game: Game, hint: Hint | None, opponent: str) -> str:
     """Return a hint for the player to move in one line."""
     if hint is None:
         return f"no hint: {opponent} has no values, and this game has no exact ones"
-    best, num_legal = hint.best, len(game.legal_moves)
-    move = move_name(game.env_id, best.move)
-    if best.minimax_value is None:
+    move, num_legal = move_name(game.env_id, hint.move), len(game.legal_moves)
+    if hint.exact_value is None:
         return (
-            f"hint: {move}, which the agent values most ({best.q_value:+.3f}); "
+            f"hint: {move}, which the agent values most ({hint.learned_value:+.3f}); "
             "this game has no exact values"
         )
-    verb = _result_verb(best.minimax_value)
+    verb = _result_verb(hint.exact_value)
     num_worse = num_legal - 1 - len(hint.as_good)
     if num_legal == 1:
         return f"hint: {move}, the only move; it {verb}"

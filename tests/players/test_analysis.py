@@ -7,7 +7,7 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
-from jax_ttt.players.analysis import MoveValue, move_values, review_moves
+from jax_ttt.players.analysis import agent_values, best_play_values, review_moves
 
 SIGN = {"X": 1, "O": -1}
 
@@ -16,17 +16,15 @@ SIGN = {"X": 1, "O": -1}
 def test_values_are_exact_and_the_agents_own_where_these_exist():
     """O must take the centre after a corner. Mirrored moves have the same q-value."""
     agent = tiny.untrained(Config.of(hidden_size=8))
-    rows = move_values(Game.start("tic_tac_toe", [0]), agent)
-    exact = {row.move: row.minimax_value for row in rows}
-    assert exact == {move: 0.0 if move == 4 else -1.0 for move in range(1, 9)}
-    assert len({row.q_value for row in rows} - {None}) == 5
+    game = Game.start("tic_tac_toe", [0])
+    exact = {move: 0.0 if move == 4 else -1.0 for move in range(1, 9)}
+    assert best_play_values(game) == exact
+    assert len({*agent_values(game, agent).values()}) == 5
     game = Game.start("connect_four", [3, 3])
-    assert move_values(game, None) == tuple(
-        MoveValue(move, None, None) for move in range(7)
-    )
+    assert best_play_values(game) is None
     assert review_moves(game) is None
     over = Game.start("tic_tac_toe", [0, 3, 1, 4, 2])
-    assert move_values(over, None) == ()
+    assert best_play_values(over) == agent_values(over, agent) == {}
 
 
 def test_a_review_agrees_with_independent_rules():

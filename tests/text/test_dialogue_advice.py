@@ -10,7 +10,7 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
-from jax_ttt.players.analysis import MoveValue, move_values
+from jax_ttt.players.analysis import agent_values
 from jax_ttt.text import dialogue_advice
 from jax_ttt.text.dialogue_advice import Hint
 from jax_ttt.text.screen import LINES, Screen
@@ -41,16 +41,17 @@ def test_values_are_drawn_side_by_side(snapshot):
 def test_moves_are_ordered_by_the_agents_values_if_there_are_any():
     """Of equal moves, the lowest comes first; at most twelve are listed."""
 
-    def moves(rows):
-        table = dialogue_advice.values_table("tic_tac_toe", "it", rows).splitlines()
-        return [int(row.split()[0]) for row in table[1:]]
+    def moves(exact, learned):
+        table = dialogue_advice.values_table("tic_tac_toe", exact, learned)
+        return [int(row.split()[0]) for row in table.splitlines()[1:]]
 
-    rows = [MoveValue(0, 1.0, -0.5), MoveValue(4, -1.0, 0.25), MoveValue(8, 0.0, 0.25)]
-    assert moves(rows) == [4, 8, 0]
-    assert moves([row._replace(q_value=None) for row in rows]) == [0, 8, 4]
-    many = [MoveValue(move, None, move / 100) for move in range(50)]
-    assert moves(many) == list(range(49, 37, -1))
-    text = dialogue_advice.values_table("tic_tac_toe", "it", [])
+    exact, learned = {0: 1.0, 4: -1.0, 8: 0.0}, {0: -0.5, 4: 0.25, 8: 0.25}
+    assert moves(exact, learned) == [4, 8, 0]
+    assert moves(exact, {}) == [0, 8, 4]
+    many = {move: move / 100 for move in range(50)}
+    assert moves({}, many) == list(range(49, 37, -1))
+    game = Game.start("connect_four")
+    text = dialogue_advice.values_text(game, {}, {}, "it", PLAIN)
     assert text == "it has no values to show"
 
 
@@ -67,19 +68,19 @@ def test_a_hint_always_keeps_the_exact_value(agent):
         board, moves = "-" * 9, []
         while legal := rules.moves(board):
             hint = suggest(moves, agent)
-            good = sorted((hint.best.move, *hint.as_good))
+            good = sorted((hint.move, *hint.as_good))
             assert good == rules.best_moves(board)
             sign = 1 if rules.mover(board) == "X" else -1
-            assert hint.best.minimax_value == sign * rules.value(board)
+            assert hint.exact_value == sign * rules.value(board)
             moves.append(int(rng.choice(legal)))
             board = rules.after(board, moves[-1])
 
 
 def test_a_hint_wins_at_once_and_loses_late():
     # X wins with 6 now, and with 4, 5, 7 and 8 one move later.
-    assert suggest([0, 1, 3, 2]) == Hint(MoveValue(6, 1.0, None), (4, 5, 7, 8))
+    assert suggest([0, 1, 3, 2]) == Hint(6, (4, 5, 7, 8), 1.0, None)
     # O loses anyway; without 6, X wins with the next move.
-    assert suggest([0, 1, 3]) == Hint(MoveValue(6, -1.0, None), (2, 4, 5, 7, 8))
+    assert suggest([0, 1, 3]) == Hint(6, (2, 4, 5, 7, 8), -1.0, None)
 
 
 def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent):
@@ -92,10 +93,10 @@ def test_of_equally_good_moves_the_agents_favourite_is_the_hint(agent):
         )
         other = dataclasses.replace(agent, params=params)
         hint = suggest([], other)
-        rows = move_values(game, other)
-        assert hint.best == max(rows, key=lambda row: row.q_value or 0)
+        values = agent_values(game, other)
+        assert hint.move == max(values, key=values.__getitem__)
         assert len(hint.as_good) == 8
-        chosen.add(hint.best.move)
+        chosen.add(hint.move)
     assert len(chosen) > 1
 
 
@@ -105,7 +106,6 @@ def test_a_hint_in_words(snapshot):
         Game.start("tic_tac_toe", [0, 3, 1, 4, 2]),  # it is over
     ):
         assert dialogue_advice.suggest_move(game, None) is None
-    wins, loses = MoveValue(4, 1.0, None), MoveValue(7, -1.0, 0.5)
     five, three, one = (
         Game.start("tic_tac_toe", [0, 1, 2, 4, 3, 5, 7, 6][:num_moves])
         for num_moves in (4, 6, 8)
@@ -114,13 +114,13 @@ def test_a_hint_in_words(snapshot):
     lines = [
         dialogue_advice.hint_line(game, hint, "it")
         for game, hint in (
-            (five, Hint(wins, ())),
-            (five, Hint(wins, (6,))),
-            (five, Hint(wins, (0, 2, 6))),
-            (three, Hint(loses, (1, 2))),
-            (one, Hint(loses, ())),
+            (five, Hint(4, (), 1.0, None)),
+            (five, Hint(4, (6,), 1.0, None)),
+            (five, Hint(4, (0, 2, 6), 1.0, None)),
+            (three, Hint(7, (1, 2), -1.0, 0.5)),
+            (one, Hint(7, (), -1.0, 0.5)),
             (seven, None),
-            (seven, Hint(MoveValue(3, None, 0.5), ())),
+            (seven, Hint(3, (), None, 0.5)),
         )
     ]
     assert "\n".join(lines) == snapshot
