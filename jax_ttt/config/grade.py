@@ -191,6 +191,7 @@ class SeatGrade:
             if self.lines is not None:
                 all_won = self.lines.won > 0 and not self.lines.drawn
                 wins_all = all_won and wins_all is not False
+            wins_all = wins_all and not self.draw_rate
             object.__setattr__(self, "proven", "win" if wins_all else "not-lose")
 
     @property

@@ -107,7 +107,7 @@ def _play(
         )
         env_state, move = pgx_games.step(env, env_state, action, 1.0)
         total += jnp.where(is_ours, move.reward, -move.reward)
-        return _Games(key, env_state, total, moves + move.live.sum())
+        return _Games(key, env_state, total, moves + move.live.sum(dtype=jnp.int32))
 
     # Rewards are summed over all steps: a step of a finished game gives 0.
     begin = _Games(

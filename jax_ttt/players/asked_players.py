@@ -82,14 +82,10 @@ class HostPlayer(SampledPlayer):
         """
         del key
         legal = np.asarray(states.legal_action_mask)
-        is_open = ~np.asarray(pgx_games.is_finished(states))
+        going = np.flatnonzero(~np.asarray(pgx_games.is_finished(states))).tolist()
         actions = np.zeros(len(lines), np.int32)
         for parity, seat in enumerate(SEATS):
-            places = [
-                i
-                for i in np.flatnonzero(is_open).tolist()
-                if len(lines[i]) % 2 == parity
-            ]
+            places = [i for i in going if len(lines[i]) % 2 == parity]
             answers = self.asked.answers(
                 seat,
                 [lines[i] for i in places],
