@@ -56,7 +56,11 @@ def check(record, value):
 @pytest.mark.parametrize(
     "grade",
     [
-        made.grade(made.searched(first=False, losing_line=(0, 1), losing_choices=3)),
+        made.grade(
+            made.searched(
+                first=False, second=False, losing_line=(0, 1), losing_choices=3
+            )
+        ),
         made.grade(sampled=made.sampled((0.5, 0.25), (0.25, 0.5))),
         dataclasses.replace(
             made.grade(),
