@@ -317,8 +317,8 @@ def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     if finished is None or config.run.num_updates > max(update, 1):
         return None
     planned = latest.checkpoint.plan.config.run.num_updates
-    proof = "by its file at the first proof, as --until-proven asked"
-    reason = {"end": "", "proven": f", {proof}"}
+    proof = ", at the first proof, as --until-proven asked (by its file)"
+    reason = {"end": "", "proven": proof}
     more = 2 * planned if finished == "end" else planned
     return (
         f"the run in {latest.run.path} ended at update {update:,}{reason[finished]}; "
