@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from jax_ttt.config import presets
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config
 from tools.published_systems import SYSTEMS
@@ -104,7 +105,7 @@ SETTINGS = {
     },
 }
 """The settings of each system, written down a second time. They come from its
-program or article, except for the changes that `config/presets.py` lists."""
+program or article, except for the changes that `config/presets.toml` lists."""
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -126,6 +127,13 @@ def test_the_settings_of_each_preset_are_written_down(snapshot):
         if preset == "plain" or value != default[field]
     ]
     assert "\n".join(lines) == snapshot
+
+
+def test_a_preset_has_the_settings_of_its_base_and_its_own():
+    text = '[_few]\nnum_envs = 8\ntau = 0.5\n[one]\nbase = "_few"\ntau = 0.1\n'
+    assert presets.read_presets(text) == {"one": Config.of(num_envs=8, tau=0.1)}
+    with pytest.raises(SettingError, match="gama must be the name of a setting"):
+        presets.read_presets("[wrong]\ngama = 0.9\n")
 
 
 def test_every_preset_belongs_to_a_system_or_a_board():
