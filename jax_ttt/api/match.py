@@ -1,15 +1,14 @@
 """A match of two players."""
 
+import dataclasses
+
 import jax
 
 from jax_ttt.api.player import PlayerLike, distinct_players
-from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.grade import Match, SeatGrade, weakest
+from jax_ttt.config.grade import Match, weakest
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import sampled_match, tree_grade
-from jax_ttt.players.player import Player
-from jax_ttt.solver import outcomes
 
 
 def match(
@@ -46,27 +45,16 @@ def match(
     SEED_RANGE.check("seed", seed)
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, (one, other) = distinct_players([player, opponent], env_id, player_key)
-    keys = jax.random.split(match_key)
-    # The opponent's wins are the player's losses.
-    return Match(
-        env_id=game,
-        player=one.name,
-        opponent=other.name,
-        first=_result(game, keys[0], first=one, second=other, num_games=num_games),
-        second=_result(
-            game, keys[1], first=other, second=one, num_games=num_games
-        ).reversed(),
-    )
-
-
-def _result(
-    env_id: EnvId, key: jax.Array, first: Player, second: Player, num_games: int
-) -> SeatGrade:
-    """Return the results of `first`, which moves first."""
-    if first.policy is not None and second.policy is not None:
-        tree = trees.enumerated(env_id)
-        return tree_grade.exact_rates(
-            outcomes.outcome(tree, first.policy, second.policy),
-            weakest(first.evidence, second.evidence),
+    if one.policy is not None and other.policy is not None:
+        matches = tree_grade.exact_matches(
+            tree=trees.enumerated(game),
+            probs=one.policy,
+            opponents={other.name: other.policy},
+            evidence=weakest(one.evidence, other.evidence),
         )
-    return sampled_match.sample_pair(first, second, key, num_games)
+        result = matches[other.name]
+    else:
+        result = sampled_match.sample_match(one, other, match_key, num_games)
+    return dataclasses.replace(
+        result, env_id=game, player=one.name, opponent=other.name
+    )

@@ -2,14 +2,13 @@
 
 import dataclasses
 
-import jax
 import numpy as np
 from jax.sharding import NamedSharding
 from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.config.game_facts import Seat, seat_name
-from jax_ttt.config.grade import Grade, Match, SeatGrade
+from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
@@ -145,13 +144,7 @@ def with_match(
     random = Player(
         env_id=grade.env_id, name="random", choose=random_players.random_player
     )
-    first_key, second_key = jax.random.split(key)
-    match = Match(
-        first=sampled_match.sample_pair(player, random, first_key, num_games),
-        second=sampled_match.sample_pair(
-            random, player, second_key, num_games
-        ).reversed(),
-    )
+    match = sampled_match.sample_match(player, random, key, num_games)
     return dataclasses.replace(grade, sampled=match)
 
 

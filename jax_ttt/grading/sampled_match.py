@@ -56,6 +56,20 @@ def play_match(
     return jnp.stack([_count(total, first), _count(total, ~first)]), moves
 
 
+def sample_match(
+    player: Player, opponent: Player, key: Key[Array, ""], num_games: int
+) -> Match:
+    """Return the player's results in `num_games` in each seat; `key` is consumed.
+
+    Raises:
+        PlayerError: a program gives no answer, or an illegal one.
+    """
+    first_key, second_key = jax.random.split(key)
+    first = sample_pair(player, opponent, first_key, num_games)
+    second = sample_pair(opponent, player, second_key, num_games)
+    return Match(first=first, second=second.reversed())
+
+
 def sample_pair(
     first: Player, second: Player, key: Key[Array, ""], num_games: int
 ) -> SeatGrade:

@@ -42,7 +42,7 @@ def grade_policy(
             "minimax-first": policies.minimax_policy(tree, first_best=True),
             "best response": policies.best_response(tree, probs),
         }
-    matches = _exact_matches(tree, probs, opponents, evidence)
+    matches = exact_matches(tree, probs, opponents, evidence)
     worst = matches.pop("worst case")
     optimal_rate = policies.optimal_moves(tree, probs)
     details = None
@@ -85,7 +85,7 @@ def _details(
     )
 
 
-def _exact_matches(
+def exact_matches(
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
     opponents: Mapping[str, Float[np.ndarray, "P A"]],
