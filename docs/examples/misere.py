@@ -1,7 +1,7 @@
 """Misère tic-tac-toe: the board and the moves of tic-tac-toe, and another result.
 
 python docs/examples/misere.py      proves the best play
-python -m jax_ttt.train --rules docs/examples/misere.py --tremble 0.2
+python -m jax_ttt.train --rules docs/examples/misere.py --env-id misere --tremble 0.2
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ class Misere(TicTacToe):
         return dataclasses.replace(state, rewards=-state.rewards)
 
 
-jax_ttt.register_game("misere_tic_tac_toe", Misere, like="tic_tac_toe")
+jax_ttt.register_game("misere", Misere, like="tic_tac_toe")
 
 if __name__ == "__main__":
-    print(jax_ttt.prove("minimax", env_id="misere_tic_tac_toe"))  # unbeatable: a draw
+    print(jax_ttt.prove("minimax", env_id="misere"))  # unbeatable: a draw
