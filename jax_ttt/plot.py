@@ -139,13 +139,10 @@ def show_learned_seat(run: Path, config: Config) -> str:
 
 def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     """Draw the curves of one run, or the mean curves of runs with the same name."""
-    run_names = {run: name_and_config(run)[0] for run in runs}
-    configs = {run: name_and_config(run)[1] for run in runs}
-    first, *others = configs.values()
-    for other in others:
-        if (other.env_id, other.seats) != (first.env_id, first.seats):
-            raise UsageError("runs of one game, and of the same seats")
-
+    names, configs = zip(*map(name_and_config, runs), strict=True)
+    first = configs[0]
+    if len({(config.env_id, config.seats) for config in configs}) > 1:
+        raise UsageError("runs of one game, and of the same seats")
     by_round = len(runs) == 1 and first.finds_counterexamples
     for run, metrics in runs.items():
         if not (metrics_rows.evaluated_rows(metrics, first.seats) or by_round):
@@ -153,15 +150,15 @@ def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
 
     from jax_ttt.pictures import curves
 
-    learned = [show_learned_seat(run, config) for run, config in configs.items()]
+    learned = [show_learned_seat(*pair) for pair in zip(runs, configs, strict=True)]
     note = f": {learned[0]}" if learned[0] else ""
     if len(runs) == 1:
         ((run, metrics),) = runs.items()
         title = f"{run.resolve().name}{note}"
         return curves.draw_run(metrics, title, first, args.theme)
     groups: dict[str, list[list[Row]]] = {}
-    for run, metrics in runs.items():
-        groups.setdefault(run_names[run], []).append(metrics)
+    for name, metrics in zip(names, runs.values(), strict=True):
+        groups.setdefault(name, []).append(metrics)
     return curves.mean_curves(groups, f"{len(runs)} runs{note}", first, args.theme)
 
 
@@ -202,7 +199,7 @@ def check_drawable(args: Args) -> None:
     run = next(iter(args.runs))
     player_names.read_name(str(run), game_facts.DEFAULT_GAME)
     try:
-        env_id = name_and_config(run)[1].env_id
+        env_id = read_settings(run).config.env_id
     except UsageError:  # without a config.json, the agent's file names the game
         return
     check_board(env_id, args.values)

@@ -11,6 +11,7 @@ refused immediately.
 import copy
 import dataclasses
 import functools
+import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
@@ -458,28 +459,8 @@ SEATS_OF_SETTING: dict[SeatSetting, tuple[Seat, ...]] = {
 }
 """The seats that an agent learns, by the setting `seat`."""
 
-PART_TYPES: dict[str, type[SettingsPart]] = {
-    "run": RunSettings,
-    "opponent": OpponentSettings,
-    "network": NetworkSettings,
-    "target": TargetSettings,
-    "exploration": ExplorationSettings,
-    "optimizer": OptimizerSettings,
-    "replay": ReplaySettings,
-    "evaluation": EvaluationSettings,
-}
-"""The types of the parts of a `Config`, by name."""
-PART_OF_FIELD = {
-    name: part for part, type_ in PART_TYPES.items() for name in field_types(type_)
-}
-"""The part that has a field, by the field's name; field names are unique."""
 END_OF_START = {"learning_rate": "learning_rate_end", "epsilon_start": "epsilon_end"}
 """The fields that end a schedule, by the fields that start it."""
-
-
-def setting_type(name: str) -> object:
-    """Return the type of a field, with its range."""
-    return field_types(PART_TYPES[PART_OF_FIELD[name]])[name]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -685,13 +666,23 @@ class Config:
         A program that reads such a number from here, instead of from its data, fails
         when it is traced.
         """
-        static = copy.copy(self)
-        for name, part_of_hyper in _HYPER_PARTS.items():
-            part = copy.copy(getattr(self, name))
-            for field_name in part_of_hyper:
-                object.__setattr__(part, field_name, None)
-            object.__setattr__(static, name, part)
+        static = copy.deepcopy(self)
+        for name in Hyper._fields:
+            object.__setattr__(getattr(static, PART_OF_FIELD[name]), name, None)
         return static
+
+
+PART_TYPES: dict[str, type[SettingsPart]] = typing.get_type_hints(Config)
+"""The types of the parts of a `Config`, by name."""
+PART_OF_FIELD = {
+    name: part for part, type_ in PART_TYPES.items() for name in field_types(type_)
+}
+"""The part that has a field, by the field's name; field names are unique."""
+
+
+def setting_type(name: str) -> object:
+    """Return the type of a field, with its range."""
+    return field_types(PART_TYPES[PART_OF_FIELD[name]])[name]
 
 
 def _wrong_name(
@@ -706,13 +697,6 @@ def _wrong_name(
 def _printable(name: str) -> str:
     """Return a name for a message; a damaged file may have any characters in it."""
     return name if name.isprintable() else ascii(name)[1:-1]
-
-
-_HYPER_PARTS = {
-    part: [name for name in Hyper._fields if PART_OF_FIELD[name] == part]
-    for part in PART_TYPES
-}
-"""The fields of `Hyper` in each part of a `Config`."""
 
 
 def _conflicts_in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:

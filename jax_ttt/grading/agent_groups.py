@@ -69,7 +69,9 @@ def group_summary(
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={
-            seat: win_rate_spread(rates) for seat, rates in win_rates.items() if rates
+            seat: MeanAndRange(mean=mean(rates), min=min(rates), max=max(rates))
+            for seat, rates in win_rates.items()
+            if rates
         },
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
@@ -84,11 +86,6 @@ def group_summary(
         interval=wilson_interval(proven, len(rows)),
         not_proven=not_proven,
     )
-
-
-def win_rate_spread(rates: Sequence[float]) -> MeanAndRange:
-    """Return the mean, minimum and maximum."""
-    return MeanAndRange(mean=mean(rates), min=min(rates), max=max(rates))
 
 
 def csv_row(row: AgentResult) -> JsonObject:
@@ -107,10 +104,8 @@ def grade_cells(grade: Grade | None) -> JsonObject:
         return {"unbeatable": None}
     cells: JsonObject = {}
     for seat, rates in grade.rates.items():
-        cells[f"{seat}_win_rate"] = rates.win_rate
-        cells[f"{seat}_draw_rate"] = rates.draw_rate
-        cells[f"{seat}_loss_rate"] = rates.loss_rate
-        if rates.worst_loss_rate is not None:
-            cells[f"{seat}_worst_loss_rate"] = rates.worst_loss_rate
+        for name in ("win_rate", "draw_rate", "loss_rate", "worst_loss_rate"):
+            if (rate := getattr(rates, name)) is not None:
+                cells[f"{seat}_{name}"] = rate
     cells["unbeatable"] = grade.unbeatable
     return cells | {"by_file": True} if grade.by_file else cells

@@ -193,10 +193,7 @@ def _board(
         x = corner[0] + cell / 6 + column * cell
         y = corner[1] + cell / 6 + row * cell
         number = int(numbers[row, column])
-        fill, colour = (
-            picture.tile_colour(theme),
-            blue if stone == LETTERS[0] else orange,
-        )
+        fill, colour = picture.TILES[theme], blue if stone == LETTERS[0] else orange
         if stone == FREE_SIGN and values is not None and place in values:
             value = values[place]
             share = min(abs(value), 1.0)
@@ -267,7 +264,7 @@ def _text(middle: Number, base: Number, text: str, colour: str, size: Number) ->
 
 def _background(size: Size, theme: Theme) -> str:
     """Fill a picture with its background."""
-    colour = picture.background_colour(theme)
+    colour = picture.BACKGROUND[theme]
     return f'<rect width="{size[0]:g}" height="{size[1]:g}" fill="{colour}"/>'
 
 

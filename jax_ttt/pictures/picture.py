@@ -17,23 +17,15 @@ _COLOURS = {
     "light": ("#0072b2", "#595959", "#d55e00", "#009e73", "#cc79a7", "#000000"),
     "dark": ("#56b4e9", "#b0b0b0", "#e69f00", "#009e73", "#cc79a7", "#f0e442"),
 }
-_BACKGROUND = {"light": "white", "dark": "#0d1117"}
-_TILES = {"light": "#eef1f4", "dark": "#1f2630"}
+BACKGROUND = {"light": "white", "dark": "#0d1117"}
+"""The colour behind a picture."""
+TILES = {"light": "#eef1f4", "dark": "#1f2630"}
+"""The colour of a board's cells."""
 
 
 def colours(theme: Theme) -> tuple[str, ...]:
     """Return blue, grey and orange: the colours of wins, draws and losses."""
     return _COLOURS[theme][:3]
-
-
-def tile_colour(theme: Theme) -> str:
-    """Return the colour of a board's cells."""
-    return _TILES[theme]
-
-
-def background_colour(theme: Theme) -> str:
-    """Return the colour behind a picture."""
-    return _BACKGROUND[theme]
 
 
 def mix_colours(one: str, other: str, share: float) -> str:
@@ -72,9 +64,9 @@ def theme_style(theme: Theme) -> AbstractContextManager[None]:
         {
             **base,
             "axes.prop_cycle": cycler(color=line_colours),
-            "axes.facecolor": _BACKGROUND[theme],
-            "figure.facecolor": _BACKGROUND[theme],
-            "savefig.facecolor": _BACKGROUND[theme],
+            "axes.facecolor": BACKGROUND[theme],
+            "figure.facecolor": BACKGROUND[theme],
+            "savefig.facecolor": BACKGROUND[theme],
             "grid.alpha": 0.3,
             "font.size": 11,
             "svg.fonttype": "none",

@@ -174,5 +174,5 @@ def test_the_colour_of_a_value_is_that_of_its_result():
     picture = board_svg.values_board(cells, {"learned": values}, "X to move")
     blue, _, orange = pictures.colours("light")
     fills = [rect.get("fill") for rect in elements(picture, "rect")[1:]]
-    assert fills[::2] == [orange, pictures.tile_colour("light"), blue]
+    assert fills[::2] == [orange, pictures.TILES["light"], blue]
     assert len(set(fills)) == 5

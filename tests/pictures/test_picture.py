@@ -56,8 +56,8 @@ def contrast(one, other):
 def test_colours_and_texts_can_be_seen(theme):
     colours = pictures.colours(theme)
     assert len(set(colours)) == 3
-    tile = pictures.tile_colour(theme)
-    behind = (pictures.background_colour(theme), tile)
+    tile = pictures.TILES[theme]
+    behind = (pictures.BACKGROUND[theme], tile)
     assert min(itertools.starmap(contrast, itertools.product(colours, behind))) >= 3
     for colour in (colours[0], colours[2]):
         for share in (0.0, 0.5, 1.0):
