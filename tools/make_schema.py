@@ -156,7 +156,9 @@ def _as_written(field: dataclasses.Field, kind: dict[str, Any]) -> dict[str, Any
     A field with a default is always written, but for one that is None by default: it
     is then left out.
     """
-    kind = {name: part for name, part in kind.items() if name != "default"}
+    # msgspec has `propertyNames` from version 0.23 on; the schema is of all versions.
+    left_out = ("default", "propertyNames")
+    kind = {name: part for name, part in kind.items() if name not in left_out}
     if field.default is None:
         kinds = [part for part in kind["anyOf"] if part != {"type": "null"}]
         kind = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
