@@ -168,17 +168,17 @@ def draw_agent(args: Args) -> "Picture":
         raise UsageError("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
         require_package("cairosvg", "png", f"--svg {args.svg}")
-    check_drawable(args)
+    (run,) = args.runs
+    spec = player_names.read_name(str(run), game_facts.DEFAULT_GAME)
+    game = player_names.game_of_players([spec], None)
+    check_board(game, args.values)
     cli.set_up_device(cli.MachineFlags())
 
     from jax_ttt.pictures import board_svg
     from jax_ttt.players import saved_agents
     from jax_ttt.text.board_text import find_position
 
-    run = next(iter(args.runs))
     agent = saved_agents.load_agent(run)
-    game = agent.config.env_id
-    check_board(game, args.values)
     show_learned_seat(run, agent.config)
     if args.values is None:
         return board_svg.animation(agent.game_against_itself().states, args.theme)
@@ -187,22 +187,6 @@ def draw_agent(args: Args) -> "Picture":
     except ValueError as error:
         raise UsageError(f"--values {args.values}: {error}") from None
     return board_svg.values_picture(agent, position, args.theme)
-
-
-def check_drawable(args: Args) -> None:
-    """Check the run, its game and the board before JAX is loaded, which takes time.
-
-    Raises:
-        Refused: there is no agent, its game is not enumerable, or `--values` has not
-            the board's size or letters.
-    """
-    run = next(iter(args.runs))
-    player_names.read_name(str(run), game_facts.DEFAULT_GAME)
-    try:
-        env_id = read_settings(run).config.env_id
-    except UsageError:  # without a config.json, the agent's file names the game
-        return
-    check_board(env_id, args.values)
 
 
 def check_board(env_id: str, cells: str | None) -> None:

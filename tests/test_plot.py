@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -112,11 +111,11 @@ def test_an_agents_game_and_values_are_drawn(trained, capsys):
 
 
 def test_games_and_values_need_an_enumerable_game_and_an_agent(
-    make, trained, capsys, monkeypatch
+    make, capsys, monkeypatch
 ):
     monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     large = make("large", env_id="connect_four")
-    shutil.copy(trained / "agent.safetensors", large)
+    tiny.save_untrained(large / "agent.safetensors", env_id="connect_four")
     for run, message in (
         (large, "need an enumerable game of stones: tic_tac_toe, not connect_four"),
         (make("none"), "agent.safetensors: no such file"),
