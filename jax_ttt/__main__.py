@@ -7,7 +7,9 @@ Exit codes: 0 done, 1 failed, 2 bad usage or file, 3 training diverged, 129 hung
 130 Ctrl-C, 141 the reader of the output has ended, 143 terminated.
 """
 
+import atexit
 import dataclasses
+import gc
 import importlib
 import os
 import runpy
@@ -27,12 +29,7 @@ from jax_ttt.cli import (
     parse,
 )
 from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
-from jax_ttt.runtime import (
-    early_interrupts,
-    interrupts,
-    process_info,
-    standard_streams,
-)
+from jax_ttt.runtime import early_interrupts, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
@@ -110,7 +107,10 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     a message of the parser. With `JAX_TTT_TRACEBACK=1` its traceback is printed too.
     """
     if words is None:
-        process_info.collect_garbage_rarely()
+        # Imports and traces make many objects that stay, and each collection would
+        # look at all of them.
+        gc.set_threshold(500_000)
+        atexit.register(gc.freeze)
     standard_streams.replace_closed()
     args = None
     try:

@@ -22,8 +22,9 @@ from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files import picture_file
 from jax_ttt.networks import q_network
-from jax_ttt.runtime import atomic_files, devices, process_info, standard_streams
+from jax_ttt.runtime import atomic_files, devices, standard_streams
 from jax_ttt.runtime.words import count_phrase
+from jax_ttt.training import reproducibility
 from tools.benchmarks import (
     gpu,
     growth,
@@ -216,7 +217,10 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
 
 def libraries() -> str:
     """Return the versions of Python and of the main libraries."""
-    versions = {"Python": platform.python_version(), **process_info.library_versions()}
+    versions = {
+        "Python": platform.python_version(),
+        **reproducibility.library_versions(),
+    }
     names = ("Python", "jax", "jaxlib", "flax", "pgx")
     return ", ".join(f"{name} {versions[name]}" for name in names)
 

@@ -23,7 +23,7 @@ from jax_ttt.files.run_folder import (
     snapshots_in,
 )
 from jax_ttt.files.tensor_file import Tensors
-from jax_ttt.runtime import atomic_files, process_info, standard_streams
+from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import RunPart, TimeSpans
 
@@ -233,7 +233,7 @@ class RunWriter:
         times = TimesFile(
             seconds=self.times.seconds(),
             total_seconds=self.times.total(),
-            peak_memory_mib=process_info.peak_mib(),
+            peak_memory_mib=_peak_mib(),
         )
         self._write_record(self.run.times, times)
 
@@ -250,6 +250,16 @@ class RunWriter:
         """Unlock the folder."""
         if self._lock is not None:
             self._lock.close()
+
+
+def _peak_mib() -> float | None:
+    """Return the peak memory of this process in MiB; None on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
 def _settings_of(plan: Plan) -> Settings:

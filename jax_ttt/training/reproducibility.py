@@ -4,8 +4,10 @@ These are the versions, the device, the number of threads, XLA's flags, and the
 generator of random numbers. On a GPU they don't decide all bits.
 """
 
+import functools
 import os
 import sys
+from importlib.metadata import version
 
 import jax
 
@@ -13,10 +15,17 @@ from jax_ttt import __version__
 from jax_ttt.config.errors import UsageError
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.runtime import devices, process_info
+from jax_ttt.runtime import devices
 
+_LIBRARIES = ("jax", "jaxlib", "flax", "optax", "pgx", "numpy")
 _WITHOUT_EFFECT = ("python", "device.count", "device.cpu_count", "device.NPROC")
 """Parts that are saved for people. The last two decide only the number of threads."""
+
+
+@functools.cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that results depend on."""
+    return {name: version(name) for name in _LIBRARIES}
 
 
 def describe_environment() -> JsonObject:
@@ -27,7 +36,7 @@ def describe_environment() -> JsonObject:
     return {
         "device": devices.device_description(),
         "python": sys.version.split()[0],
-        "versions": {"jax_ttt": __version__} | process_info.library_versions(),
+        "versions": {"jax_ttt": __version__} | library_versions(),
         "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
         "random_numbers": f"{keys}{suffix}",
     }
