@@ -94,3 +94,8 @@ def test_a_name_is_known_and_not_empty():
         jax_ttt.player(first_free, name="")
     with pytest.raises(jax_ttt.Refused, match="no known player"):
         jax_ttt.player("nobody")
+
+
+def test_a_run_is_refused_with_what_to_give_instead(run):
+    with pytest.raises(jax_ttt.Refused, match="not a run: give run.agent$"):
+        jax_ttt.prove(run)
