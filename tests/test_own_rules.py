@@ -844,6 +844,15 @@ def faulty(nim, **fields):
     return nim_with(nim, _step=step)
 
 
+def faulty_start(nim, **fields):
+    """Return Nim whose first state has other fields."""
+
+    def init(self, key):
+        return dataclasses.replace(nim["Nim"]._init(self, key), **fields)
+
+    return nim_with(nim, _init=init)
+
+
 @pytest.mark.slow
 def test_rules_of_another_kind_are_refused_at_once(nim):
     def legal(self, heaps):
@@ -872,6 +881,10 @@ def test_rules_of_another_kind_are_refused_at_once(nim):
         "legal_action_mask must be bool": nim_with(
             nim, legal=lambda self, heaps: heaps + 0
         ),
+        "truncated must be bool of shape": faulty_start(
+            nim, truncated=jnp.zeros(2, bool)
+        ),
+        "its rules can't be compiled": faulty(nim, game=lambda after: "another"),
     }
     for rule, make_env in cases.items():
         with pytest.raises(jax_ttt.Refused, match=rule) as refusal:

@@ -108,6 +108,9 @@ def register_game(
                 )
     except GameError as error:
         raise GameError(f"{env_id}: {error}") from None
+    except Exception as error:  # a user's functions may raise anything
+        rule = "its rules can't be compiled"
+        raise GameError(f"{env_id}: {rule}: {_first_line(error)}") from error
     # What the name of the other game says about its rules does not hold here. Its
     # symmetries are checked on all positions, so only where these are enumerated.
     symmetries = other.symmetries if is_enumerable and other.enumerable else ()
@@ -169,19 +172,18 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
         if _shape(leaf) != (other := _shape(after_leaves.get(name))):
             rule = f"a move must keep the shape and dtype of {name}"
             raise GameError(f"{env_id}: {rule}: {_shape(leaf)}, then {other}")
+    num_actions = start.legal_action_mask.size
     expected = {
-        "legal_action_mask": (start.legal_action_mask, 1, bool),
-        "rewards": (start.rewards, 1, jnp.float32),
-        "terminated": (start.terminated, 0, bool),
-        "current_player": (start.current_player, 0, jnp.int32),
+        "legal_action_mask": f"bool of shape ({num_actions},)",
+        "rewards": "float32 of shape (2,)",
+        "current_player": "int32 of shape ()",
+        "_step_count": "int32 of shape ()",
+        "terminated": "bool of shape ()",
+        "truncated": "bool of shape ()",
     }
-    for name, (leaf, num_axes, dtype) in expected.items():
-        if len(leaf.shape) != num_axes or leaf.dtype != dtype:
-            kind = f"{jnp.dtype(dtype).name} with {num_axes} axes"
-            raise GameError(f"{env_id}: {name} must be {kind}, got {_shape(leaf)}")
-    if start.rewards.shape != (2,):
-        rule = "rewards must be one for each of 2 players"
-        raise GameError(f"{env_id}: {rule}, got {_shape(start.rewards)}")
+    for name, kind in expected.items():
+        if (shape := _shape(before_leaves[name])) != kind:
+            raise GameError(f"{env_id}: {name} must be {kind}, got {shape}")
     if len(start.observation.shape) not in (1, 2, 3):
         rule = "observation must have 1 to 3 axes: rows, columns and planes"
         raise GameError(f"{env_id}: {rule}, got {_shape(start.observation)}")
