@@ -69,7 +69,7 @@ class Flag:
     def spec(self) -> StructFieldSpec:
         """Return the flag for tyro."""
         shown = tyro.conf.arg(
-            metavar=_metavar(self.field, self.hint),
+            metavar=self._metavar(),
             help_behavior_hint="" if self._is_empty() else None,
         )
         hint = self.hint
@@ -95,7 +95,22 @@ class Flag:
 
     def choices(self) -> tuple[str, ...]:
         """Return the words that are its values; none for other types."""
-        return _choices(self.hint)
+        if is_game_name(self.hint):
+            return tuple(GAMES)
+        plain = _plain_type(self.hint)
+        return typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
+
+    def _metavar(self) -> str | None:
+        """Return the placeholder of its value; None for tyro's own."""
+        if self.has(tyro.conf.Positional):
+            is_tuple = typing.get_origin(typing.get_args(self.hint)[0]) is tuple
+            return f"[{self.field.upper()}{' ...' if is_tuple else ''}]"
+        extras = _metadata(self.hint)
+        if self.choices() or any(
+            isinstance(x, PrimitiveConstructorSpec) for x in extras
+        ):
+            return None
+        return _METAVARS.get(_plain_type(self.hint))
 
     def _is_empty(self) -> bool:
         """Return whether the default is not worth a word."""
@@ -224,32 +239,12 @@ def _metadata(hint: object) -> tuple[object, ...]:
     return getattr(hint, "__metadata__", ())
 
 
-def _metavar(field: str, hint: object) -> str | None:
-    """Return the placeholder of a value; None for tyro's own."""
-    if tyro.conf.Positional in _metadata(hint):
-        is_tuple = typing.get_origin(typing.get_args(hint)[0]) is tuple
-        return f"[{field.upper()} ...]" if is_tuple else f"[{field.upper()}]"
-    if any(isinstance(extra, PrimitiveConstructorSpec) for extra in _metadata(hint)):
-        return None
-    if _choices(hint):
-        return None
-    return _METAVARS.get(_plain_type(hint))
-
-
 def _plain_type(hint: object) -> object:
     """Return a type without what is annotated, and without None."""
     plain = typing.get_args(hint)[0] if _metadata(hint) else hint
     if typing.get_origin(plain) in (typing.Union, types.UnionType):
         (plain,) = {*typing.get_args(plain)} - {type(None)}
     return plain
-
-
-def _choices(hint: object) -> tuple[str, ...]:
-    """Return the words that a type allows; none for other types."""
-    if is_game_name(hint):
-        return tuple(GAMES)
-    plain = _plain_type(hint)
-    return typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
 
 
 def _choice_spec(

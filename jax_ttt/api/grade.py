@@ -4,8 +4,7 @@ import dataclasses
 
 import jax
 
-from jax_ttt.api import player as players
-from jax_ttt.api.player import PlayerLike
+from jax_ttt.api.player import PlayerLike, examined_player
 from jax_ttt.config.game_facts import SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.ranges import NUM_GAMES_OR_NONE_RANGE, SEED_RANGE
@@ -56,9 +55,7 @@ def grade(
     SEED_RANGE.check("seed", seed)
     if num_games is not None:
         NUM_GAMES_OR_NONE_RANGE.check("num_games", num_games)
-    examined = players.player(player, env_id=env_id, seed=seed)
-    examined = players.in_seat(examined, seat)
-    players.check_max_positions(max_positions, examined)
+    examined = examined_player(player, env_id, seat, max_positions, seed)
     exact_grade = grader.follow_lines(examined, max_positions)
     match_key = jax.random.fold_in(jax.random.key(seed), 1)
     result = grader.with_match(exact_grade, examined, match_key, num_games)

@@ -119,28 +119,32 @@ def distinct_players(
     return game, result
 
 
-def in_seat(player: Player, seat: SeatSetting | None) -> Player:
-    """Return the player with the seats to grade; None leaves those that it learned.
+def examined_player(
+    player_like: PlayerLike,
+    env_id: str | None,
+    seat: SeatSetting | None,
+    max_positions: int | None,
+    seed: int = 0,
+) -> Player:
+    """Return a player with the seats to grade, by default those that it learned.
 
     Raises:
-        Refused: there is no such seat.
+        Refused: as by `player`; or there is no such seat, or the limit of a search is
+            wrong or has no effect.
     """
-    if seat is None:
-        return player
-    check_setting("seat", SeatSetting, seat)
-    return dataclasses.replace(player, seats=SEATS_OF_SETTING[seat])
-
-
-def check_max_positions(max_positions: int | None, player: Player) -> None:
-    """Raise `Refused` if the limit of a search is wrong, or has no effect."""
+    examined = player(player_like, env_id=env_id, seed=seed)
+    if seat is not None:
+        check_setting("seat", SeatSetting, seat)
+        examined = dataclasses.replace(examined, seats=SEATS_OF_SETTING[seat])
     if max_positions is None:
-        return
+        return examined
     MAX_POSITIONS_RANGE.check("max_positions", max_positions)
-    if GAMES[player.env_id].enumerable:
-        rule = f"left out: the whole tree of {player.env_id} is enumerated"
+    if GAMES[examined.env_id].enumerable:
+        rule = f"left out: the whole tree of {examined.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-    if reason := search_grade.reason_not_searchable(player):
+    if reason := search_grade.reason_not_searchable(examined):
         raise PlayerError(reason)
+    return examined
 
 
 def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:

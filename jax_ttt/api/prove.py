@@ -6,8 +6,7 @@ import jax
 import numpy as np
 
 from jax_ttt.api import html
-from jax_ttt.api import player as players
-from jax_ttt.api.player import PlayerLike
+from jax_ttt.api.player import PlayerLike, examined_player
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import Seat, SeatSetting
 from jax_ttt.config.grade import Grade
@@ -131,8 +130,7 @@ def prove(
         >>> len(jax_ttt.prove("random").losing_line)
         5
     """
-    examined = players.in_seat(players.player(player, env_id=env_id), seat)
-    players.check_max_positions(max_positions, examined)
+    examined = examined_player(player, env_id, seat, max_positions)
     tree = trees.host_tree(examined.env_id)
     if reason := search_grade.reason_not_searchable(examined):
         raise PlayerError(reason)
