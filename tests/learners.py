@@ -1,5 +1,7 @@
 """What tests of the learner share: opponents, and compiled methods of `Learner`."""
 
+import dataclasses
+
 import jax
 import numpy as np
 from jax.tree_util import Partial
@@ -50,3 +52,12 @@ def learner_of(config):
     """Return the learner of settings; an opponent that they name never matters."""
     opponent = None if config.opponent.is_self else scripted(config, ())
     return Learner.of(config, opponent)
+
+
+def swap_player_ids(env_state):
+    """Return the same games with the ids of the two players swapped."""
+    return dataclasses.replace(
+        env_state,
+        current_player=1 - env_state.current_player,
+        rewards=env_state.rewards[..., ::-1],
+    )

@@ -7,7 +7,6 @@ action as legal once a game is over. Other folders don't see that: only modules 
 Axes: `B` games, `A` actions, `H W C` planes.
 """
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import NamedTuple, ParamSpec, TypeVar, cast
@@ -146,15 +145,6 @@ def player_in_seat(new_games: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
     """
     first = new_games.current_player  # random
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
-
-
-def swap_player_ids(env_state: pgx.State) -> pgx.State:
-    """Return the same games with the ids of the two players swapped."""
-    return dataclasses.replace(
-        env_state,
-        current_player=1 - env_state.current_player,
-        rewards=env_state.rewards[..., ::-1],
-    )
 
 
 def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:

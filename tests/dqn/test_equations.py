@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from learners import swap_player_ids
 
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
@@ -96,7 +97,7 @@ def test_the_exact_values_are_the_fixed_point_of_the_target(
     assert len(parent) == 16_167
     env_state = jax.tree.map(lambda leaf: leaf[parent], host_tree.env_state)
     if env_state.current_player[0] != x_is_player:
-        env_state = pgx_games.swap_player_ids(env_state)
+        env_state = swap_player_ids(env_state)
     env = pgx_games.make_env("tic_tac_toe")
     step = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
     after, move = step(env, env_state, action.astype(np.int32), 1.0)

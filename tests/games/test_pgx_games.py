@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 import pytest
+from learners import swap_player_ids
 
 from jax_ttt.games import pgx_games
 from jax_ttt.players import random_players
@@ -23,7 +24,7 @@ def everything(request, host_tree):
     """Return every position with every action: before, action, after, move (NumPy)."""
     before = jax.tree.map(lambda leaf: np.repeat(leaf, 9, axis=0), host_tree.env_state)
     if before.current_player[0] != request.param:
-        before = pgx_games.swap_player_ids(before)
+        before = swap_player_ids(before)
     action = np.tile(np.arange(9, dtype=np.int32), host_tree.num_positions)
     after, move = STEP(ENV, before, action, 1.0)
     return before, action, *jax.device_get((after, move))
@@ -181,6 +182,6 @@ def test_swapped_ids_make_the_game_of_the_other_first_player():
     for cell in (0, 3, 1, 4, 2):  # the first player wins
         state = pgx_games.play_moves(ENV, state, np.full(2, cell))
     state = jax.device_get(state)
-    swapped = pgx_games.swap_player_ids(state)
+    swapped = swap_player_ids(state)
     jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[0], b[1]), swapped, state)
     assert (state.rewards[0] != state.rewards[1]).any()
