@@ -13,6 +13,7 @@ from jax_ttt.pictures import curves
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
 from jax_ttt.pictures.curves import Rows
+from jax_ttt.text.grade_text import seat_phrase
 from tools.published_systems import SYSTEMS
 
 
@@ -51,9 +52,9 @@ def _plot_growth(axes: Axes, preset: Preset, group: Sequence[Rows], grey: str) -
     # The axis is logarithmic, so it has no place for 0 games.
     common = [rows for rows in common if all(row.games for row in rows)]
     played = np.array([[row.games for row in rows] for rows in common]).mean(axis=1)
-    for seat, name in curves.seat_titles(PRESETS[preset]).items():
+    for seat in PRESETS[preset].seats:
         wins, number = curves.win_percents(common, seat), SEATS.index(seat)
-        curves.plot_range(axes, played, wins, f"jax_ttt {name}", number)
+        curves.plot_range(axes, played, wins, f"jax_ttt {seat_phrase(seat)}", number)
     if points := SYSTEMS[preset].curve:
         axes.plot(*zip(*points, strict=True), "o", ms=4, color=grey, label="original")
     axes.set(title=preset, xscale="log", ylim=(20, 102))

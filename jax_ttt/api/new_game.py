@@ -12,7 +12,7 @@ from jaxtyping import Array, Key
 from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import MoveError
-from jax_ttt.config.game_facts import LETTERS, SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import EnvId, Seat, letters_from
 from jax_ttt.config.ranges import check_setting
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
@@ -111,7 +111,7 @@ class GameAgainst:
         return position_picture(self.game.state, theme)
 
     def _headline(self) -> str:
-        you, other = LETTERS if self.seat == SEATS[0] else LETTERS[::-1]
+        you, other = letters_from(self.seat)
         players = f"you are {you}, {self.opponent.name} is {other}"
         return f"{players}: {_STATUS[self.result]}"
 

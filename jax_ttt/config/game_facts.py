@@ -6,7 +6,7 @@ here. `jax_ttt.register_game` adds the records of users' games. Imports no JAX.
 
 import dataclasses
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
@@ -275,6 +275,12 @@ def seat_name(seat: Seat) -> str:
     return LETTERS[SEATS.index(seat)]
 
 
+def letters_from(seat: Seat) -> tuple[str, str]:
+    """Return the letters of a seat's own stones and of the opponent's."""
+    first, second = LETTERS
+    return (first, second) if seat == "first" else (second, first)
+
+
 def move_name(env_id: EnvId, move: int) -> str:
     """Return the name by which people read and type a move.
 
@@ -292,6 +298,14 @@ def move_with_letter(env_id: EnvId, seat: Seat, move: int) -> str:
     """Return a move with its player's letter: `X4`; `X a2` where moves have words."""
     space = " " if GAMES[env_id].move_names else ""
     return f"{seat_name(seat)}{space}{move_name(env_id, move)}"
+
+
+def line_text(env_id: EnvId, line: Iterable[int]) -> str:
+    """Return the moves of a line with their players' letters, such as `X4 O0`."""
+    return " ".join(
+        move_with_letter(env_id, SEATS[place % 2], move)
+        for place, move in enumerate(line)
+    )
 
 
 def move_noun(env_id: EnvId) -> Literal["square", "column", "move"]:

@@ -12,10 +12,9 @@ from jaxtyping import UInt64
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import (
     LETTERS,
-    SEATS,
     EnvId,
     Seat,
-    move_with_letter,
+    line_text,
     seat_name,
 )
 from jax_ttt.files.json_records import Versioned
@@ -24,7 +23,6 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
 from jax_ttt.players.player import Player
 from jax_ttt.solver import find_corrections, proof, reached_positions, successors
-from jax_ttt.solver.proof import Line
 from jax_ttt.solver.reached_positions import Reach
 from jax_ttt.solver.successors import SearchedPlayer
 
@@ -104,14 +102,6 @@ def proven_moves(player: Player, tree: Tree | None) -> tuple[CertifiedMoves, str
     return moves, missing
 
 
-def _line_text(env_id: EnvId, line: Line) -> str:
-    """Return the moves of a line with their players' letters, such as `X4 O0`."""
-    return " ".join(
-        move_with_letter(env_id, SEATS[place % 2], move)
-        for place, move in enumerate(line)
-    )
-
-
 def _moves_in_tree(player: Player, tree: Tree, seat: Seat) -> dict[str, int] | str:
     """Return the moves by board, or why the tree does not prove them.
 
@@ -127,7 +117,7 @@ def _moves_in_tree(player: Player, tree: Tree, seat: Seat) -> dict[str, int] | s
         env_id, tree, probs, player.evidence, with_details=False
     ).followed[seat]
     if not grade.unbeatable:
-        return f"it loses the game {_line_text(env_id, grade.losing_line or ())}"
+        return f"it loses the game {line_text(env_id, grade.losing_line or ())}"
     decides = proof.own_decisions(tree, probs, seat)
     boards = board_texts(env_id, find_corrections.tree_keys(env_id, tree))
     has_choice = decides & (proof.playable(tree, probs, seat).sum(axis=1) != 1)
@@ -161,7 +151,7 @@ def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
     except reached_positions.IllegalMoveError as error:
         raise PlayerError(f"{player.name}: {error}") from None
     if reach.losing_line is not None:
-        return f"it loses the game {_line_text(player.env_id, reach.losing_line)}"
+        return f"it loses the game {line_text(player.env_id, reach.losing_line)}"
     if not search_grade.seat_grade(reach, player.evidence).unbeatable:
         return f"it reaches more than {MAX_POSITIONS:,} positions"
     moves: dict[str, int] = {}

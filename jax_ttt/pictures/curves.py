@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.game_facts import Seat, seat_name
+from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import SeatGrade, by_file_note
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import (
@@ -27,6 +27,7 @@ from jax_ttt.pictures.axes import (
     point_marker,
     set_whole_ticks,
 )
+from jax_ttt.text.grade_text import seat_phrase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,14 +59,14 @@ def learning_curves(
     the seats of `config` are used; a seat that the agent does not learn is not drawn.
     """
     chunks = [row for row in rows if isinstance(row, Chunk)]
-    seats = seat_titles(config)
+    seats = config.seats
     above = "AABB" if len(seats) > 1 else "AAAA"
     with pictures.theme_style(theme):
         figure = new_figure(10, 7)
         panels = figure.subplot_mosaic(";".join((above, above, "CDEF")))
         results = [panels[name] for name in "AB"[: len(seats)]]
-        for axes, (seat, name) in zip(results, seats.items(), strict=True):
-            _plot_results(axes, rows, seat, name, theme)
+        for axes, seat in zip(results, seats, strict=True):
+            _plot_results(axes, rows, seat, theme)
         results[0].set_ylabel("% against random")
         _plot_training_games(panels["C"], chunks, theme)
         player = config.opponent.counted_player
@@ -84,11 +85,6 @@ def learning_curves(
         return pictures.figure_picture(figure, theme)
 
 
-def seat_titles(config: Config) -> dict[Seat, str]:
-    """Return the title of each seat that the agent learns, for instance `as X`."""
-    return {seat: f"as {seat_name(seat)}" for seat in config.seats}
-
-
 def proven_from(rows: Rows) -> int | None:
     """Return the update from which on every evaluation proves the agent unbeatable."""
     since = None
@@ -101,9 +97,7 @@ def proven_from(rows: Rows) -> int | None:
     return since
 
 
-def _plot_results(
-    axes: "Axes", rows: Rows, seat: Seat, title: str, theme: Theme
-) -> None:
+def _plot_results(axes: "Axes", rows: Rows, seat: Seat, theme: Theme) -> None:
     """Plot a seat's wins, draws and losses by update, and mark the proof."""
     graded = evaluated_rows(rows, [seat])
     updates = [row.update for row in graded]
@@ -116,7 +110,8 @@ def _plot_results(
         note = by_file_note([row.grade for row in graded])
         label = f"proven from update {since:,} on{note}"
         axes.axvline(since, color=pictures.colours(theme)[1], lw=1, label=label)
-    axes.set_title(f"{title}, {source_of_rates([row.grade for row in graded], [seat])}")
+    source = source_of_rates([row.grade for row in graded], [seat])
+    axes.set_title(f"{seat_phrase(seat)}, {source}")
 
 
 def _plot_ends(
@@ -173,15 +168,17 @@ def round_curves(
     with pictures.theme_style(theme):
         figure = new_figure(10, 4)
         positions, ends = figure.subplots(1, 2)
-        for number, (seat, name) in enumerate(seat_titles(config).items()):
+        for number, seat in enumerate(config.seats):
             searched = {
                 place: grade.searched[seat]
                 for place, grade in enumerate(grades)
                 if seat in grade.searched
             }
             colour = pictures.colours(theme)[2 * number]
-            _plot_by_round(positions, searched, "num_positions", name, colour)
-            _plot_by_round(ends, searched, "losing_ends", name, colour)
+            _plot_by_round(
+                positions, searched, "num_positions", seat_phrase(seat), colour
+            )
+            _plot_by_round(ends, searched, "losing_ends", seat_phrase(seat), colour)
         if proofs:
             grey = pictures.colours(theme)[1]
             label = f"proven in round {proofs[0]}{by_file_note(grades)}"
@@ -248,13 +245,12 @@ def mean_curves(
     source = source_of_rates([row.grade for row in evaluations], config.seats)
     note = "" if source == "exact" else f", {source}"
     searched = any(row.grade.unbeatable is not None for row in evaluations)
-    seats = seat_titles(config)
-    above = "AB" if len(seats) > 1 else "AA"
+    above = "AB" if len(config.seats) > 1 else "AA"
     with pictures.theme_style(theme):
         figure = new_figure(9, 6.5 if searched else 4)
         panels = figure.subplot_mosaic(f"{above};CC" if searched else above)
-        for panel, (seat, name) in zip("AB", seats.items(), strict=False):
-            panels[panel].set_title(f"% wins {name}{note}")
+        for panel, seat in zip("AB", config.seats, strict=False):
+            panels[panel].set_title(f"% wins {seat_phrase(seat)}{note}")
             for number, (label, rows) in enumerate(common.items()):
                 band_label = f"{label}: mean and range of {len(runs[label])}"
                 updates = np.array([row[0].update for row in rows])
@@ -273,7 +269,7 @@ def mean_curves(
         for name, axes in panels.items():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
-            whole = name == "C" or len(seats) == 1
+            whole = name == "C" or len(config.seats) == 1
             set_whole_ticks(axes.xaxis, last, 8 if whole else 3.7)
         add_legend_below(figure, panels["A"])
         figure.suptitle(break_name(title, 70))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from jax_ttt.config.game_facts import LETTERS, SEATS, Seat, seat_name
+from jax_ttt.config.game_facts import LETTERS, SEATS, Seat
 from jax_ttt.config.grade import by_file_note
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
@@ -23,7 +23,7 @@ from jax_ttt.pictures.axes import (
     set_whole_ticks,
 )
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.text.grade_text import pair_text
+from jax_ttt.text.grade_text import pair_text, seat_phrase
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
                 (proven, "o", ""),
                 (~proven, "x", ", not proven" if provable else ""),
             ):
-                label = f"as {seat_name(seat)}{note}"
+                label = f"{seat_phrase(seat)}{note}"
                 if selected.any():
                     axes.scatter(
                         seeds[selected],
@@ -127,7 +127,7 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
         panels = [
             _Panel(
-                label=f"% wins as {seat_name(seat)}, {source}",
+                label=f"% wins {seat_phrase(seat)}, {source}",
                 note="mean and range",
                 colour=colours[seat],
                 points=[group.win_rates.get(seat) for group in groups],

@@ -15,6 +15,7 @@ from jax_ttt.config.game_facts import (
     LETTERS,
     EnvId,
     Seat,
+    letters_from,
     move_name,
     move_with_letter,
 )
@@ -43,7 +44,7 @@ def board_cells(
     opponent; other planes are ignored.
     """
     cells = np.full(obs.shape[:2], free, object)
-    for plane, stone in enumerate(LETTERS if to_move == "first" else LETTERS[::-1]):
+    for plane, stone in enumerate(letters_from(to_move)):
         cells[np.asarray(obs[..., plane]) > 0] = stone
     return cells
 

@@ -14,13 +14,14 @@ from jaxtyping import Array, Key
 
 from jax_ttt.config.game_facts import (
     GAMES,
-    LETTERS,
     SEAT_OF_SIDE,
     SEATS,
     EnvId,
     Seat,
+    letters_from,
     move_name,
     move_noun,
+    seat_name,
 )
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.players.analysis import agent_values, best_play_values
@@ -93,7 +94,7 @@ def _start_game(session: Session, side: SideName, last: Round | None = None) -> 
     title = f"game {number}"
     if last is None:
         title = f"{session.env_id} against {session.opponent.name}"
-    session.screen.say(f"{title}: you are {_letters(seat)[0]}")
+    session.screen.say(f"{title}: you are {seat_name(seat)}")
     return Round(
         game=Game.start(session.env_id),
         seat=seat,
@@ -104,23 +105,16 @@ def _start_game(session: Session, side: SideName, last: Round | None = None) -> 
     )
 
 
-def _letters(seat: Seat) -> tuple[str, str]:
-    """Return the letters of the person's stones and of the opponent's."""
-    first, second = LETTERS
-    return (first, second) if seat == SEATS[0] else (second, first)
-
-
 def _prompt(current: Round) -> str:
     if current.game.is_over:
         return f"new, review, undo or quit {commands.PROMPT}"
-    letter, _ = _letters(current.seat)
-    return f"your move, {letter} {commands.PROMPT}"
+    return f"your move, {seat_name(current.seat)} {commands.PROMPT}"
 
 
 def _reply(session: Session, current: Round) -> Round:
     """Return the game after the opponent's moves, and show its board."""
     game, key, name = current.game, current.key, session.opponent.name
-    _, letter = _letters(current.seat)
+    _, letter = letters_from(current.seat)
     while not game.is_over and game.to_move != current.seat:
         key, move_key = jax.random.split(key)
         with standard_streams.status_line(f"{name} is thinking"):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from jax_ttt.config.game_facts import (
     SEATS,
     Seat,
+    line_text,
     move_names_phrase,
-    move_with_letter,
     seat_name,
 )
 from jax_ttt.config.grade import (
@@ -150,17 +150,14 @@ def verdict(grade: Grade) -> str:
 def _undecided_verdict(grade: Grade) -> str:
     """Return why a search decides nothing: rounding decides, or it ended early."""
     undecided: list[Seat] = [
-        seat for seat in grade.seats if not _is_decided(grade.seat(seat))
+        seat for seat in grade.seats if grade.unbeatable_in(seat) is None
     ]
     for seat in undecided:
         followed = grade.seat(seat)
         if followed is not None and followed.complete:
             reason = "the lines with such moves are too many"
             if followed.near_loss is not None:
-                moves = " ".join(
-                    move_with_letter(grade.env_id, SEATS[place % 2], move)
-                    for place, move in enumerate(followed.near_loss)
-                )
+                moves = line_text(grade.env_id, followed.near_loss)
                 reason = f"with such a move it loses the game {moves}"
             return (
                 f"not decided {seat_phrase(seat)}: its own moves lose no game, but "
@@ -205,10 +202,6 @@ def _proof_sentence(grade: Grade, seats: Sequence[Seat]) -> str:
         f"{' or '.join(seat_phrase(seat) for seat in seats)} "
         f"({_num_positions(grade, seats)} positions{condition})"
     )
-
-
-def _is_decided(followed: SeatGrade | None) -> bool:
-    return followed is not None and followed.unbeatable is not None
 
 
 def _search_depth(followed: SeatGrade | None) -> int:

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from jax_ttt.config.game_facts import GAMES, SEATS, seat_name
+from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.text import grade_text, screen
@@ -35,8 +35,8 @@ class ProgressTable:
         exact = GAMES[env_id].enumerable
         last = "proof" if exact else "games"
         if exact and len(seats) == 1:
-            last += f" as {seat_name(*seats)}"
-        names = [f"as {seat_name(seat)}" for seat in SEATS]
+            last += f" {grade_text.seat_phrase(*seats)}"
+        names = [grade_text.seat_phrase(seat) for seat in SEATS]
         source = "exact" if exact else "sampled"
         return (
             f"results against a random player in %, {source}; "
@@ -89,7 +89,7 @@ class RoundTable:
 
     def head(self) -> str:
         """Return a caption and the columns' names."""
-        seats = "".join(f"  {f'as {seat_name(seat)}':<24}" for seat in SEATS)
+        seats = "".join(f"  {grade_text.seat_phrase(seat):<24}" for seat in SEATS)
         names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
         return (
             "all that the agent reaches against every opponent\n"
