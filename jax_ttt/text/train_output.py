@@ -16,6 +16,7 @@ from jax_ttt import __version__
 from jax_ttt.config.game_facts import GAMES, rules_flag
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.metrics_rows import TrainingCounts
@@ -61,30 +62,20 @@ class TrainResult(TrainingCounts):
     """Its last grade."""
 
 
-@dataclasses.dataclass
-class LatestGames:
-    """Counts of training games up to the last evaluation, for the shares since then."""
+_NO_GAMES = TrainingCounts(
+    update=0, games=0, wins=0, losses=0, env_steps=0, seconds=0.0
+)
 
-    games: int = 0
-    wins: int = 0
-    losses: int = 0
-    best: float = 0.0  # highest share of games won between two evaluations
-    epsilon: float = 0.0  # of the last updates, like `rows`
-    rows: int = 0  # rows of a table visited so far
 
-    def shares(self, counts: TrainingCounts) -> tuple[float, float] | None:
-        """Return the shares of games won and lost since the last call.
-
-        `counts` are those up to this evaluation. The result is None if no game ended
-        since the last call.
-        """
-        played = counts.games - self.games
-        wins, losses = counts.wins - self.wins, counts.losses - self.losses
-        self.games, self.wins, self.losses = counts.games, counts.wins, counts.losses
-        if not played:
-            return None
-        self.best = max(self.best, wins / played)
-        return wins / played, losses / played
+def shares_since(
+    before: TrainingCounts, counts: TrainingCounts
+) -> tuple[float, float] | None:
+    """Return the shares of games won and lost since `before`; None without games."""
+    played = counts.games - before.games
+    if not played:
+        return None
+    wins, losses = counts.wins - before.wins, counts.losses - before.losses
+    return wins / played, losses / played
 
 
 class Console:
@@ -106,11 +97,9 @@ class Console:
         self._loud = loud
         self._details = details
         self._has_head = False
-        self._latest = LatestGames()
-        if before is not None:
-            self._latest = LatestGames(
-                games=before.games, wins=before.wins, losses=before.losses
-            )
+        self._evaluated = before or _NO_GAMES  # the counts at the last evaluation
+        self._best = 0.0  # highest share of games won between two evaluations
+        self._metrics: Metrics | None = None  # of the last chunk
         table = RoundTable if config.finds_counterexamples else ProgressTable
         self._table = table(config, screen.is_coloured(sys.stdout))
         # With `disable=None`, tqdm shows a bar on a terminal only.
@@ -133,42 +122,42 @@ class Console:
         `grade` is the grade of the last evaluation.
         """
         if (metrics := progress.metrics) is not None:
-            self._latest.epsilon = float(metrics.epsilon[0])
-            self._latest.rows = int(metrics.rows[0])
+            self._metrics = metrics
             total = self._config.run.num_updates
             text = bar_text(total, progress, float(metrics.loss[0]))
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
             return
-        shares = self._latest.shares(progress.counts.of_agent())
+        counts, before = progress.counts.of_agent(), self._evaluated
+        self._evaluated = counts
         if self._loud:
             lines = [] if self._has_head else [self._table.head()]
             self._has_head = True
             lines.append(self._table.row(progress.update, grade))
             if self._details:
-                lines += self._detail_lines(progress, shares)
+                lines += self._game_lines(counts, shares_since(before, counts))
+                if "first" in self._config.seats:  # else it never sees the empty board
+                    lines += start_values(self._config, progress.params())
             self._bar.write("\n".join(lines), file=sys.stdout)
             sys.stdout.flush()
 
-    def _detail_lines(
-        self, progress: RunStep, shares: tuple[float, float] | None
+    def _game_lines(
+        self, counts: TrainingCounts, shares: tuple[float, float] | None
     ) -> list[str]:
-        """Return the games since the last evaluation, and the first move's values."""
-        lines = []
-        latest = self._latest
-        if shares is not None:
-            wins, losses = shares
-            rows = f"; {latest.rows:,} positions learned" if latest.rows else ""
-            player = self._config.opponent.counted_player
-            lines += [
-                f"  {count_phrase(latest.games, 'game')}; of the latest "
-                f"{wins:.1%} won by {player} (best {latest.best:.1%}),",
-                f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
-                f"epsilon {latest.epsilon:.3f}{rows}",
-            ]
-        if "first" not in self._config.seats:  # the agent never sees the empty board
-            return lines
-        return [*lines, *start_values(self._config, progress.params())]
+        """Return the games so far and the shares since the last evaluation, if any."""
+        if shares is None or self._metrics is None:
+            return []
+        wins, losses = shares
+        self._best = max(self._best, wins)
+        learned = int(self._metrics.rows[0])
+        rows = f"; {learned:,} positions learned" if learned else ""
+        player = self._config.opponent.counted_player
+        return [
+            f"  {count_phrase(counts.games, 'game')}; of the latest "
+            f"{wins:.1%} won by {player} (best {self._best:.1%}),",
+            f"  {1 - wins - losses:.1%} drawn, {losses:.1%} lost; "
+            f"epsilon {float(self._metrics.epsilon[0]):.3f}{rows}",
+        ]
 
 
 def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:

@@ -3,6 +3,8 @@
 `tests/test_train.py` has the whole output of a run.
 """
 
+import itertools
+
 import made
 import pytest
 import tiny
@@ -10,7 +12,6 @@ import tiny
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import TrainingCounts
 from jax_ttt.text import train_output
-from jax_ttt.text.train_output import LatestGames
 
 
 @pytest.mark.parametrize(
@@ -38,10 +39,15 @@ def test_the_bars_text_keeps_its_width_and_rates_training_alone():
 
 
 def test_shares_are_those_of_the_games_since_the_last_evaluation():
-    latest = LatestGames()
-    shares = []
-    for games, wins, losses in ((0, 0, 0), (10, 5, 4), (10, 5, 4), (30, 10, 20)):
-        changes = {"update": 1, "games": games, "wins": wins, "losses": losses}
-        shares.append(latest.shares(TrainingCounts(**made.COUNTS | changes)))
-    assert shares == [None, (0.5, 0.4), None, pytest.approx((0.25, 0.8))]
-    assert latest.best == 0.5
+    counts = [
+        TrainingCounts(
+            **made.COUNTS
+            | {"update": 1, "games": games, "wins": wins, "losses": losses}
+        )
+        for games, wins, losses in ((0, 0, 0), (10, 5, 4), (10, 5, 4), (30, 10, 20))
+    ]
+    shares = [
+        train_output.shares_since(before, after)
+        for before, after in itertools.pairwise(counts)
+    ]
+    assert shares == [(0.5, 0.4), None, pytest.approx((0.25, 0.8))]
