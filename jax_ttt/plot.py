@@ -168,7 +168,7 @@ def draw_agent(args: Args) -> "Picture":
         raise UsageError("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
         require_package("cairosvg", "png", f"--svg {args.svg}")
-    (run,) = args.runs
+    run = next(iter(args.runs))
     spec = player_names.read_name(str(run), game_facts.DEFAULT_GAME)
     game = player_names.game_of_players([spec], None)
     check_board(game, args.values)

@@ -17,7 +17,7 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import UsageError, require_package
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files import picture_file
@@ -167,7 +167,7 @@ def check_args(args: Args) -> Args:
     cli.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
-        cli.require_package("matplotlib", "plots", "--svg")
+        require_package("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
             raise UsageError("--svg draws growth, which --only leaves out")
     if args.quick:

@@ -26,7 +26,6 @@ from jax_ttt.runtime.compiling import Program
 from jax_ttt.training import chunks, loop, run_state
 from jax_ttt.training.run_state import RunState, RunStep
 from jax_ttt.web.agent_files import history_row
-from jax_ttt.web.training_thread import INITIAL_FIGURES
 
 _learn_from_game = Program(chunks.each_agent(learn_from_game), static_argnames=["mesh"])
 # The network's final tanh keeps the loss finite even with huge weights, so training
@@ -139,7 +138,6 @@ class LiveRun:
             self._shown_grade = self._detailed_grade(step)
             self._evaluated.append(row)
             self.row = history_row(row, self._shown_grade, self._loss)
-        tensors = saved_agents.params_as_tensors(step.params())
         self.agent = AgentFile(
             description=AgentDescription(
                 config=self._config,
@@ -147,7 +145,7 @@ class LiveRun:
                 num_updates=step.update,
                 grade=self._shown_grade,
             ),
-            tensors={name: np.asarray(tensor) for name, tensor in tensors.items()},
+            tensors=saved_agents.params_as_tensors(step.params()),
         )
 
     def _detailed_grade(self, step: RunStep) -> Grade:
@@ -180,10 +178,14 @@ class LiveRun:
 
     @property
     def figures(self) -> JsonObject:
-        """The figures that the page shows, with the keys of `INITIAL_FIGURES`."""
+        """The figures that the page shows, as `training_thread.INITIAL_FIGURES`.
+
+        Raises:
+            ValueError: the run has not made its first step.
+        """
         state = self._state
         if state is None:
-            return INITIAL_FIGURES
+            raise ValueError("the run has not begun")
         counts = state.counts.of_agent()
         visited = state.train_state.visited
         unbeatable = {
