@@ -10,7 +10,6 @@ numbers of an observation, `L` levels (moves played).
 """
 
 import dataclasses
-from types import ModuleType
 from typing import Generic, TypeAlias
 
 import jax
@@ -21,7 +20,7 @@ from jaxtyping import Array, Int, Shaped, UInt32
 
 from jax_ttt.config.errors import GameError
 from jax_ttt.games import stone_boards
-from jax_ttt.games.stone_boards import ArrayT, LeafT
+from jax_ttt.games.stone_boards import ArrayT, LeafT, array_module
 
 Places: TypeAlias = Int[Array, " B"] | Int[np.ndarray, " B"]
 _MAX_TRIES = 100
@@ -43,7 +42,8 @@ class StoneIndex(Generic[LeafT]):
     def of_boards(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
         """Return the position of each board."""
         numbers = stone_boards.board_numbers(stone_boards.cells(obs))
-        return _module(numbers, self.by_number).asarray(self.by_number)[numbers]
+        xp = array_module(numbers, self.by_number)
+        return xp.asarray(self.by_number)[numbers]
 
 
 @jax.tree_util.register_dataclass
@@ -64,21 +64,15 @@ class ObservationIndex(Generic[LeafT]):
     def of_boards(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
         """Return the first position with each observation, after the fewest moves."""
         places = self._places(obs)
-        return _module(places, self.first).asarray(self.first)[places]
+        return array_module(places, self.first).asarray(self.first)[places]
 
     def _places(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
-        xp = _module(obs, self.keys)
+        xp = array_module(obs, self.keys)
         return xp.searchsorted(self.keys, xp.matmul(_words(obs), self.weights))
 
 
 PositionIndex: TypeAlias = StoneIndex[LeafT] | ObservationIndex[LeafT]
 """The index of a game; its arrays are NumPy's until a program takes them."""
-
-
-def _module(*arrays: object) -> ModuleType:
-    """Return the module of the arrays' functions: `numpy` if all are NumPy's."""
-    is_host = all(isinstance(array, np.ndarray) for array in arrays)
-    return np if is_host else jnp
 
 
 def index_stones(obs: Shaped[np.ndarray, "P H W 2"]) -> StoneIndex[np.ndarray]:

@@ -101,9 +101,10 @@ def to_canonical(
     return xp.take_along_axis(flat, order[..., None], axis=1).reshape(obs.shape)
 
 
-def array_module(array: object) -> ModuleType:
-    """Return the module of an array's functions: `numpy` or `jax.numpy`."""
-    return np if isinstance(array, np.ndarray) else jnp
+def array_module(*arrays: object) -> ModuleType:
+    """Return the module of the arrays' functions: `numpy` if all are NumPy's."""
+    is_host = all(isinstance(array, np.ndarray) for array in arrays)
+    return np if is_host else jnp
 
 
 def to_canonical_actions(

@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
 from jax_ttt.runtime import standard_streams
@@ -55,14 +55,21 @@ def exit_on_signals(is_needed: bool) -> Iterator[None]:
 
     numbers = [number for number in (signal.SIGTERM, HANGUP) if number is not None]
     defaults = [n for n in numbers if signal.getsignal(n) == signal.SIG_DFL]
-    replaced = defaults if is_needed else []
-    for number in replaced:
-        signal.signal(number, handle)
+    with _handled_signals(defaults if is_needed else [], handle):
+        yield
+
+
+@contextlib.contextmanager
+def _handled_signals(
+    numbers: Sequence[int], handle: Callable[[int, FrameType | None], None]
+) -> Iterator[None]:
+    """Handle these signals within the context, and after it as before."""
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield
     finally:
-        for number in replaced:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class SecondSignal(KeyboardInterrupt):
@@ -100,9 +107,5 @@ def stop_request() -> Iterator[StopRequest]:
     numbers: list[int] = [signal.SIGINT, signal.SIGTERM]
     if HANGUP is not None and signal.getsignal(HANGUP) is not signal.SIG_IGN:
         numbers.append(HANGUP)
-    handlers = {number: signal.signal(number, request.handle) for number in numbers}
-    try:
+    with _handled_signals(numbers, request.handle):
         yield request
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
