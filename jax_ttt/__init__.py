@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from jax_ttt.api.agent import load, save
     from jax_ttt.api.compare import compare
     from jax_ttt.api.correct import correct
-    from jax_ttt.api.cross_table import cross_table
     from jax_ttt.api.draw import draw
     from jax_ttt.api.grade import grade
-    from jax_ttt.api.match import match
+    from jax_ttt.api.match import cross_table, match
     from jax_ttt.api.new_game import new_game
     from jax_ttt.api.player import player
     from jax_ttt.api.prove import prove
@@ -77,7 +76,7 @@ _MODULES = {
     "best_move": "api.values",
     "compare": "api.compare",
     "correct": "api.correct",
-    "cross_table": "api.cross_table",
+    "cross_table": "api.match",
     "draw": "api.draw",
     "grade": "api.grade",
     "load": "api.agent",

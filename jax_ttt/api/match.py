@@ -1,14 +1,17 @@
-"""A match of two players."""
+"""A match of two players, and the cross table of many."""
 
 import dataclasses
+from collections.abc import Iterable
 
 import jax
 
 from jax_ttt.api.player import PlayerLike, distinct_players
+from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.grade import Match, weakest
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import sampled_match, tree_grade
+from jax_ttt.grading import round_robin, sampled_match, tree_grade
+from jax_ttt.grading.round_robin import CrossTable
 
 
 def match(
@@ -58,3 +61,41 @@ def match(
     return dataclasses.replace(
         result, env_id=game, player=one.name, opponent=other.name
     )
+
+
+def cross_table(
+    players: Iterable[PlayerLike],
+    *,
+    env_id: str | None = None,
+    num_games: int = 200,
+    seed: int = 0,
+) -> CrossTable:
+    """Return the results of a round-robin tournament, in both seats.
+
+    Results of a pair are exact if both policies are known, else sampled.
+
+    Args:
+        players: Two players or more; see `player`.
+        env_id: The game; by default the players', else tic-tac-toe.
+        num_games: Games in each seat, 1 to 1,048,576: those of a sampled pair of a
+            first and a second player.
+        seed: The seed of all random numbers.
+
+    Raises:
+        Refused: a player is unknown, or players are made for different games.
+
+    Examples:
+        >>> def first_free(env_state):
+        ...     return env_state.legal_action_mask.argmax(axis=-1)
+        >>> table = jax_ttt.cross_table([first_free, "random", "minimax"])
+        >>> [row.player for row in table.ranking]
+        ['minimax', 'first_free', 'random']
+    """
+    NUM_GAMES_RANGE.check("num_games", num_games)
+    SEED_RANGE.check("seed", seed)
+    player_list = list(players) if isinstance(players, Iterable) else []
+    if isinstance(players, str) or len(player_list) < 2:
+        raise PlayerError("a cross table needs a list of at least two players")
+    player_key, match_key = jax.random.split(jax.random.key(seed))
+    game, named_players = distinct_players(player_list, env_id, player_key)
+    return round_robin.play_round_robin(named_players, game, match_key, num_games)
