@@ -172,7 +172,10 @@ def tiny_run(tmp_path_factory):
     path, output = folder / "tiny" / "runs" / "one", folder / "tiny" / "output.json"
     with filelock.FileLock(folder / "tiny.lock"):
         if not output.exists():
-            done = as_users.run_here("train", *tiny.flags(), "--run-dir", path)
+            with pytest.MonkeyPatch.context() as patch:
+                # The tests' workers may have it; then long lines would be wrapped.
+                patch.delenv("COLUMNS", raising=False)
+                done = as_users.run_here("train", *tiny.flags(), "--run-dir", path)
             output.write_text(json.dumps(done))
     code, out, err = json.loads(output.read_text())
     assert code == 0, err

@@ -8,7 +8,7 @@ import as_users
 PACKAGE = as_users.ROOT / "jax_ttt"
 FILES = {path: path.read_text() for path in PACKAGE.rglob("*.py")}
 DOTTED = re.compile(r"`(\w+)\.(\w+)[.()\w]*`")
-SUFFIXES = {"py", "json", "jsonl", "safetensors", "md", "csv"}
+SUFFIXES = {"py", "json", "jsonl", "safetensors", "md", "csv", "toml"}
 
 
 def names_in(path):
