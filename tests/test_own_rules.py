@@ -1181,7 +1181,8 @@ class ShortGame(FourFalling):
 def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable():
     """It has no symmetries: they would be on 16 cells, as only the search knows."""
     jax_ttt.register_game("short", ShortGame, like="connect_4x4", enumerable=True)
-    levels = [{("", "", "", "")}]  # the stones of each column
+    start: tuple[str, ...] = ("",) * 4  # the stones of each column
+    levels = [{start}]
     for stone in "XOXO":
         after = {
             (*columns[:i], columns[i] + stone, *columns[i + 1 :])

@@ -19,7 +19,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import train
 from jax_ttt.api.training_result import Run
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import UsageError, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
@@ -90,11 +90,11 @@ def main(args: Args) -> int:
     check_seeds(args.first_seed, args.num_seeds)
     if not args.out.is_dir():
         raise UsageError(f"--out {args.out}: no such folder")
-    cli.require_package("matplotlib", "plots", "figures")
+    require_package("matplotlib", "plots", "figures")
     if "corrections" in args.only:
-        cli.require_package("numba", "solver", "--only corrections")
+        require_package("numba", "solver", "--only corrections")
     if "web" in args.only:
-        cli.require_package("playwright", "dev", "--only web")
+        require_package("playwright", "dev", "--only web")
     cli.set_up_device(args.machine)
     for name in args.only:
         if name == "web":
