@@ -911,35 +911,40 @@ def test_a_game_like_another_has_its_fields(nim):
         jax_ttt.register_game("wrong", nim["Nim"], like="tic_tac_toe")
 
 
-@pytest.mark.slow
-def test_rules_that_break_in_play_are_refused_by_the_tree(nim):
-    heaps_sum = lambda state: state.heaps.sum()  # noqa: E731
-    cases = {
-        "take turns": faulty(
-            nim, current_player=lambda after: jnp.zeros_like(after.current_player)
-        ),
-        "add up to 0": faulty(nim, rewards=lambda after: jnp.abs(after.rewards)),
-        "from -1 to 1": faulty(nim, rewards=lambda after: 5 * after.rewards),
-        "only the last move": faulty(
-            nim,
-            rewards=lambda after: jnp.where(
-                jnp.arange(2) == after.current_player, -1.0, 1.0
-            ),
-        ),
-        "a legal move": faulty(
-            nim,
-            legal_action_mask=lambda after: (
-                after.legal_action_mask & (heaps_sum(after) > 5)
-            ),
-        ),
-    }
-    for number, (rule, make_env) in enumerate(cases.items()):
-        name = f"broken_{number}"
-        jax_ttt.register_game(name, make_env, enumerable=True)
-        with pytest.raises(
-            jax_ttt.Refused, match=f"{name}: .*{rule}.*; after [0-9]+ moves? it does"
-        ):
-            jax_ttt.grade("random", env_id=name)
+BROKEN = {
+    "take turns": {"current_player": lambda after: 0 * after.current_player},
+    "a move must not change _step_count": {
+        "_step_count": lambda after: after._step_count + 1
+    },
+    "add up to 0": {"rewards": lambda after: jnp.abs(after.rewards)},
+    "from -1 to 1": {"rewards": lambda after: 5 * after.rewards},
+    "only the last move": {
+        "rewards": lambda after: jnp.where(
+            jnp.arange(2) == after.current_player, -1.0, 1.0
+        )
+    },
+    "a legal move": {
+        "legal_action_mask": lambda after: (
+            after.legal_action_mask & (after.heaps.sum() > 5)
+        )
+    },
+}
+"""What Nim breaks with these changes after each move, by the rule."""
+
+
+@pytest.mark.parametrize("enumerable", [True, False])
+@pytest.mark.parametrize("rule", BROKEN)
+def test_rules_that_break_in_play_are_refused(nim, rule, enumerable):
+    def use_game():
+        jax_ttt.register_game(name, faulty(nim, **BROKEN[rule]), enumerable=enumerable)
+        jax_ttt.grade("random", env_id=name)
+
+    name = f"broken_{len(GAMES)}"
+    message = f"{name}: .*{rule}.*; after [0-9]+ moves? it does"
+    with pytest.raises(jax_ttt.Refused, match=message) as refusal:
+        use_game()
+    assert "\n" not in str(refusal.value)
+    assert (name in GAMES) == enumerable  # a larger one is examined at once
 
 
 def test_a_game_needs_a_move_at_the_start(nim):
