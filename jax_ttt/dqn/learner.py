@@ -524,17 +524,12 @@ def unchanged_until_ready(
     (see `replay.sample_moves`). So the gradient is 0 and no row of a table counts as
     visited, but AdamW would still decay the weights and count the step.
     """
-    return dataclasses.replace(
-        learned,
-        params=select_pytree(is_ready, learned.params, before.params),
-        target_params=select_pytree(
-            is_ready, learned.target_params, before.target_params
-        ),
-        average_params=select_pytree(
-            is_ready, learned.average_params, before.average_params
-        ),
-        opt_state=select_pytree(is_ready, learned.opt_state, before.opt_state),
-    )
+    names = ("params", "target_params", "average_params", "opt_state")
+    parts = {
+        name: select_pytree(is_ready, getattr(learned, name), getattr(before, name))
+        for name in names
+    }
+    return dataclasses.replace(learned, **parts)
 
 
 def update_metrics(

@@ -85,7 +85,7 @@ def each_agent(
     """Return a function of a batch of agents, from a function of one agent.
 
     It is called within a program, with a mesh or None as `mesh`. Its results, and its
-    arguments except for what all agents share (see `_has_axis`), have an axis of
+    arguments except for what all agents share (see `has_axis`), have an axis of
     agents. With a mesh, each device computes an equal part of the agents, at most
     `at_once` of them at once.
 
@@ -94,47 +94,42 @@ def each_agent(
     """
 
     def batched(*args: PyTree, mesh: Mesh | None, **static: object) -> PyTree:
-        has_axis = tuple(map(_has_axis, args))
+        are_own = has_axis(args)
         if mesh is not None:
             return jax.shard_map(
                 functools.partial(batched, mesh=None, **static),
                 mesh=mesh,
-                in_specs=jax.tree.map(meshes.spec_of_agents, has_axis),
+                in_specs=jax.tree.map(meshes.spec_of_agents, are_own),
                 out_specs=meshes.spec_of_agents(True),
                 check_vma=False,
             )(*args)
-        leaves, structure = jax.tree.flatten(args)
-        is_own = jax.tree.leaves(jax.tree.broadcast(has_axis, args))
-        own_leaves = [leaf for leaf, own in zip(leaves, is_own, strict=True) if own]
+        own = jax.tree.map(lambda is_own, x: x if is_own else None, are_own, args)
 
-        def arguments_of(own_leaves: list[Array]) -> tuple[PyTree, ...]:
-            """Return the arguments of the agent with these leaves."""
-            rest = iter(own_leaves)
-            return structure.unflatten(
-                next(rest) if own else leaf
-                for leaf, own in zip(leaves, is_own, strict=True)
+        def of_agent(own: PyTree) -> PyTree:
+            """Return the result of the agent with these parts of the arguments."""
+            of_one = jax.tree.map(
+                lambda is_own, x, shared: x if is_own else shared, are_own, own, args
             )
+            return function(*of_one, **static)
 
-        def of_agent(own_leaves: list[Array]) -> PyTree:
-            return function(*arguments_of(own_leaves), **static)
-
-        num_agents = len(own_leaves[0])
+        num_agents = len(jax.tree.leaves(own)[0])
         if num_agents == 1:
-            result = function(*arguments_of(only_agent(own_leaves)), **static)
-            return jax.tree.map(lambda leaf: leaf[None], result)
+            return jax.tree.map(lambda leaf: leaf[None], of_agent(only_agent(own)))
         if at_once is not None and num_agents > at_once:
-            return jax.lax.map(of_agent, own_leaves, batch_size=at_once)
-        return jax.vmap(of_agent)(own_leaves)
+            return jax.lax.map(of_agent, own, batch_size=at_once)
+        return jax.vmap(of_agent)(own)
 
     batched.__name__ = function.__name__  # the name of the compiled program
     return batched
 
 
-def _has_axis(argument: PyTree) -> PyTree:
+def has_axis(argument: PyTree) -> PyTree:
     """Return whether an argument, or which parts of it, have an axis of agents.
 
     A learner's opponent and positions, a network, a tree and a number have none.
     """
+    if type(argument) is tuple:
+        return tuple(map(has_axis, argument))
     if isinstance(argument, Learner):
         # Not values: they must have the structure of a learner.
         return dataclasses.replace(

@@ -254,10 +254,12 @@ def training_steps(
     times = times or TimeSpans()
     config, num_agents = learner.config, len(keys)
     agents_mesh = mesh if num_agents > 1 else None
-    learner, device_keys = _put_on_devices(learner, keys, agents_mesh)
+    no_metrics = training_metrics.no_updates((num_agents,))
+    learner, device_keys, no_metrics = _put_on_devices(
+        (learner, keys, no_metrics), agents_mesh
+    )
     # Read before a program is compiled, since a file may not fit.
     named = _read_start(learner) if state is None else _Start(None, None)
-    no_metrics = _put_metrics(training_metrics.no_updates((num_agents,)), agents_mesh)
     start, advance = chunks.start_program.jitted(), chunks.chunk_program.jitted()
     # Programs are traced in this thread, one after another, since concurrent traces
     # don't always give the same program, and a different program is not found in JAX's
@@ -320,7 +322,7 @@ def training_steps(
         end = min(next_evaluation, num_updates)
         newest = _Chunk(
             state.train_state,
-            metrics=_put_metrics(state.metrics, agents_mesh),
+            metrics=_put_on_devices(state.metrics, agents_mesh),
             update=state.update,
             is_row=False,
         )
@@ -376,27 +378,14 @@ class _Chunk(NamedTuple):
     is_row: bool  # whether it ends a row
 
 
-def _put_metrics(metrics: Metrics, mesh: Mesh | None) -> Metrics:
-    """Return the metrics of the agents on the devices."""
+def _put_on_devices(arrays: TreeT, mesh: Mesh | None) -> TreeT:
+    """Return the agents' arrays on the devices, and on each device what all share."""
     if mesh is None:
-        return jax.device_put(metrics)
-    return meshes.put_on_devices(metrics, meshes.split_sharding(mesh))
-
-
-def _put_on_devices(
-    learner: Learner, keys: UInt32[np.ndarray, "S words"], mesh: Mesh | None
-) -> tuple[Learner, KeyData]:
-    """Return the learner and the agents' keys on the devices."""
-    if mesh is None:
-        return learner, jax.device_put(keys)
+        return jax.device_put(arrays)
     whole, split = meshes.replicated_sharding(mesh), meshes.split_sharding(mesh)
-    learner = dataclasses.replace(
-        learner,
-        hyper=meshes.put_on_devices(learner.hyper, split),
-        opponent=meshes.put_on_devices(learner.opponent, whole),
-        positions=meshes.put_on_devices(learner.positions, whole),
-    )
-    return learner, meshes.put_on_devices(keys, split)
+    are_own = chunks.has_axis(arrays)
+    shardings = jax.tree.map(lambda is_own: split if is_own else whole, are_own)
+    return meshes.put_on_devices(arrays, shardings)
 
 
 def _placed(shapes: TrainState, mesh: Mesh | None) -> TrainState:
