@@ -234,6 +234,8 @@ def check_args(args: Args) -> None:
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"used with an enumerable game ({games}), or with --start-share"
+        if reason := reason_game_is_not_searchable(config.env_id):
+            rule = f"left out: {reason}"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:
         require_package("tensorboardX", "tensorboard", "--tensorboard")

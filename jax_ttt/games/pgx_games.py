@@ -48,11 +48,12 @@ def cache_of_games(
     return cast(Callable[_ParametersT, _ResultT], cached)
 
 
-def forget_games() -> None:
+def forget_games(with_programs: bool = True) -> None:
     """Forget what was computed for games, since a name may get other rules."""
     for clear in _caches:
         clear()
-    jax.clear_caches()  # compiled programs are kept by the names of games, too
+    if with_programs:  # they are kept by the names of games, too
+        jax.clear_caches()
 
 
 @cache_of_games
