@@ -1,7 +1,7 @@
 """The results of training: a run, or runs of several seeds."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from jax_ttt.api import html
@@ -148,9 +148,6 @@ class Runs(Sequence[Run]):
     def __len__(self) -> int:
         return len(self.runs)
 
-    def __iter__(self) -> Iterator[Run]:
-        return iter(self.runs)
-
     @property
     def num_agents(self) -> int:
         """The number of trained agents, including those that diverged."""
@@ -164,8 +161,7 @@ class Runs(Sequence[Run]):
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the rate of proven agents, from 0 to 1."""
-        low, high = wilson_interval(self.num_proven, self.num_agents)
-        return low, high
+        return wilson_interval(self.num_proven, self.num_agents)
 
     def to_rows(self) -> list[JsonObject]:
         """Return the agents as rows of a table: a dict for each seed.

@@ -134,13 +134,13 @@ def check_names_differ(text: str | bytes) -> None:
     json.loads(text, object_pairs_hook=check)
 
 
-def read_json(kind: type[RecordT], path: Path, most: int = MAX_FILE_BYTES) -> RecordT:
-    """Return the record of a JSON file of at most `most` bytes.
+def read_json(kind: type[RecordT], path: Path) -> RecordT:
+    """Return the record of a JSON file of at most `MAX_FILE_BYTES`.
 
     Raises:
         ValueError: the file can't be read, or is not such a record.
     """
-    return from_json(kind, atomic_files.read_bounded(path, most))
+    return from_json(kind, atomic_files.read_bounded(path, MAX_FILE_BYTES))
 
 
 def check_version(value: JsonObject) -> None:

@@ -211,17 +211,15 @@ class RunFolder:
             last = self.last_evaluation() if self.metrics.exists() else None
         except ValueError as error:
             raise UsageError(f"{self.metrics}: {error}") from None
-        summary = RunSummary(
+        return RunSummary(
             run_dir=str(self.path),
             saved=self.agent.exists(),
             env_id=settings.config.env_id,
             preset=settings.preset,
             seed=settings.seed,
-        )
-        if last is None:
-            return summary
-        return dataclasses.replace(
-            summary, update=last.update, seconds=last.seconds, grade=last.grade
+            update=last and last.update,
+            seconds=last and last.seconds,
+            grade=last and last.grade,
         )
 
     def resume_command(self) -> str:

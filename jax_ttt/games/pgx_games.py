@@ -214,18 +214,6 @@ def symmetric_views(env_id: EnvId) -> Views | None:
     )
 
 
-def max_moves(env_id: EnvId) -> int:
-    """Return the maximum number of moves in a game.
-
-    Raises:
-        ValueError: the maximum is not known.
-    """
-    length = GAMES[env_id].max_moves
-    if length is None:
-        raise ValueError(f"the maximum length of a game of {env_id} is not known")
-    return length
-
-
 class Sizes(NamedTuple):
     """The input size of a game's network, and its number of actions."""
 

@@ -15,7 +15,7 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
-from jax_ttt.config.game_facts import EnvId, SeatSetting
+from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.settings import SEATS_OF_SETTING, OpponentSettings
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn, Move
@@ -127,7 +127,9 @@ def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:
     Raises:
         ValueError: the maximum length of a game is not known.
     """
-    length = pgx_games.max_moves(env_id)
+    length = GAMES[env_id].max_moves
+    if length is None:
+        raise ValueError(f"the maximum length of a game of {env_id} is not known")
     if settings.is_self:
         return length
     can_move_first = "first" in SEATS_OF_SETTING[settings.seat]

@@ -240,8 +240,8 @@ def read_without_weights(path: Path) -> AgentDescription:
     Raises:
         AgentError: the file is damaged or too large.
     """
-    stamp = _file_stamp(path)
-    if stamp.size > MAX_AGENT_BYTES:
+    stamp = _, size = _file_stamp(path)
+    if size > MAX_AGENT_BYTES:
         raise AgentError(f"{path.name}: larger than {MAX_AGENT_BYTES:,} bytes")
     try:
         return _read_cached(path, stamp)
@@ -249,23 +249,17 @@ def read_without_weights(path: Path) -> AgentDescription:
         raise AgentError(str(error).replace(str(path), path.name)) from None
 
 
-class _Stamp(NamedTuple):
-    """What changes when a file is replaced."""
-
-    time: int  # ns
-    size: int  # bytes
-
-
-def _file_stamp(path: Path) -> _Stamp:
+def _file_stamp(path: Path) -> tuple[int, int]:
+    """Return what changes when a file is replaced: its time in ns, its bytes."""
     try:
         status = path.stat()
     except OSError as error:
         raise AgentError(f"{path.name}: {error.strerror}") from None
-    return _Stamp(status.st_mtime_ns, status.st_size)
+    return status.st_mtime_ns, status.st_size
 
 
 @functools.lru_cache(maxsize=1000)
-def _read_cached(path: Path, stamp: _Stamp) -> AgentDescription:
+def _read_cached(path: Path, stamp: tuple[int, int]) -> AgentDescription:
     del stamp  # part of the cache's key: a changed file is read again
     return agent_file.read_agent(path).description  # this also checks the weights
 

@@ -170,12 +170,6 @@ def test_a_random_game_keeps_the_contract(env_id):
     assert not live.any()
 
 
-def test_an_unknown_length_of_a_game_is_an_error():
-    assert pgx_games.max_moves("tic_tac_toe") == 9
-    with pytest.raises(ValueError, match="length of a game of hex is not known"):
-        pgx_games.max_moves("hex")
-
-
 def test_swapped_ids_make_the_game_of_the_other_first_player():
     state = pgx_games.init(ENV, jax.random.key(0), 2)
     assert state.current_player.tolist() == [0, 1]
