@@ -224,14 +224,14 @@ def corrections_by_update(preset: Preset, seed: int) -> dict[int, dict[Seat, int
 
 def num_corrections(agent: Agent) -> dict[Seat, int]:
     """Return the number of corrections with which an agent never loses, by seat."""
-    corrected = correcting.correct_agent(
+    searches = correcting.find_in_seats(
         name="agent",
         agent=agent,
         seats=agent.config.seats,
         goal="not-lose",
-        precision="float32",
+        exact=correcting.exact_play(agent.config.env_id, "not-lose"),
     )
-    return {seat: search.num_corrections for seat, search in corrected.searches.items()}
+    return {seat: search.num_corrections for seat, search in searches.items()}
 
 
 @functools.cache

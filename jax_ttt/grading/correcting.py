@@ -88,25 +88,41 @@ def correct_agent(
         PlayerError: the corrected agent does not reach the goal.
         MissingPackageError: the game needs Numba, which is not installed.
     """
-    env_id = agent.config.env_id
-    check_goal(env_id, seats, goal)
-    exact = _exact_play(env_id, goal)
+    check_goal(agent.config.env_id, seats, goal)
+    exact = exact_play(agent.config.env_id, goal)
     agent = _with_precision(agent, precision)
+    searches = find_in_seats(name, agent, seats, goal, exact, on_search)
+    agent = dataclasses.replace(agent, corrections=_joined(agent, searches))
+    grade = _prove(name, agent, seats, goal, on_proof)
+    return Corrected(agent.with_grade(grade), searches, exact.num_nodes)
+
+
+def find_in_seats(
+    name: str,
+    agent: Agent,
+    seats: tuple[Seat, ...],
+    goal: Goal,
+    exact: ExactPlay,
+    on_search: OnSearch = lambda search, num_stones, num_positions, done, nodes: None,
+) -> dict[Seat, Search]:
+    """Return the corrections of the agent's weights in these seats; nothing is proven.
+
+    Raises:
+        PlayerError: exact play does not know a move.
+    """
 
     def on_batch(
         search: Search, num_stones: int, num_positions: int, num_done: int
     ) -> None:
         on_search(search, num_stones, num_positions, num_done, exact.num_nodes)
 
+    order_fn = Partial(network_player.ordered_actions, agent.network, agent.params)
+    player = registry.agent_player(name, dataclasses.replace(agent, corrections=None))
     searches: dict[Seat, Search] = {}
     for seat in seats:
-        order_fn = Partial(network_player.ordered_actions, agent.network, agent.params)
-        player = registry.agent_player(
-            name, dataclasses.replace(agent, corrections=None)
-        )
-        is_symmetric = network_player.is_symmetric(agent.network)
         searched = dataclasses.replace(
-            search_grade.searched_player(player, seat), merge_symmetric=is_symmetric
+            search_grade.searched_player(player, seat),
+            merge_symmetric=network_player.is_symmetric(agent.network),
         )
         try:
             searches[seat] = find_corrections.find_corrections(
@@ -118,10 +134,7 @@ def correct_agent(
             )
         except ExactPlayError as error:
             raise PlayerError(f"{name}: {error}") from None
-    corrections = _joined(agent, searches)
-    agent = dataclasses.replace(agent, corrections=corrections)
-    grade = _prove(name, agent, seats, goal, on_proof)
-    return Corrected(agent.with_grade(grade), searches, exact.num_nodes)
+    return searches
 
 
 def _with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
@@ -173,7 +186,7 @@ def _sample_boards(agent: Agent) -> np.ndarray:
     return position_keys.observation(env_id, position_keys.unpack(env_id, words))
 
 
-def _exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
+def exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
     """Return exact play of the game: minimax over its tree, or a solver."""
     tree = trees.host_tree(env_id)
     if tree is not None:

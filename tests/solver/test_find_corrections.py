@@ -88,7 +88,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("env_id", mark_slow(SMALL, "connect_6x5"))
-def test_the_result_with_best_play_is_that_of_exact_play(env_id):
+def test_the_result_with_best_play_is_that_ofexact_play(env_id):
     """A draw: before the first move, one can avoid a loss and can't enforce a win."""
     env_state = Game.start(env_id).state
     keys = position_keys.keys_of(env_id, env_state)
