@@ -94,60 +94,56 @@ def register_game(
     is_enumerable = other.enumerable if enumerable is None else enumerable
     max_moves = max_moves or other.max_moves
     compiling.use_user_cache()
-    # Arrays of the rules would be placeholders under `jit`.
-    with jax.ensure_compile_time_eval():
-        try:
-            rules = UserRules(env)
-            if not is_enumerable:
-                trees.enumerate_positions(
-                    env=rules,
-                    max_positions=trees.MAX_POSITIONS,
-                    views=None,
-                    max_moves=max_moves or MAX_MOVES,
-                    num_lines=_NUM_LINES,
-                )
-        except GameError as error:
-            raise GameError(f"{env_id}: {error}") from None
-        except Exception as error:  # a user's functions may raise anything
-            rule = "its rules can't be compiled"
-            raise GameError(f"{env_id}: {rule}: {_first_line(error)}") from error
+    try:
+        rules = UserRules(env)
+        if not is_enumerable:
+            trees.enumerate_positions(
+                env=rules,
+                max_positions=trees.MAX_POSITIONS,
+                views=None,
+                max_moves=max_moves or MAX_MOVES,
+                num_lines=_NUM_LINES,
+            )
+    except GameError as error:
+        raise GameError(f"{env_id}: {error}") from None
+    except Exception as error:  # a user's functions may raise anything
+        rule = "its rules can't be compiled"
+        raise GameError(f"{env_id}: {rule}: {_first_line(error)}") from error
+    if before is not None:
+        pgx_games.forget_games()
+    # What the name of the other game says about its rules does not hold here. Its
+    # symmetries are checked on all positions, so only where these are enumerated.
+    GAMES[env_id] = replace(
+        other,
+        pgx_id=None,
+        in_a_row=None,
+        user_env=rules,
+        rules_file="",
+        symmetries=other.symmetries if is_enumerable and other.enumerable else (),
+        enumerable=is_enumerable,
+        packing=None,
+        certified=False,
+        preset="plain",
+        exam=None,
+        best_result=None,
+        max_moves=max_moves,
+        move_names=tuple(map(str, move_names)) or other.move_names,
+        board_text=board_text or other.board_text,
+    )
+    try:
+        trees.host_tree(env_id)  # it is kept
+    except BaseException:  # also Ctrl-C
+        del GAMES[env_id]
         if before is not None:
-            pgx_games.forget_games()
-        # What the name of the other game says about its rules does not hold here. Its
-        # symmetries are checked on all positions, so only where these are enumerated.
-        GAMES[env_id] = replace(
-            other,
-            pgx_id=None,
-            in_a_row=None,
-            user_env=rules,
-            rules_file="",
-            symmetries=other.symmetries if is_enumerable and other.enumerable else (),
-            enumerable=is_enumerable,
-            packing=None,
-            certified=False,
-            preset="plain",
-            exam=None,
-            best_result=None,
-            max_moves=max_moves,
-            move_names=tuple(map(str, move_names)) or other.move_names,
-            board_text=board_text or other.board_text,
-        )
-        try:
-            trees.host_tree(env_id)  # it is kept
-        except BaseException:  # also Ctrl-C
-            del GAMES[env_id]
-            if before is not None:
-                GAMES[env_id] = before
-            pgx_games.forget_games(with_programs=False)  # none has been compiled
-            raise
+            GAMES[env_id] = before
+        pgx_games.forget_games(with_programs=False)  # none has been compiled
+        raise
 
 
 def _checked_env(env_id: str, make_env: Callable[[], pgx.Env]) -> pgx.Env:
     """Return the environment, for which programs are compiled."""
     try:
-        # Under `jit`, arrays of the environment would be placeholders.
-        with jax.ensure_compile_time_eval():
-            env = make_env()
+        env = make_env()
     except Exception as error:  # a user's function may raise anything
         raise GameError(f"{env_id}: make_env fails: {_first_line(error)}") from error
     if not isinstance(env, pgx.Env):

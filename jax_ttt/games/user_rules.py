@@ -78,10 +78,13 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
 
         def differs(key: Key[Array, ""]) -> Bool[Array, " leaves"]:
             new = init(key)
-            pairs = [(new[leaf], starts[leaf][new[place]]) for leaf in compared]
-            return jnp.stack([(leaf != other).any() for leaf, other in pairs])
+            unlike = [
+                (new[leaf][None] != starts[leaf]).reshape(2, -1).any(axis=1)
+                for leaf in compared
+            ]
+            return jnp.stack(unlike)[:, new[place]]
 
-        return starts, jax.lax.map(differs, keys, batch_size=1024).any(axis=0)
+        return starts, jax.vmap(differs)(keys).any(axis=0)
 
     keys = jax.random.split(jax.random.key(0), _NUM_STARTS)
     starts, is_drawn = jax.device_get(Program(examine, level="0")(keys))
