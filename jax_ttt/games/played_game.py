@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool, Int, Key
 from jax_ttt.config.errors import MoveError
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.games import pgx_games
+from jax_ttt.games.pgx_games import ChooseFn
 
 Result = Literal["won", "drawn", "lost"]
 
@@ -138,6 +139,33 @@ class Game:
 def _mover(env_state: pgx.State) -> int:
     """Return the id of the player to move, which PGX drew at the start: 0 or 1."""
     return int(np.asarray(env_state.current_player)[0])
+
+
+def choose_in_blocks(
+    choose: ChooseFn, size: int, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    """Return the moves of a player that is given `size` games at a time.
+
+    XLA rounds sums in another way for another number of games, and for a loop of one
+    round, which it takes apart. So the last block is filled, and the number of blocks
+    is data: a game's move is the same among any others. `key` is given to each block.
+    """
+    num_games = len(env_state.terminated)
+    num_blocks = -(-num_games // size)
+    rows = jnp.arange(num_blocks * size).clip(max=num_games - 1)
+    filled = jax.tree.map(lambda leaf: leaf[rows], env_state)
+
+    def play(block: Int[Array, ""], actions: Int[Array, " N"]) -> Int[Array, " N"]:
+        begin = block * size
+        games = jax.tree.map(
+            lambda leaf: jax.lax.dynamic_slice_in_dim(leaf, begin, size), filled
+        )
+        moves = choose(key, games)
+        return jax.lax.dynamic_update_slice_in_dim(actions, moves, begin, 0)
+
+    is_block = filled.current_player[::size] >= 0  # all are
+    actions = jnp.zeros(num_blocks * size, jnp.int32)
+    return jax.lax.fori_loop(0, is_block.sum(), play, actions)[:num_games]
 
 
 @jax.jit

@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
+from jax_ttt.games.played_game import choose_in_blocks
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
 from jax_ttt.players.network_player import greedy_actions, near_best_moves
@@ -102,8 +103,13 @@ def _searched_actions(
     key: Key[Array, ""],
     env_state: pgx.State,
 ) -> Int[Array, " B"]:
-    del key  # the player is deterministic
-    return greedy_actions(network, env_state, values_fn(params, env_state))
+
+    def play(key: Key[Array, ""], game: pgx.State) -> Int[Array, " one"]:
+        del key  # the player is deterministic
+        return greedy_actions(network, game, values_fn(params, game))
+
+    # Game by game, since the last bits of a value depend on the number of boards.
+    return choose_in_blocks(play, 1, key, env_state)
 
 
 def _searched_values(

@@ -18,6 +18,7 @@ from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games, stone_boards
+from jax_ttt.games.played_game import choose_in_blocks
 from jax_ttt.games.tree import Tree
 from jax_ttt.networks import integer_network, q_network, table
 from jax_ttt.networks.q_network import Network
@@ -32,6 +33,10 @@ def network_from(architecture: Architecture) -> Network:
     be inside a trace.
     """
     return Network(architecture, table.positions_for(architecture))
+
+
+_BLOCK = 128
+"""Boards that a network of floats computes at a time to play."""
 
 
 @jax.jit
@@ -74,6 +79,23 @@ def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarr
 def greedy_player(network: Network, params: nnx.State) -> Partial:
     """Return the player of the best legal move; see `greedy_actions`."""
     return Partial(_network_actions, network, params)
+
+
+def steady_player(network: Network, params: nnx.State) -> Partial:
+    """Return the greedy player whose move on a board is the same among any others.
+
+    Sums of integers are exact, so only a network of floats plays in blocks.
+    """
+    greedy = greedy_player(network, params)
+    if integer_network.is_integer(params):
+        return greedy
+    return Partial(_actions_in_blocks, greedy)
+
+
+def _actions_in_blocks(
+    greedy: Partial, key: Key[Array, ""], env_state: pgx.State
+) -> Int[Array, " B"]:
+    return choose_in_blocks(greedy, _BLOCK, key, env_state)
 
 
 def is_symmetric(network: Network) -> bool:

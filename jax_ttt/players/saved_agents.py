@@ -94,9 +94,10 @@ class Agent(Shown):
     def player(self) -> Partial:
         """The agent's play, as a function `(key, env_state) -> actions`.
 
-        It is greedy, except in positions with a correction. In an enumerable game its
-        moves are computed once, in all positions: the last bits of a value depend on
-        how many boards a program computes, and what plays is what was proven.
+        It is greedy, except in positions with a correction. The last bits of a value
+        depend on how many boards a program computes, and what plays is what was proven.
+        So in an enumerable game the moves are computed once, in all positions; in
+        others, a network of floats computes as many boards at a time in each program.
 
         Raises:
             AgentError: in an enumerable game, an action value is not finite.
@@ -104,7 +105,7 @@ class Agent(Shown):
         env_id, network = self.config.env_id, self.network
         tree = trees.game_tree(env_id)
         if tree is None:
-            greedy = network_player.greedy_player(network, self.params)
+            greedy = network_player.steady_player(network, self.params)
         else:
             policy = network_player.greedy_policy(network, self.params, tree)
             # With NaN values, the greedy move would be any legal one.

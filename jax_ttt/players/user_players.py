@@ -30,7 +30,7 @@ from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.grade import Evidence
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
-from jax_ttt.games.played_game import choose_moves, replay
+from jax_ttt.games.played_game import choose_in_blocks, choose_moves, replay
 from jax_ttt.players import asked_players, program, random_players
 from jax_ttt.players.asked_players import SampledPlayer
 from jax_ttt.players.player import Player
@@ -145,26 +145,18 @@ def _policy_player(
 def _board_by_board(
     env_id: EnvId, program: ClosedJaxpr, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
-    """Return the moves that the program plays on each board for itself.
-
-    In a batch, XLA would round differently for another number of boards, and so would
-    it in a loop of one round, which it takes apart; so their number is data to it.
-    """
-    del key
+    """Return the moves that the program plays on each board for itself."""
     if GAMES[env_id].packing is not None:
         # Of a position, the function sees what a search shows it, and no player ids.
         stones = position_keys.stones_of(env_state)
         env_state = position_keys.to_states(env_id, stones)
-    parts = jax.tree.leaves(env_state)
 
-    def play(board: Int[Array, ""], actions: Int[Array, " B"]) -> Int[Array, " B"]:
-        one = [jax.lax.dynamic_slice_in_dim(part, board, 1) for part in parts]
-        (action,) = jaxpr_as_fun(program)(*one)
-        return actions.at[board].set(action[0].astype(jnp.int32))
+    def play(key: Key[Array, ""], board: pgx.State) -> Int[Array, " one"]:
+        del key
+        (action,) = jaxpr_as_fun(program)(*jax.tree.leaves(board))
+        return action.astype(jnp.int32)
 
-    num_boards = (env_state.current_player >= 0).sum()  # all
-    actions = jnp.zeros(env_state.terminated.shape, jnp.int32)
-    return jax.lax.fori_loop(0, num_boards, play, actions)
+    return choose_in_blocks(play, 1, key, env_state)
 
 
 @dataclasses.dataclass(frozen=True)
