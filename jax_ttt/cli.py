@@ -164,6 +164,8 @@ class TrainingFlags:
     """The source of the settings that no flag gives, for messages: a preset or file."""
     files: tyro.conf.Suppress[dict[str, str] | None] = None
     """The SHA-256 of the agents' files that saved settings name, by their names."""
+    random_numbers: tyro.conf.Suppress[str | None] = None
+    """JAX's generator of random numbers, with which saved settings were used."""
 
     @classmethod
     def with_defaults(cls, flags: PresetFlags) -> Self:

@@ -124,6 +124,7 @@ class Args(cli.TrainingFlags):
                 preset=settings.preset,
                 seed=settings.seed,
                 files=settings.files,
+                random_numbers=settings.random_numbers,
                 source=flags.config,
             )
         game = flags.env_id or defaults.config.env_id
@@ -173,6 +174,8 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
         with times.recording("imports"):
             hardware = cli.set_up_device(args.machine, args.spread)
+            if args.random_numbers is not None:
+                check_random_numbers(args.random_numbers)
             from jax_ttt.runtime import distributed
             from jax_ttt.training import chunks, loop
         learner = loop.make_learner([plan.config], [plan.seed])
@@ -447,6 +450,13 @@ def with_proof(
         )
     searched = counterexamples.merge_searches(grade.searched, searched)
     return step._replace(evaluation=evaluation._replace(searched=searched))
+
+
+def check_random_numbers(saved: str) -> None:
+    """Raise `UsageError` unless saved settings are used with the same generator."""
+    from jax_ttt.training import reproducibility
+
+    reproducibility.check_random_numbers({"random_numbers": saved})
 
 
 def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:

@@ -348,7 +348,17 @@ def test_the_examples_of_the_help_are_accepted(command, helps):
             commands.parse(module, words.split())
 
 
-HIDDEN = {"given_fields", "source", "latest", "files", "in_advance", "say"}
+HIDDEN = {
+    *(
+        "given_fields",
+        "source",
+        "latest",
+        "files",
+        "random_numbers",
+        "in_advance",
+        "say",
+    )
+}
 """Fields of commands' arguments that no flag sets."""
 
 

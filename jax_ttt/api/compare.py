@@ -35,9 +35,9 @@ class Difference(NamedTuple):
     second: float
     """The share or mean of the second group, 0 to 1."""
     low: float
-    """Lower bound of the interval of `difference`; NaN if the pairs show none."""
+    """Lower bound of the interval of `difference`; -1 if the pairs show none."""
     high: float
-    """Upper bound of the interval of `difference`; NaN if the pairs show none."""
+    """Upper bound of the interval of `difference`; 1 if the pairs show none."""
     num_pairs: int
     """Number of pairs that count."""
 
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         points = f"{100 * self.difference + 0.0:+.2f}"
-        if math.isnan(self.low):
+        if (self.low, self.high) == (-1, 1):
             pairs = f"all {self.num_pairs:,} pairs agree"
             return f"{points} ({pairs if self.num_pairs > 1 else 'one pair'})"
         return f"{points} ({100 * self.low:+.2f} to {100 * self.high:+.2f})"
@@ -190,22 +190,23 @@ def difference_of_means(
 ) -> Difference:
     """Return the difference of the means of pairs, with its t interval.
 
-    The interval holds if the differences of the pairs are about normal. It is NaN if
-    all are equal, but for rounding, or with one pair. Source: Student 1908, "The
-    probable error of a mean".
+    The interval holds if the differences of the pairs are about normal. It is all that
+    is possible, -1 to 1, if all are equal, but for rounding, or with one pair. Source:
+    Student 1908, "The probable error of a mean".
     """
     differences = first - second
     num_pairs = len(differences)
-    half = math.nan
+    mean = float(differences.mean())
+    low, high = -1.0, 1.0
     if np.ptp(differences) > _ROUNDING:
         error = differences.std(ddof=1) / math.sqrt(num_pairs)
         half = float(special.stdtrit(num_pairs - 1, 0.975) * error)
-    mean = float(differences.mean())
+        low, high = mean - half, mean + half
     return Difference(
         first=float(first.mean()),
         second=float(second.mean()),
-        low=mean - half,
-        high=mean + half,
+        low=low,
+        high=high,
         num_pairs=num_pairs,
     )
 

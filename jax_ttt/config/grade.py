@@ -50,7 +50,8 @@ def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> Interval
     rate, share = successes / num_games, z * z / num_games
     centre = (rate + share / 2) / (1 + share)
     half = math.sqrt(rate * (1 - rate) * share + share * share / 4) / (1 + share)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # Of rates of 0 and 1, rounding could leave the rate outside.
+    return max(0.0, min(centre - half, rate)), min(1.0, max(centre + half, rate))
 
 
 class Rate(NamedTuple):

@@ -321,6 +321,9 @@ def _check_level(
         "a move must not change _step_count": first._step_count != num_moves,
         "the rewards must add up to 0": rewards.sum(axis=1) != 0,
         "a reward must be from -1 to 1": ~(abs(rewards) <= 1),
+        # Compiled programs take smaller numbers for 0.
+        "a reward must be 0 or a normal number": (rewards != 0)
+        & (abs(rewards) < np.finfo(np.float32).tiny),
         "only the last move may give a reward": ~over[:, None] & (rewards != 0),
         "there must be a legal move": ~over & ~first.legal_action_mask.any(axis=1),
     }

@@ -115,7 +115,7 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
     if tree is None:
         raise PlayerError(f"{name}: {env_id} is too large for a policy as an array")
     shape = tree.legal_action_mask.shape
-    if policy.shape != shape or not np.issubdtype(policy.dtype, np.number):
+    if policy.shape != shape or policy.dtype.kind not in "iuf":
         raise PlayerError(
             f"{name}: must be numbers of shape {shape}, got {policy.dtype} of shape "
             f"{policy.shape}"

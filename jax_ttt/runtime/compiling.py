@@ -52,7 +52,11 @@ def use_user_cache() -> None:
 
     Every public function that computes calls this. Nothing changes if the process has a
     folder for JAX's cache already, or if JAX's cache is switched off.
+
+    Raises:
+        DeviceError: JAX computes with numbers of 64 bits.
     """
+    devices.check_number_size()
     if jax.config.values["jax_compilation_cache_dir"]:
         return
     if jax.config.values["jax_enable_compilation_cache"]:

@@ -39,6 +39,12 @@ class DeviceError(Exception):
     """A device is not available; the message says which one, and what to do."""
 
 
+def check_number_size() -> None:
+    """Raise `DeviceError` if JAX computes with numbers of 64 bits."""
+    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
+        raise DeviceError("PGX needs 32-bit numbers: unset JAX_ENABLE_X64")
+
+
 def choose_device(device: str) -> str:
     """Make JAX compute on a kind of device.
 
@@ -48,8 +54,7 @@ def choose_device(device: str) -> str:
     Raises:
         DeviceError: there is no such device, or a setting of JAX prevents training.
     """
-    if jax.config.jax_enable_x64:  # type: ignore[attr-defined]
-        raise DeviceError("PGX needs 32-bit numbers: unset JAX_ENABLE_X64")
+    check_number_size()
     if jax.config.jax_disable_jit:  # type: ignore[attr-defined]
         raise DeviceError("training needs compiled programs: unset JAX_DISABLE_JIT")
     platforms = jax.config.jax_platforms  # type: ignore[attr-defined]

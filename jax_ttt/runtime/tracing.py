@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 _OUTSIDE = ("callback", "ffi_call", "call_exported", "custom_vmap", "rng_uniform")
 """Parts of the names of JAX's primitives that run what the program does not show, or
@@ -26,9 +27,28 @@ def trace_once(function: Callable[..., Any], *arguments: object) -> Traced:
     The values that the function uses are copied, since others may write them.
     """
     traced, result = jax.make_jaxpr(function, return_shape=True)(*arguments)
-    program = ClosedJaxpr(traced.jaxpr, [jnp.array(value) for value in traced.consts])
     calls_outside = bool(traced.effects) or _calls_outside(traced.jaxpr)
-    return Traced(program, result, calls_outside)
+    return Traced(_with_copies(traced), result, calls_outside)
+
+
+def _with_copies(part: Any) -> Any:
+    """Return a part of a program with copies of all arrays in it."""
+    if isinstance(part, ClosedJaxpr):
+        values = [jnp.array(value) for value in part.consts]
+        return ClosedJaxpr(_with_copies(part.jaxpr), values)
+    if isinstance(part, Jaxpr):
+        equations = [
+            equation.replace(
+                invars=[_with_copies(variable) for variable in equation.invars],
+                params=jax.tree.map(_with_copies, equation.params),
+            )
+            for equation in part.eqns
+        ]
+        results = [_with_copies(variable) for variable in part.outvars]
+        return part.replace(eqns=equations, outvars=results)
+    if isinstance(part, Literal) and isinstance(part.val, np.ndarray):
+        return Literal(part.val.copy(), part.aval)
+    return part
 
 
 def _calls_outside(jaxpr: Jaxpr) -> bool:
