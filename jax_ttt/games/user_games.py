@@ -160,7 +160,7 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
     try:
         start = jax.eval_shape(lambda: env.init(jax.random.key(0)))
         # PGX's `step` needs a move to keep the shapes, and says so in many lines.
-        after = jax.eval_shape(lambda *x: env._step(*x, None), start, action)
+        after = jax.eval_shape(lambda s, a: env._step(s, a, None), start, action)
     except Exception as error:  # a user's functions may raise anything
         raise GameError(
             f"{env_id}: its rules can't be compiled; they are functions written with "
