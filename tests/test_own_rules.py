@@ -602,7 +602,11 @@ def test_rules_may_have_loops(nim):
         heaps = jax.lax.fori_loop(0, 3, lambda i, x: x.at[i].add(1), state.heaps - 1)
         return dataclasses.replace(state, heaps=heaps)
 
-    jax_ttt.register_game("loops", nim_with(nim, _init=init), enumerable=True)
+    def step(self, state, action, no_key):  # PGX passes them without names
+        return nim["Nim"]._step(self, state, action, no_key)
+
+    loops = nim_with(nim, _init=init, _step=step)
+    jax_ttt.register_game("loops", loops, enumerable=True)
     num_positions = trees.enumerated("nim").num_positions
     assert trees.enumerated("loops").num_positions == num_positions
 
@@ -1185,8 +1189,8 @@ class ShortGame(FourFalling):
 def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable():
     """It has no symmetries: they would be on 16 cells, as only the search knows."""
     jax_ttt.register_game("short", ShortGame, like="connect_4x4", enumerable=True)
-    start: tuple[str, ...] = ("",) * 4  # the stones of each column
-    levels = [{start}]
+    # The stones of each column.
+    levels: list[set[tuple[str, ...]]] = [{("", "", "", "")}]
     for stone in "XOXO":
         after = {
             (*columns[:i], columns[i] + stone, *columns[i + 1 :])
