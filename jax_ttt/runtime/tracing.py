@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jaxtyping import PyTree
 
 _OUTSIDE = ("callback", "ffi_call", "call_exported", "custom_vmap", "rng_uniform")
 """Parts of the names of JAX's primitives that run what the program does not show, or
@@ -31,7 +32,7 @@ def trace_once(function: Callable[..., Any], *arguments: object) -> Traced:
     return Traced(_with_copies(traced), result, calls_outside)
 
 
-def _with_copies(part: Any) -> Any:
+def _with_copies(part: PyTree) -> PyTree:
     """Return a part of a program with copies of all arrays in it."""
     if isinstance(part, ClosedJaxpr):
         values = [jnp.array(value) for value in part.consts]
