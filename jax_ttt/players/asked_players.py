@@ -168,11 +168,9 @@ def _player_of_policy(asked: Asked, env_id: EnvId, tree: Tree[np.ndarray]) -> Pl
         num_again += _ask_again(asked, seat, second_lines, legal, moves=moves)
     asked.check_silence()
     probs = policies.deterministic_policy(tree, action[tree.decisions])
-    index = trees.position_index(env_id)
     return AskedPlayer(
         env_id=env_id,
         name=asked.name,
-        choose=random_players.policy_player(index, probs),
         policy=probs,
         evidence="asked",
         asked_twice=num_again / len(tree.decisions),

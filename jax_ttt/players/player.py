@@ -13,7 +13,9 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.config.grade import Evidence
+from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, choose_moves
+from jax_ttt.players import random_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.program import Line
 
@@ -29,7 +31,8 @@ class Player:
         env_id: The game.
         name: Its name in matches and tables.
         choose: The function `(key, env_state of B games) -> actions`; see
-            `random_players`.
+            `random_players`. With a policy it draws from it, so what plays is what is
+            proven; else random moves by default.
         policy: The probability of each move in each position, `(P, A)` float64, in the
             order of the tree's positions; None if it is not known. It is a copy that
             can't be written.
@@ -50,7 +53,7 @@ class Player:
 
     env_id: EnvId
     name: str
-    choose: Partial
+    choose: Partial = random_players.random_player
     policy: np.ndarray | None = None
     seats: tuple[Seat, ...] = SEATS
     evidence: Evidence = "none"
@@ -65,6 +68,9 @@ class Player:
             # NumPy can't make an array of bytes writable again.
             copy = np.frombuffer(policy.tobytes()).reshape(policy.shape)
             object.__setattr__(self, "policy", copy)
+            index = trees.position_index(self.env_id)
+            choose = random_players.policy_player(index, copy)
+            object.__setattr__(self, "choose", choose)
 
     @property
     def is_exact(self) -> bool:

@@ -75,15 +75,13 @@ def make_player(
         PlayerError: a lookahead is too deep for this game, or a program can't be
             started or gives a wrong answer.
     """
-    # A player's key depends on its name, not on its place among the players.
-    key = jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
+    key = _key_of(spec, key)
     tree = trees.host_tree(env_id)
     if spec.kind == "random":
         probs = policies.uniform_policy(tree) if tree is not None else None
         return Player(
             env_id=env_id,
             name=spec.name,
-            choose=random_players.random_player,
             policy=probs,
             evidence="none" if probs is None else "construction",
         )
@@ -114,15 +112,31 @@ def make_player(
             )
             choose = mcts_on_tree.online_player(graph, index, num_playouts)
         return Player(env_id=env_id, name=spec.name, choose=choose)
-    probs = _tree_policy(spec, env_id, key)
-    choose = random_players.policy_player(trees.position_index(env_id), probs)
     return Player(
         env_id=env_id,
         name=spec.name,
-        choose=choose,
-        policy=probs,
+        policy=_tree_policy(spec, env_id, key),
         evidence="construction",
     )
+
+
+def training_opponent(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> Partial:
+    """Return how an opponent moves in a training; see `make_player`.
+
+    A random part draws its own numbers, instead of a move of the player's policy.
+    """
+    if spec.kind == "random":
+        return random_players.random_player
+    if spec.kind == "blend" and spec.inner:
+        key = _key_of(spec, key)
+        inner = training_opponent(spec.inner, env_id, key)
+        return random_players.blended_player(spec.number, inner)
+    return make_player(spec, env_id, key).choose
+
+
+def _key_of(spec: PlayerSpec, key: Key[Array, ""]) -> Key[Array, ""]:
+    """Return a player's key: it depends on its name, not on its place among others."""
+    return jax.random.fold_in(key, zlib.crc32(spec.name.encode()))
 
 
 def agent_player(name: str, agent: Agent) -> AgentPlayer:
@@ -199,8 +213,6 @@ def _lookahead(
     probs, near_best = None, None
     if tree is not None:
         probs = _policy_of(choose, tree, key)
-        # What plays is what is proven: last bits depend on the number of boards.
-        choose = random_players.policy_player(trees.position_index(env_id), probs)
     else:
         near_best = lookahead.lookahead_near_best(
             agent.network, agent.params, gamma, depth

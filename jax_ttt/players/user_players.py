@@ -23,11 +23,10 @@ import numpy as np
 import pgx
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Key, Shaped
+from jaxtyping import Array, Int, Key, Shaped
 
 from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.config.grade import Evidence
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_in_blocks, choose_moves, replay
@@ -86,7 +85,7 @@ def from_function(
     if tree is None:
         return Player(env_id=env_id, name=name, choose=choose, evidence="signature")
     probs = policies.deterministic_policy(tree, actions)
-    return _policy_player(name, probs, env_id, "signature")
+    return Player(env_id=env_id, name=name, policy=probs, evidence="signature")
 
 
 def _takes_key(name: str, function: PlayerFn) -> bool:
@@ -130,16 +129,7 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
             f"{name}: must be probabilities of legal moves with the sum 1, got "
             f"{probs[position]} in position {position}"
         )
-    return _policy_player(name, probs, env_id, "construction")
-
-
-def _policy_player(
-    name: str, probs: Float[np.ndarray, "P A"], env_id: EnvId, evidence: Evidence
-) -> Player:
-    choose = random_players.policy_player(trees.position_index(env_id), probs)
-    return Player(
-        env_id=env_id, name=name, choose=choose, policy=probs, evidence=evidence
-    )
+    return Player(env_id=env_id, name=name, policy=probs, evidence="construction")
 
 
 def _board_by_board(

@@ -89,7 +89,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
         num_envs=config.run.num_envs,
         seat=config.opponent.seat,
         first_move=config.opponent.first_move,
-        player=registry.make_player(spec, config.env_id, opponent_key).choose,
+        player=registry.training_opponent(spec, config.env_id, opponent_key),
     )
 
 
