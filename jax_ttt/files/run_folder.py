@@ -58,7 +58,8 @@ class Settings:
     """The SHA-256 of the files of the saved agents that the settings name, by their
     names; absent without any."""
     random_numbers: str | None = None
-    """JAX's generator of random numbers; absent in a file made by hand."""
+    """JAX's generator of random numbers, such as `threefry2x32`; absent in a file made
+    by hand."""
 
     def __post_init__(self) -> None:
         SEED_RANGE.check("seed", self.seed)

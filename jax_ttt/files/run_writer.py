@@ -60,8 +60,6 @@ class ConfigFile(Settings, Versioned):
     """Versions of jax_ttt and of the libraries."""
     XLA_FLAGS: str | None
     """The environment variable."""
-    random_numbers: str
-    """JAX's generator of random numbers, such as `threefry2x32`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,12 @@ def test_a_run_that_cannot_be_continued_is_replaced(writer, run, agent, capsys):
     )
     assert run.files() == ["config.json", "notes.txt", "snapshots"]
     assert snapshots_in(run.snapshots) == {}
-    assert run.settings() == Settings(config=PLAN.config, preset="default", seed=7)
+    assert run.settings() == Settings(
+        config=PLAN.config,
+        preset="default",
+        seed=7,
+        random_numbers=ENVIRONMENT["random_numbers"],
+    )
     config = json.loads(run.config.read_text())
     names = {field.name for field in dataclasses.fields(ConfigFile)}
     assert config.keys() == names - {"files"}, "it names none"

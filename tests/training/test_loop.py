@@ -92,7 +92,7 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
     spec = player_names.read_name(name, config.env_id)
     streams = streams_of(3)
     expected, of_training = (
-        registry.make_player(spec, config.env_id, key).choose
+        registry.training_opponent(spec, config.env_id, key)
         for key in (streams.opponent, streams.training)
     )
     assert jax.tree.structure(opponent.player) == jax.tree.structure(expected)
