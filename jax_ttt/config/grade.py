@@ -220,6 +220,14 @@ class SeatGrade:
         """Whether the rates are exact."""
         return self.win_rate_interval is None
 
+    def interval(self, rate: float) -> Interval:
+        """Return the bounds of a rate of this record, for instance its `win_rate`.
+
+        The rate is found by its value. Rates of equal values have equal bounds, since
+        the bounds follow from the value.
+        """
+        return next((low, high) for value, low, high in self.rates if value == rate)
+
     def reversed(self) -> "SeatGrade":
         """Return the rates of the opponent in the same games."""
         return SeatGrade(

@@ -28,7 +28,8 @@ def test_a_sampled_match_agrees_with_the_exact_one():
     for seat in ("first", "second"):
         result = sampled.seat(seat)
         assert (result.num_games, result.loss_rate) == (500, 0)
-        assert result.win.low <= exact.seat(seat).win_rate <= result.win.high
+        low, high = result.interval(result.win_rate)
+        assert low <= exact.seat(seat).win_rate <= high
     with pytest.raises(jax_ttt.Refused, match="num_games must be"):
         jax_ttt.match("random", "random", num_games=0)
 

@@ -169,6 +169,7 @@ def test_bounds_are_equal_where_a_rate_is_exact():
     assert WON.rates == ((0.75, 0.75, 0.75), (0.25, 0.25, 0.25), (0, 0, 0))
     assert not CUT.is_exact
     assert CUT.win == (0.5, 0.5, 0.625)
+    assert CUT.interval(CUT.win_rate) == (0.5, 0.625)
 
 
 def test_all_games_of_a_sampled_match_count_the_same():
