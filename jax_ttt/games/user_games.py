@@ -94,7 +94,7 @@ def register_game(
     max_moves = max_moves or other.max_moves
     compiling.use_user_cache()
     try:
-        rules = UserRules(env)
+        rules = UserRules(env_id, env)
         if not is_enumerable:
             trees.enumerate_positions(
                 env=rules,

@@ -28,14 +28,14 @@ class UserRules(pgx.Env):
     version: Any = "v0"
     num_players: Any = 2
 
-    def __init__(self, env: pgx.Env) -> None:
+    def __init__(self, env_id: str, env: pgx.Env) -> None:
         """Trace the rules.
 
         Raises:
             GameError: they call Python while they run, or a game may begin in more than
                 one position.
         """
-        self.id = env.id
+        self.id = env_id
         init = tracing.trace_once(env.init, jax.random.key(0))
         step = tracing.trace_once(env.step, init.result, jnp.int32(0))
         if init.calls_outside or step.calls_outside:

@@ -96,6 +96,7 @@ def test_a_name_is_known_and_not_empty():
         jax_ttt.player("nobody")
 
 
+@pytest.mark.slow  # `make test-typed` would refuse it first
 def test_a_run_is_refused_with_what_to_give_instead(run):
     with pytest.raises(jax_ttt.Refused, match=r"not a run: give run\.agent$"):
         jax_ttt.prove(run)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import small_boards
 import tiny
+from flax import nnx
 from jax.tree_util import Partial
 from rounded_agents import rounding_decides
 from small_boards import ENV_ID
@@ -32,8 +33,12 @@ EMPTY = Game.start(ENV_ID).state
 
 def marked(values_fn, weights):
     """Return the near-best moves on the empty board."""
-    params: Any = jnp.asarray(weights, jnp.float32)
-    return np.asarray(near_best_moves(values_fn, params, EMPTY))[0].tolist()
+    params = nnx.State({"weights": jnp.asarray(weights, jnp.float32)})
+
+    def values_of(params, env_state):
+        return values_fn(params["weights"], env_state)
+
+    return np.asarray(near_best_moves(values_of, params, EMPTY))[0].tolist()
 
 
 @pytest.mark.parametrize("gap", [0, 1e-7, 3e-6, 5e-6, 1e-3])
@@ -144,7 +149,8 @@ def near_moves(near_best, env_state):
 def test_a_told_move_has_no_near_ones():
     agent = flat_agent()
     assert near_moves(agent.near_best, EMPTY).all()
-    key = position_keys.keys_to_numbers(position_keys.keys_of(ENV_ID, EMPTY))
+    words = np.asarray(position_keys.keys_of(ENV_ID, EMPTY))
+    key = position_keys.keys_to_numbers(words)
     corrections = Corrections(key, np.array([2], np.uint8))
     told: Any = dataclasses.replace(agent, corrections=corrections)
     assert np.flatnonzero(near_moves(told.near_best, EMPTY)).tolist() == [2]
