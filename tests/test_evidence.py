@@ -227,6 +227,28 @@ def test_a_policy_has_evidence_and_can_not_be_written():
             write()
 
 
+def test_a_player_plays_its_policy_whatever_it_is_given_beside_it():
+    """So a proof of the policy is one of the moves in games."""
+    perfect = jax_ttt.player("minimax-first")
+    bad = jax_ttt.player(lambda state: state.legal_action_mask.argmax(axis=1))
+    tree = trees.enumerated(SMALL)
+    boards = jax.tree.map(lambda leaf: leaf[tree.decisions], tree.env_state)
+    for player in (
+        dataclasses.replace(jax_ttt.player("random"), policy=perfect.policy),
+        dataclasses.replace(bad, policy=perfect.policy),
+        dataclasses.replace(perfect, choose=bad.choose),
+    ):
+        assert player.policy is not None
+        moves = np.asarray(player.choose(jax.random.key(1), boards))
+        assert (moves == player.policy[tree.decisions].argmax(axis=1)).all()
+
+
+def test_a_policy_has_real_numbers():
+    policy = np.array(jax_ttt.player("minimax-first").policy, complex)
+    with pytest.raises(jax_ttt.Refused, match="must be numbers of shape"):
+        jax_ttt.player(policy)
+
+
 PROGRAMS = [
     (SMALL, player_programs.MINIMAX, "asked"),
     (SMALL, FIRST, "asked"),

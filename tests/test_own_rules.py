@@ -594,6 +594,44 @@ def test_rules_are_read_once(nim):
     assert calls[0] == num_calls
 
 
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_arrays_that_rules_use_are_copied(nim, shape):
+    """Within functions that they compile, too."""
+    sign = np.ones(shape, np.float32)
+
+    @jax.jit
+    def signed(rewards):
+        return rewards * sign
+
+    def step(self, state, action, key):
+        after = nim["Nim"]._step(self, state, action, key)
+        return dataclasses.replace(after, rewards=signed(after.rewards) * sign)
+
+    jax_ttt.register_game("copied", nim_with(nim, _step=step), enumerable=True)
+    before = jax_ttt.match("minimax", "random", env_id="copied")
+    sign[...] = [-1, 1][: sign.size] if shape else -1
+    env = pgx_games.make_env("copied")
+    tree = trees.enumerated("copied")
+    decided = tree.decisions[:64]
+    states = jax.tree.map(lambda leaf: leaf[decided], tree.env_state)
+    actions = tree.legal_action_mask[decided].argmax(axis=1)
+    after = jax.vmap(env.step)(states, actions)
+    expected = tree.env_state.rewards[tree.successor[decided, actions]]
+    assert np.array_equal(after.rewards, expected)
+    assert jax_ttt.match("minimax", "random", env_id="copied") == before
+
+
+def test_a_reward_that_programs_take_for_0_is_refused(nim):
+    def step(self, state, action, key):
+        after = nim["Nim"]._step(self, state, action, key)
+        won, lost = np.array([1e-40, -1e-40], np.float32)
+        rewards = jnp.where(after.rewards < 0, lost, after.rewards)
+        return dataclasses.replace(after, rewards=jnp.where(rewards > 0, won, rewards))
+
+    with pytest.raises(jax_ttt.Refused, match="must be 0 or a normal number"):
+        jax_ttt.register_game("tiny", nim_with(nim, _step=step), enumerable=True)
+
+
 def test_rules_may_have_loops(nim):
     """Some versions of JAX compile a loop only where nothing is evaluated at once."""
 

@@ -565,3 +565,15 @@ def test_the_verdict_is_on_the_seat_that_is_learned(tmp_path, capsys):
     assert "playing as X " in trained["verdict"]
     assert commands.run(evaluate, [str(tmp_path / "run"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == trained["verdict"]
+
+
+def test_settings_of_another_generator_of_random_numbers_are_refused(
+    tiny_run, tmp_path
+):
+    config = json.loads((tiny_run[0] / "config.json").read_text())
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config | {"random_numbers": "rbg"}))
+    code, out, err = call("--config", path, "--run-dir", tmp_path / "run")
+    assert (code, out) == (2, "")
+    assert "set JAX_DEFAULT_PRNG_IMPL" in err
+    assert not (tmp_path / "run").exists()

@@ -7,6 +7,7 @@ import pytest
 import jax_ttt
 from jax_ttt.api import player
 from jax_ttt.games.played_game import choose_moves
+from jax_ttt.runtime.devices import DeviceError
 
 
 def first_free(env_state):
@@ -100,3 +101,12 @@ def test_a_name_is_known_and_not_empty():
 def test_a_run_is_refused_with_what_to_give_instead(run):
     with pytest.raises(jax_ttt.Refused, match=r"not a run: give run\.agent$"):
         jax_ttt.prove(run)
+
+
+def test_numbers_of_64_bits_are_refused():
+    jax.config.update("jax_enable_x64", True)
+    try:
+        with pytest.raises(DeviceError, match="unset JAX_ENABLE_X64"):
+            jax_ttt.player("minimax")
+    finally:
+        jax.config.update("jax_enable_x64", False)

@@ -1,14 +1,16 @@
 """A network's greedy player: its best legal move, as a function and as a policy."""
 
+import functools
 from typing import Any
 
 import jax
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
-from jax_ttt.games.played_game import Game
+from jax_ttt.games.played_game import Game, choose_in_blocks
 from jax_ttt.networks import q_network
 from jax_ttt.players import lookahead, network_player, random_players
 from jax_ttt.players.network_player import network_from
@@ -138,3 +140,23 @@ def test_moves_in_order_are_those_of_the_greedy_player(make, fields, undecided):
         moves = np.asarray(play(jax.random.key(0), masked))
         np.testing.assert_array_equal(order[has_move, place], moves[has_move])
         legal[rows, order[:, place]] = False
+
+
+def test_the_values_of_a_board_are_the_same_among_any_number_of_boards():
+    """In the blocks in which a network of floats plays, to the last bit."""
+    agent = tiny.untrained(Config.of(env_id="connect_4x4", hidden_size=64))
+
+    def first_bits(key, env_state):
+        values = network_player.board_values(
+            agent.network, agent.params, env_state.observation
+        )
+        return jax.lax.bitcast_convert_type(values[:, 0], np.int32)
+
+    boards = random_players.boards_of_random_games(
+        pgx_games.make_env("connect_4x4"), jax.random.key(0), num_games=50, num_moves=6
+    )
+    play = jax.jit(functools.partial(choose_in_blocks, first_bits, 16))
+    bits = play(jax.random.key(0), boards)
+    for num_boards in (1, 2, 7, 16, 100):
+        some = jax.tree.map(lambda leaf, n=num_boards: leaf[-n:], boards)
+        assert np.array_equal(play(jax.random.key(0), some), bits[-num_boards:])
