@@ -44,7 +44,7 @@ class RowKind:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Chunk(TrainingCounts, RowKind):
-    """A row of `metrics.jsonl` of updates, usually 50."""
+    """A row of `metrics.jsonl` of updates, usually 50, which may be several chunks."""
 
     event: Literal["chunk"] = "chunk"
     """The kind of row."""

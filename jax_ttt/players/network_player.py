@@ -150,7 +150,7 @@ def near_best_moves(
 
     The last bits of a sum of floats depend on its order: on the device, the version,
     and how many boards a program computes. So the player may play any of these moves
-    elsewhere. Their values are less than a margin below the highest: `NEAR`, or more
+    elsewhere. Their values are at most a margin below the highest: `NEAR`, or more
     where the values change by more if the weights change by `2**-19` of themselves, up
     or down at random. Integers have no such margin.
     """

@@ -22,7 +22,8 @@ def report(goal: Goal, levels_of: Mapping[Seat, Sequence[LevelCounts]]) -> str:
         number = sum(level.num_corrections for level in levels)
         parts.append(f"{seat_phrase(seat)} with {count_phrase(number, 'correction')}")
     proven = f"proven: it {_AIMS[goal]} {' and '.join(parts)}"
-    return "\n\n".join([*tables, proven])
+    rule = "it needs at most so many: one rule finds them, and fewer may suffice"
+    return "\n\n".join([*tables, f"{proven}\n{rule}"])
 
 
 def correcting_progress(

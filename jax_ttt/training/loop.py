@@ -266,7 +266,7 @@ def training_steps(
     # cache. They are compiled in threads, while the game's tree is enumerated.
     pool = ThreadPoolExecutor()
     with times.recording("compile"), contextlib.ExitStack() as stack:
-        # Nothing waits for programs that are not needed, such as a second Ctrl-C.
+        # After an error or a second Ctrl-C, nothing waits for programs.
         stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         measure = functools.partial(pool.submit, devices.compile_and_measure)
         started = start.trace(learner, device_keys, mesh=agents_mesh)
