@@ -174,10 +174,11 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
         with times.recording("imports"):
             hardware = cli.set_up_device(args.machine, args.spread)
-            if args.random_numbers is not None:
-                check_random_numbers(args.random_numbers)
             from jax_ttt.runtime import distributed
-            from jax_ttt.training import chunks, loop
+            from jax_ttt.training import chunks, loop, reproducibility
+        if args.random_numbers is not None:
+            saved = {"random_numbers": args.random_numbers}
+            reproducibility.check_random_numbers(saved)
         learner = loop.make_learner([plan.config], [plan.seed])
         keys = chunks.run_keys([plan.seed])
         # A signal may reach one process only, but all must stop: the others would wait
@@ -450,13 +451,6 @@ def with_proof(
         )
     searched = counterexamples.merge_searches(grade.searched, searched)
     return step._replace(evaluation=evaluation._replace(searched=searched))
-
-
-def check_random_numbers(saved: str) -> None:
-    """Raise `UsageError` unless saved settings are used with the same generator."""
-    from jax_ttt.training import reproducibility
-
-    reproducibility.check_random_numbers({"random_numbers": saved})
 
 
 def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
