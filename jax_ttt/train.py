@@ -177,8 +177,9 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             from jax_ttt.runtime import distributed
             from jax_ttt.training import chunks, loop, reproducibility
         if args.random_numbers is not None:
-            saved = {"random_numbers": args.random_numbers}
-            reproducibility.check_random_numbers(saved)
+            reproducibility.check_random_numbers(
+                {"random_numbers": args.random_numbers}
+            )
         learner = loop.make_learner([plan.config], [plan.seed])
         keys = chunks.run_keys([plan.seed])
         # A signal may reach one process only, but all must stop: the others would wait
