@@ -466,7 +466,9 @@ def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
     path, out = rounds
     graded = [row for row in rows(path) if row["event"] == "evaluation"]
     assert [row["update"] for row in graded] == [0, 2, 4, 6, 8]
-    table = [line.replace(",", "").split() for line in out.splitlines()[5:10]]
+    lines = [line.replace(",", "").split() for line in out.splitlines()]
+    begin = next(place for place, cells in enumerate(lines) if cells[:1] == ["0"])
+    table = lines[begin : begin + 5]
     printed = [[int(cell) for cell in cells[2:6]] for cells in table]
     assert printed == [search_counts(row) for row in graded]
     assert out.count("beatable: a shortest line") == 1

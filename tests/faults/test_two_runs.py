@@ -69,7 +69,9 @@ def test_a_folder_belongs_to_one_run(start, tmp_path, monkeypatch):
 
 def test_one_of_two_runs_that_start_together_is_refused(tmp_path):
     """Whichever comes second; the other one ends as if it had been alone."""
-    line = f"train {SMALL} --num-updates 3000 --eval-every 1000 --run-dir"
+    # Tests compute in float32, where a process of a user may choose another precision.
+    precision = "--precision float32"
+    line = f"train {SMALL} {precision} --num-updates 3000 --eval-every 1000 --run-dir"
     both = [as_users.start(f"{line} run", cwd=tmp_path) for _ in range(2)]
     texts = [process.communicate(timeout=120) for process in both]
     codes = [process.returncode for process in both]

@@ -22,7 +22,17 @@ from jax_ttt.runtime import pytrees
 
 ROOT = Path(jax_ttt.__file__).parents[1]
 SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
-RUN = [*SIZES, "--eval-games", "0", "--num-updates", "40", "--eval-every", "20"]
+RUN = [
+    *SIZES,
+    "--precision",
+    "float32",
+    "--eval-games",
+    "0",
+    "--num-updates",
+    "40",
+    "--eval-every",
+    "20",
+]
 ENDLESS = [*SIZES, "--eval-games", "0", "--num-updates", "1000000000"]
 ENDLESS += ["--eval-every", "300", "--checkpoint-every", "0.1"]
 

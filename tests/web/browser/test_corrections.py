@@ -112,6 +112,7 @@ def save_claim(path):
         draw_rate=0.0,
         loss_rate=0.0,
         complete=True,
+        evidence="construction",
         beaten=False,
         lines=Lines(won=1000, drawn=0, lost=0),
         corrections=(1000, 0, 234),
