@@ -46,7 +46,6 @@ def use_program_cache(enabled: bool = True) -> None:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-@functools.cache
 def use_user_cache() -> None:
     """Use the program cache in a user's process, from the first call on.
 
@@ -57,6 +56,11 @@ def use_user_cache() -> None:
         DeviceError: JAX computes with numbers of 64 bits.
     """
     devices.check_number_size()
+    _use_cache_once()
+
+
+@functools.cache
+def _use_cache_once() -> None:
     if jax.config.values["jax_compilation_cache_dir"]:
         return
     if jax.config.values["jax_enable_compilation_cache"]:

@@ -34,9 +34,9 @@ def trace_once(function: Callable[..., Any], *arguments: object) -> Traced:
 
 def _with_copies(part: PyTree) -> PyTree:
     """Return a part of a program with copies of all arrays in it."""
-    if isinstance(part, ClosedJaxpr):
-        values = [jnp.array(value) for value in part.consts]
-        return ClosedJaxpr(_with_copies(part.jaxpr), values)
+    if isinstance(part, Literal):
+        has_array = hasattr(part.val, "dtype")
+        return Literal(np.array(part.val), part.aval) if has_array else part
     if isinstance(part, Jaxpr):
         equations = [
             equation.replace(
@@ -46,9 +46,15 @@ def _with_copies(part: PyTree) -> PyTree:
             for equation in part.eqns
         ]
         results = [_with_copies(variable) for variable in part.outvars]
-        return part.replace(eqns=equations, outvars=results)
-    if isinstance(part, Literal) and isinstance(part.val, np.ndarray):
-        return Literal(part.val.copy(), part.aval)
+        changes: dict[str, Any] = {"eqns": equations, "outvars": results}
+        if isinstance(
+            part, ClosedJaxpr
+        ):  # from JAX 0.12 on, each program has its values
+            changes["consts"] = [jnp.array(value) for value in part.consts]
+        return part.replace(**changes)
+    if isinstance(part, ClosedJaxpr):
+        values = [jnp.array(value) for value in part.consts]
+        return ClosedJaxpr(_with_copies(part.jaxpr), values)
     return part
 
 
