@@ -33,7 +33,7 @@ def user_cache(monkeypatch):
     def set_folder(path):
         monkeypatch.setattr(compiling, "cache_folder", lambda: path)
         jax.config.update("jax_compilation_cache_dir", None)
-        compiling.use_user_cache.cache_clear()
+        compiling._use_cache_once.cache_clear()
 
     yield set_folder
     for name, value in quick.CACHE.items():
