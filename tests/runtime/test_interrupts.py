@@ -105,9 +105,9 @@ def test_a_second_signal_raises_and_the_first_is_remembered(second, set_time):
 @pytest.mark.fault
 @pytest.mark.parametrize("number", NUMBERS[:2])
 def test_a_second_signal_ends_a_process_that_compiles_at_once(number, tmp_path):
-    """The program of a chunk takes ten seconds to compile."""
-    flags = "--preset connect-5x4 --no-compile-cache --run-dir run"
-    process = subprocess.Popen(
+    """The program of a chunk of so many layers takes some seconds to compile."""
+    flags = "--preset connect-5x4 --hidden-layers 16 --no-compile-cache --run-dir run"
+    with subprocess.Popen(
         [sys.executable, "-m", "jax_ttt.train", *flags.split()],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -116,20 +116,19 @@ def test_a_second_signal_ends_a_process_that_compiles_at_once(number, tmp_path):
         env=as_users.environment(
             JAX_LOG_COMPILES=1, JAX_DISABLE_MOST_OPTIMIZATIONS=None
         ),
-    )
-    assert process.stdout is not None
-    try:
-        while "Compiling jit(chunk)" not in process.stdout.readline():
+    ) as process:
+        assert process.stdout is not None
+        try:
+            while "Compiling jit(chunk)" not in process.stdout.readline():
+                assert process.poll() is None
+            time.sleep(0.3)
+            process.send_signal(number)
+            time.sleep(2 * interrupts.SAME_REQUEST)
             assert process.poll() is None
-        time.sleep(2)
-        process.send_signal(number)
-        time.sleep(0.5)
-        assert process.poll() is None
-        process.send_signal(number)
-        out, _ = process.communicate(timeout=2)
-    finally:
-        process.kill()
-        process.wait()
+            process.send_signal(number)
+            out, _ = process.communicate(timeout=2)
+        finally:
+            process.kill()
     # JAX may log the end of a compilation after it.
     assert "error: interrupted twice: ended at once\n" in out
     assert "Finished XLA compilation of jit(chunk)" not in out
