@@ -1221,9 +1221,15 @@ class ShortGame(FourFalling):
         return dataclasses.replace(after, terminated=is_over)
 
 
-def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable():
-    """It has no symmetries: they would be on 16 cells, as only the search knows."""
+@pytest.fixture(scope="module")
+def short():
+    """Return the name of a small game on the board of a larger one."""
     jax_ttt.register_game("short", ShortGame, like="connect_4x4", enumerable=True)
+    return "short"
+
+
+def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable(short):
+    """It has no symmetries: they would be on 16 cells, as only the search knows."""
     # The stones of each column.
     levels: list[set[tuple[str, ...]]] = [{("", "", "", "")}]
     for stone in "XOXO":
@@ -1233,12 +1239,13 @@ def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable():
             for i in range(4)
         }
         levels.append(after)
-    assert trees.enumerated("short").num_positions == sum(map(len, levels))
-    check_positions_are_found("short")
-    assert jax_ttt.grade(first_legal, env_id="short").unbeatable
-    assert pgx_games.symmetric_views("short") is None
+    assert trees.enumerated(short).num_positions == sum(map(len, levels))
+    check_positions_are_found(short)
+    assert jax_ttt.grade(first_legal, env_id=short).unbeatable
+    assert pgx_games.symmetric_views(short) is None
 
 
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("env_id", ["nim", "short"])
 def test_a_table_by_board_numbers_needs_a_board_of_few_cells(env_id):
     with pytest.raises(jax_ttt.Refused, match="its boards have no numbers"):
