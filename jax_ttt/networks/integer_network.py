@@ -7,20 +7,24 @@ the last layer, whose outputs are compared, 16 bits), and integers as biases. Th
 largest sum that an output can reach is below `2**24`, up to which float32 holds every
 integer (`check` makes sure of it). So each sum is exact in any order: on a CPU or a
 GPU, with float32 or bfloat16 factors, in NumPy, in JavaScript. Between two layers come
-one multiplication in float32 and one rounding to the nearest integer, ties to even,
-which IEEE 754 defines.
+one multiplication by a scale in float32 and one rounding to the nearest integer, ties
+to even, which IEEE 754 defines.
 
 A layer has three tensors: `kernel` int8 `(O, N)`, `bias` int32 `(O)` and `scale`
 float32 `(O)`. The activations after a hidden layer are
 
     clip(round((kernel @ inputs + bias) * scale), 0, 127)
 
+`quantize` makes scales that are powers of two, so the product is exact: the step is a
+shift with rounding, and the whole network is integer arithmetic. A file may have other
+scales, as `shipped:connect-7x6` has: there the product is rounded to float32, once.
+
 A convolution's bias differs by patch, `(O, P)`. The last layer has a kernel of int16
 and one scale, `()`, but neither rounding nor limits: its integers are the scores that a
 player compares, and `tanh(scores * scale)` are the action values that people see.
 
 Source of the rounding: Jacob et al. 2018, "Quantization and training of neural networks
-for efficient integer-arithmetic-only inference", here with multipliers in float32.
+for efficient integer-arithmetic-only inference".
 
 Axes: `B` boards, `H W C` planes, `N` inputs of a layer, `O` its outputs, `P` patches of
 a board, `V` values of a board.
@@ -128,11 +132,11 @@ def quantize(
 ) -> nnx.State:
     """Return the network of integers nearest to a network with relu.
 
-    Each output's weights are scaled so that the largest is 127. The last layer's
-    outputs share a scale, since they are compared: the finest one whose sums stay
-    exact. Each hidden layer's activations are scaled so that `_QUANTILE` of the
-    positive ones on these boards are at most 127. `shape` is `(H, W, C)`; the planes
-    hold integers.
+    Each hidden layer's activations are scaled so that `_QUANTILE` of the positive ones
+    on these boards are at most 127, and each of its outputs has as `scale` the least
+    power of two with which no weight passes 127. The last layer's outputs share a
+    scale, since they are compared: the finest one whose sums stay exact. `shape` is
+    `(H, W, C)`; the planes hold integers.
     """
     inputs = planes.reshape(len(planes), -1).T  # (N, B)
     input_scale = 1.0
@@ -144,26 +148,26 @@ def quantize(
             # 1 % is left for the rounding of the weights.
             sums = LARGEST * np.abs(weights).sum(axis=1) + np.abs(offsets) / input_scale
             most = np.abs(weights).max() / np.iinfo(np.int16).max
-            finest = max(sums.max() / (0.99 * _EXACT), most)
-            weight_scale = np.asarray(finest or 1.0)
+            finest = max(sums.max() / (0.99 * _EXACT), most) or 1.0
+            scale = unit = np.asarray(finest * input_scale)
         else:
-            largest = np.abs(weights).max(axis=1)
-            # An output without weights has any scale.
-            weight_scale = np.where(largest > 0, largest, LARGEST) / LARGEST
-        unit = weight_scale * np.asarray(input_scale)  # of an integer sum
-        per_output = unit[..., None]
-        integers = np.rint(weights / weight_scale[..., None])
-        biases = np.rint(offsets / (per_output if offsets.ndim > 1 else unit))
-        scale = unit
-        if not is_last:
             if offsets.ndim > 1:
                 inputs = patch_values(shape, inputs)
             sums = (weights @ inputs).reshape(*offsets.shape, -1) + offsets[..., None]
             outputs = np.maximum(sums, 0).reshape(-1, sums.shape[-1])
             positive = outputs[outputs > 0]
             top = np.quantile(positive, _QUANTILE) if len(positive) else 1.0
-            inputs, input_scale = outputs.astype(np.float32), top / LARGEST
-            scale = unit / input_scale
+            output_scale = top / LARGEST
+            largest = np.abs(weights).max(axis=1)
+            # An output without weights has any scale.
+            finest = np.where(largest > 0, largest, LARGEST) / LARGEST
+            scale = _powers_of_two(finest * input_scale / output_scale)
+            unit = scale * output_scale
+        # An integer sum of 1 stands for `unit`: one for each output, or one for all.
+        integers = np.rint((weights.T * input_scale / unit).T)
+        biases = np.rint((offsets.T / unit).T)
+        if not is_last:
+            inputs, input_scale = outputs.astype(np.float32), output_scale
         return {
             "kernel": integers.astype(_kernel_dtype(is_last)),
             "bias": biases.astype(np.int32),
@@ -173,6 +177,12 @@ def quantize(
     integer_params = _map_layers(layer, params)
     check_integers(integer_params)
     return jax.device_put(integer_params)
+
+
+def _powers_of_two(numbers: Float[np.ndarray, " O"]) -> Float[np.ndarray, " O"]:
+    """Return the least powers of two that are not below these numbers."""
+    fractions, exponents = np.frexp(numbers)  # fractions from 0.5, below 1
+    return np.ldexp(1.0, exponents - (fractions == 0.5))
 
 
 def check_integers(params: nnx.State) -> None:

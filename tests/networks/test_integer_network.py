@@ -1,12 +1,16 @@
 """Networks of integers: the same values on every machine, near those of float32."""
 
+import fractions
+
 import jax
 import numpy as np
 import pytest
 import tiny
 from flax import nnx
+from marks import mark_slow
 
 from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import integer_network, q_network
@@ -43,7 +47,7 @@ def random_integers(config, seed, obs):
     return network, q_network.to_integers(network, params, obs)
 
 
-def scores_in_numpy(params, planes):
+def scores_in_numpy(params, planes, activations):
     """Return the integers of the last layer, with sums of 64 bits."""
     names = [name for name in params if name != "convolution"]
     layers = [params[f"layer{number}"] for number in range(len(names))]
@@ -65,7 +69,21 @@ def scores_in_numpy(params, planes):
     return inputs.T
 
 
-def activations(sums, scale):
+def by_shifts(sums, scale):
+    """Return the activations where scales are powers of two, without a float."""
+    mantissas, exponents = np.frexp(scale)
+    assert (mantissas == 0.5).all()
+    shift = 1 - exponents.astype(np.int64)  # scale = 2**-shift
+    sums, shift = np.broadcast_arrays(sums << np.maximum(-shift, 0), shift)
+    shift = np.maximum(shift, 0)
+    floor, rest = sums >> shift, sums & ((1 << shift) - 1)
+    is_above = 2 * rest > 1 << shift
+    is_half = (2 * rest == 1 << shift) & (shift > 0)
+    return np.clip(floor + (is_above | is_half & (floor % 2 == 1)), 0, 127)
+
+
+def by_products(sums, scale):
+    """Return the activations with any scales: a product in float32, and rounding."""
     assert abs(sums).max() < 2**24
     assert scale.dtype == np.float32
     return np.clip(np.rint(sums.astype(np.float32) * scale), 0, 127).astype(np.int64)
@@ -125,12 +143,56 @@ def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):
     for seed in range(3):
         _, params = random_integers(config, seed, obs)
         scores, values = scores_and_values(params, planes.astype(np.float32))
-        expected = scores_in_numpy(params, planes)
+        expected = scores_in_numpy(params, planes, by_shifts)
         np.testing.assert_array_equal(scores, expected)
         assert len(np.unique(expected)) > 50
         last = params[f"layer{config.network.hidden_layers}"]
         scale = np.asarray(last["scale"], float)
         np.testing.assert_allclose(values, np.tanh(expected * scale), atol=1e-6)
+        other = with_other_scales(params, seed)
+        scores, _ = scores_and_values(other, planes.astype(np.float32))
+        expected = scores_in_numpy(other, planes, by_products)
+        np.testing.assert_array_equal(scores, expected)
+
+
+def with_other_scales(params, seed):
+    """Return the weights with scales that are not powers of two, as a file may have."""
+    rng = np.random.default_rng(seed)
+
+    def changed(path, leaf):
+        if path[-1].key != "scale":
+            return leaf
+        return np.asarray(leaf * rng.uniform(0.7, 1.4, leaf.shape), np.float32)
+
+    return jax.tree_util.tree_map_with_path(changed, params)
+
+
+@pytest.mark.parametrize(
+    "preset", mark_slow(["default", "connect-4x4", "connect-7x6"], "connect-7x6")
+)
+def test_between_layers_stands_a_shift(preset):
+    """The scales are powers of two, not above 1, the least that the weights allow."""
+    config = PRESETS[preset]
+    obs = random_observations(config.env_id, np.random.default_rng(0))
+    *hidden, last = random_integers(config, 0, obs)[1].values()
+    assert last["scale"].shape == ()
+    for layer in hidden:
+        mantissas, exponents = np.frexp(np.asarray(layer["scale"]))
+        assert (mantissas == 0.5).all()
+        assert (exponents <= 1).all()
+        largest = abs(np.asarray(layer["kernel"], int)).max(axis=1)
+        assert (largest >= 63).all(), "half of the scale would be too small"
+
+
+@pytest.mark.parametrize("shift", range(5))
+def test_sums_are_shifted_and_rounded_to_even(shift):
+    """Of each sum from below 0 to above the largest activation."""
+    sums = np.arange(-300, 3000)
+    expected = by_shifts(sums[None], np.full((1, 1), 2.0**-shift, np.float32))[0]
+    assert scores_of(by_hand([[1]], 2.0**-shift), sums) == expected.tolist()
+    assert expected.tolist() == [
+        min(max(round(fractions.Fraction(int(n), 2**shift)), 0), 127) for n in sums
+    ]
 
 
 def by_hand(kernel, scale, last=((1,),), bias=0):
@@ -156,11 +218,6 @@ def scores_of(params, inputs):
     planes = np.array(inputs, "float32").reshape(-1, 1, 1, 1)
     scores = jax.jit(integer_network.scores, static_argnums=0)
     return np.asarray(scores((1, 1, 1), params, planes))[:, 0].tolist()
-
-
-def test_halves_are_rounded_to_even():
-    inputs = [1, 3, 5, 7, 9]  # 0.5, 1.5, 2.5, 3.5 and 4.5
-    assert scores_of(by_hand([[1]], 0.5), inputs) == [0, 2, 2, 4, 4]
 
 
 def test_activations_are_from_0_to_127():
@@ -217,7 +274,7 @@ def test_a_unit_that_is_always_the_same_becomes_integers_too(part):
     assert not np.asarray(integers["layer0"]["kernel"])[1].any()
     compute = jax.jit(q_network.action_values)
     before, after = (compute(network, weights, obs) for weights in (params, integers))
-    np.testing.assert_allclose(after, before, atol=0.05)
+    np.testing.assert_allclose(after, before, atol=0.1)
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), float("inf")])
