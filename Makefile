@@ -83,7 +83,7 @@ docs: $(VENV)/.dev ## build the site of the pages in site/, with the docstrings 
 schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings
 	$(RUN) -m tools.make_schema
 
-agents: $(VENV)/.train ## train the agents that come with the package, write their grades
+agents: $(VENV)/.dev ## train the agents that come with the package, write their grades
 	$(RUN) -m tools.make_agents
 
 links: $(VENV)/.train ## write the addresses of pyproject.toml into the pages

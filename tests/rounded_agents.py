@@ -20,6 +20,20 @@ SIZE = 1e3
 """The size of the sum's largest numbers: their rounding is 6e-5."""
 
 
+def as_floats(agent):
+    """Return a network of floats near a network of integers without filters."""
+    weights = saved_agents.params_as_tensors(agent.params)
+    arrays = {}
+    for number in range(agent.config.network.hidden_layers + 1):
+        scale = weights[f"layer{number}.scale"]
+        for part in ("kernel", "bias"):
+            array = (weights[f"layer{number}.{part}"].T * scale).T
+            arrays[f"layers.layers.{2 * number}.{part}"] = array.astype(np.float32)
+    shapes = q_network.param_shapes(agent.network)
+    params = pytrees.with_leaves(shapes, jax.device_put(arrays))
+    return saved_agents.Agent(agent.description, params)
+
+
 def rounding_decides(agent, planes, action, seed):
     """Return the agent, whose value of the action on one board is a matter of rounding.
 

@@ -41,7 +41,7 @@ from jax_ttt.players import (
     saved_agents,
 )
 from jax_ttt.players.corrections import Corrections
-from jax_ttt.players.shipped import ALL
+from jax_ttt.players.shipped import ALL, SNAPSHOTS
 from jax_ttt.text import dialogue_advice
 from jax_ttt.web import agent_files
 from tools import tree_data
@@ -92,10 +92,12 @@ NEARLY = "nearly unbeatable"
 """The name of an agent that loses one line of play and its mirror image, no other."""
 CORRECTED = ("tic_tac_toe", "connect_4x4")
 """Games with an agent that was corrected until it was proven, and its name."""
-GRADED = ("network", "table", *CORRECTED, "network 2", NEARLY)
+FLOATS = "network of floats"
+"""The name of the shipped network before it was made of integers."""
+GRADED = ("network", "table", FLOATS, *CORRECTED, "network 2", NEARLY)
 """Agents whose lines are all followed; the last two can be beaten."""
-DEPTHS = {"network": 3, "connect-5x4": 3}
-"""How far shipped networks look ahead."""
+DEPTHS = {"network": 3, "connect-5x4": 3, FLOATS: 3}
+"""How far trained networks look ahead."""
 STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
 """Stones on the boards whose exact values are searched here."""
 IMPOSSIBLE = (
@@ -164,13 +166,14 @@ def quick_cases() -> dict:
         "levels": [[key, *level] for key, level in difficulty.LEVELS.items()],
         "impossible": IMPOSSIBLE,
         "digests": [digest_of(size) for size in range(200)],
-        "refused": refused_files(ALL["network"]),
+        "refused": refused_files(float_network()),
     }
 
 
 def agent_cases(folder: Path) -> dict:
     """Return the cases of agents and searches; files of agents are written there."""
     paths = dict(ALL) | save_random_agents(folder)
+    paths[FLOATS] = float_network()
     paths[NEARLY] = save_nearly_unbeatable(folder / "nearly.safetensors")
     for env_id in CORRECTED:
         paths[env_id] = save_corrected(folder / f"{env_id}.safetensors", env_id)
@@ -193,6 +196,11 @@ def worker_cases() -> dict:
         "agents": [agent_case(name, ALL[name]) for name in names],
         "grades": [grade_case(name, ALL[name]) for name in names],
     }
+
+
+def float_network() -> Path:
+    """Return the last snapshot of the shipped network's training."""
+    return max(SNAPSHOTS["network"].iterdir())
 
 
 # ---- games
@@ -404,7 +412,7 @@ def save_nearly_unbeatable(path: Path) -> Path:
     """
 
     def change(description: dict, tensors: dict) -> None:
-        tensors["layers.layers.4.bias"][1] += 0.03
+        tensors["layer2.bias"][1] += round(0.03 / tensors["layer2.scale"])
 
     path.write_bytes(signed_again(ALL["connect-5x4"].read_bytes(), change))
     return path

@@ -25,6 +25,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.saved_agents import AgentError
+from jax_ttt.players.shipped import ALL
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_strategy.py"
 SEATS = ("first", "second")
@@ -131,6 +132,17 @@ def test_a_corrected_agent_is_proven_with_the_counts_of_its_grade(name, check):
         number = sum(grade.positions[seat == "second" :: 2])
         verdict = f"never loses: {number:,} boards of the agent, "
         assert out.endswith(f"{verdict}{sum(grade.corrections):,} corrections\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", SEATS)
+def test_the_shipped_agent_of_5x4_is_proven_with_the_counts_of_its_grade(seat, check):
+    grade = saved_agents.load_agent(ALL["connect-5x4"]).grade.seat(seat)
+    assert grade is not None
+    assert grade.positions is not None
+    code, out, _ = check(ALL["connect-5x4"].read_bytes(), seat)
+    assert code == 0
+    assert levels(out, seat) == (list(grade.positions), [0] * len(grade.positions))
 
 
 def replayed(line):

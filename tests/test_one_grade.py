@@ -103,4 +103,4 @@ def test_the_shipped_agent_of_5x4_has_one_grade(run_json):
     assert answers == dict.fromkeys(answers, answers["file"])
     assert answers["file"]["unbeatable"] is True
     assert answers["file"]["losing_ends"] == [0, 0]
-    assert answers["file"]["positions"] == [10_222, 15_576]
+    assert answers["file"]["positions"] == [12_284, 18_714]

@@ -18,6 +18,7 @@ from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
 from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.correct import CORRECTED_NAME
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader, search_grade
@@ -58,8 +59,19 @@ TEXT = """# Shipped agents
 
 Some trained agents come with the package. Every command that takes a player takes them
 by name, for instance `python -m jax_ttt.play shipped:network`. All but the last were
-trained by one command: on the CPU of one machine, with the same versions and number of
-threads, `make agents` writes the same bytes again.
+trained by one command each. A second command made the networks
+[networks of integers](../learn/connect_four.md#a-network-of-integers), which choose the
+same moves on every machine:
+
+```
+python -m jax_ttt.correct runs/RUN --precision int8
+```
+
+They need 0 corrections, else `make agents` fails. On the CPU of one machine, with the
+same versions and number of threads, it writes the same bytes again. A training can't
+start from a network of integers (`--start-agent`). Files of the training of
+`shipped:network` in float32 are in
+[network-snapshots](../../jax_ttt/shipped/network-snapshots).
 
 ## Tic-tac-toe
 
@@ -82,6 +94,9 @@ again from the files. [players.md](../use/players.md) explains the rows.
 [connect_four.md](../learn/connect_four.md) explains how they learn. The figures of
 `shipped:connect-5x4` are exact, over all positions that it reaches against every
 opponent. A position and its mirror image count once.
+[`check_strategy.py`](../learn/proof.md#check-an-agent-of-connect-four) checks it
+without this package: `python docs/check_strategy.py
+jax_ttt/shipped/connect-5x4.safetensors --goal not-lose`, and with `--seat second`.
 
 {reached}
 
@@ -91,7 +106,9 @@ opponent. A position and its mirror image count once.
 [wins every game as X](../learn/connect_four.md#7-x-6-moving-first), with
 {corrections:,} corrections: `python -m jax_ttt.evaluate shipped:connect-7x6 --seat
 first` proves it again in some minutes. As O it can be beaten, as every player can; its
-file has a line. It was made by these commands, the trainings on a GPU:
+file has a line. It was made by these commands, the trainings on a GPU, and its scales
+are not powers of two: `correct` makes other ones today, so its corrections would be
+others:
 
 ```
 {commands}
@@ -123,13 +140,29 @@ def train() -> None:
         path = ALL[name]
         with tempfile.TemporaryDirectory() as folder:
             run = Path(folder) / "run"
-            command = (sys.executable, "-m", "jax_ttt.train", *FLAGS[name])
-            subprocess.run([*command, "--run-dir", str(run)], check=True)
+            run_module("jax_ttt.train", *FLAGS[name], "--run-dir", str(run))
             path.parent.mkdir(exist_ok=True)
-            shutil.copyfile(RunFolder(run).agent, path)
+            shutil.copyfile(agent_to_ship(run), path)
             if name in SNAPSHOTS:
                 shutil.rmtree(SNAPSHOTS[name], ignore_errors=True)
                 shutil.copytree(RunFolder(run).snapshots, SNAPSHOTS[name])
+
+
+def agent_to_ship(run: Path) -> Path:
+    """Return the file of a run's agent: a table, or a network made of integers."""
+    path = RunFolder(run).agent
+    if saved_agents.load_agent(path).config.network.is_table:
+        return path
+    run_module("jax_ttt.correct", str(run), "--precision", "int8")
+    path = run / CORRECTED_NAME
+    if saved_agents.load_agent(path).corrections is not None:
+        raise SystemExit(f"{path}: the network of integers needs corrections")
+    return path
+
+
+def run_module(name: str, *argv: str) -> None:
+    """Run a command in a new process."""
+    subprocess.run([sys.executable, "-m", name, *argv], check=True)
 
 
 def add_losing_line() -> None:

@@ -148,8 +148,8 @@ def quantize(
             # 1 % is left for the rounding of the weights.
             sums = LARGEST * np.abs(weights).sum(axis=1) + np.abs(offsets) / input_scale
             most = np.abs(weights).max() / np.iinfo(np.int16).max
-            finest = max(sums.max() / (0.99 * _EXACT), most) or 1.0
-            scale = unit = np.asarray(finest * input_scale)
+            weight_scale = np.asarray(max(sums.max() / (0.99 * _EXACT), most) or 1.0)
+            scale = unit = weight_scale * np.asarray(input_scale)
         else:
             if offsets.ndim > 1:
                 inputs = patch_values(shape, inputs)
@@ -163,11 +163,11 @@ def quantize(
             finest = np.where(largest > 0, largest, LARGEST) / LARGEST
             scale = _powers_of_two(finest * input_scale / output_scale)
             unit = scale * output_scale
-        # An integer sum of 1 stands for `unit`: one for each output, or one for all.
-        integers = np.rint((weights.T * input_scale / unit).T)
-        biases = np.rint((offsets.T / unit).T)
-        if not is_last:
+            weight_scale = unit / input_scale
             inputs, input_scale = outputs.astype(np.float32), output_scale
+        # An integer sum of 1 stands for `unit`: one for each output, or one for all.
+        integers = np.rint((weights.T / weight_scale).T)
+        biases = np.rint((offsets.T / unit).T)
         return {
             "kernel": integers.astype(_kernel_dtype(is_last)),
             "bias": biases.astype(np.int32),

@@ -128,8 +128,11 @@ def _read_start(learner: Learner) -> _Start:
     if settings.start_agent != NO_AGENT:
         agent = _agent_named(settings.start_agent, settings.env_id)
         is_same = agent.config.architecture == learner.config.architecture
-        if not is_same or agent.precision != "float32":
-            rule = "an agent of float32 with the same network"
+        if not is_same:
+            rule = "an agent with the same network"
+            raise SettingError("start_agent", rule, settings.start_agent)
+        if agent.precision != "float32":
+            rule = "an agent of float32: a network of integers can't be trained"
             raise SettingError("start_agent", rule, settings.start_agent)
         if agent.corrections is not None:
             rule = "the training begins with its weights, without its corrections"

@@ -11,7 +11,7 @@ import small_boards
 import tiny
 from flax import nnx
 from jax.tree_util import Partial
-from rounded_agents import rounding_decides
+from rounded_agents import as_floats, rounding_decides
 from small_boards import ENV_ID
 
 from jax_ttt.config.errors import PlayerError
@@ -178,12 +178,12 @@ def test_weights_whose_sums_may_overflow_on_one_board_are_refused():
 
 
 @pytest.mark.slow
-def test_what_rounding_decides_in_a_shipped_agent_is_not_proven():
-    """As shipped it is proven. With units that see one board, its move there varies."""
+def test_what_rounding_decides_in_a_good_agent_is_not_proven():
+    """It is proven, until it has units that see one board, where its move varies."""
     env_id = "connect_5x4"
     path = read_name("shipped:connect-5x4", env_id).path
-    agent = saved_agents.load_agent(path)
-    assert grader.follow_lines(registry.agent_player("shipped", agent)).unbeatable
+    agent = as_floats(saved_agents.load_agent(path))
+    assert grader.follow_lines(registry.agent_player("good", agent)).unbeatable
     game = Game.start(env_id, [1])
     obs = np.asarray(game.state.observation)
     views = pgx_games.symmetric_views(env_id)

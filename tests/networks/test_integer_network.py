@@ -298,7 +298,7 @@ def test_networks_without_integers_are_refused(fields, reason, host_tree):
 
 
 def test_a_trained_network_keeps_its_values_and_most_of_its_moves(host_tree):
-    agent = saved_agents.load_agent(shipped.SHIPPED["network"])
+    agent = saved_agents.load_agent(max(shipped.SNAPSHOTS["network"].iterdir()))
     obs = host_tree.obs[host_tree.decisions]
     params = q_network.to_integers(agent.network, agent.params, obs)
     legal = host_tree.legal_action_mask[host_tree.decisions]

@@ -16,6 +16,7 @@ from jax_ttt.games.training_opponents import Versus
 from jax_ttt.games.tree import position_index
 from jax_ttt.players import network_player, registry, saved_agents
 from jax_ttt.players.player_names import read_name
+from jax_ttt.players.shipped import SNAPSHOTS
 from jax_ttt.training.loop import make_opponent
 
 ENV_ID = "tic_tac_toe"
@@ -42,7 +43,7 @@ def position(game):
 @pytest.fixture(scope="module")
 def agent(game, position):
     """Return an agent that is unbeatable by its policy, but not by its network."""
-    good = saved_agents.load_agent(read_name("shipped:network", ENV_ID).path)
+    good = saved_agents.load_agent(max(SNAPSHOTS["network"].iterdir()))
     planes = np.zeros(9, np.float32)
     planes[4] = -1
     for seed in range(60):

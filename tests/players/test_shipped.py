@@ -13,8 +13,8 @@ from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.grading import search_grade
-from jax_ttt.players import player_names, registry
-from jax_ttt.players.shipped import CONNECT_FOUR, SHIPPED
+from jax_ttt.players import player_names, registry, saved_agents
+from jax_ttt.players.shipped import ALL, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import losing_lines, proof, reached_positions, successors
 from jax_ttt.solver.successors import ILLEGAL, OPEN, WON
 
@@ -48,6 +48,18 @@ def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert isinstance(player, registry.AgentPlayer)
     assert player.evidence == "construction"
     assert player.seats == SEATS
+
+
+@pytest.mark.parametrize("name", ["network", "connect-5x4"])
+def test_a_network_of_integers_needs_no_correction(name):
+    """It is proven as it is, in both seats, also by its file."""
+    agent = saved_agents.load_agent(ALL[name])
+    assert agent.precision == "int8"
+    assert agent.corrections is None
+    assert agent.grade.unbeatable
+    for layer in [*agent.params.values()][:-1]:
+        mantissas, _ = np.frexp(np.asarray(layer["scale"]))
+        assert (mantissas == 0.5).all(), "not a power of two"
 
 
 def test_the_agent_of_7x6_wins_every_game_moving_first_by_its_file(player_of):

@@ -115,7 +115,7 @@ def test_weights_of_integers_are_refused(agent_path, tmp_path):
     params = q_network.to_integers(agent.network, agent.params, start.observation)
     path = tmp_path / "integers.safetensors"
     saved_agents.save_agent(dataclasses.replace(agent, params=params), path)
-    with pytest.raises(SettingError, match="an agent of float32"):
+    with pytest.raises(SettingError, match="a network of integers can't be"):
         next(run_of(Config.of(**SMALL, start_agent=str(path))))
 
 
