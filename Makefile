@@ -73,6 +73,13 @@ one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove 
 ladder: $(VENV)/.dev ## grade players that others wrote, write docs/results/ladder.md; installs them first
 	$(RUN) -m tools.ladder $(ARGS)
 
+# It installs nothing; the agents' files are written with .venv, or else with PYTHON.
+theorem: ## compile the theorems of proofs/ with Coq, print their assumptions: about 2 minutes
+	@command -v coqc >/dev/null || { echo "Coq is needed: the package coq of" \
+		"Debian and Ubuntu, or https://coq.inria.fr" >&2; exit 1; }
+	$(MAKE) -s -C proofs clean
+	$(MAKE) -s -C proofs -j2 -O PYTHON="$(or $(realpath $(RUN)),$(PYTHON))"
+
 play: $(VENV)/.train ## write the page that works without a server: docs/play/index.html
 	$(RUN) -m jax_ttt.web --export docs/play
 
@@ -127,4 +134,5 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@touch $@
 
 .PHONY: help train test test-typed test-slow faults mutants snapshots check format
-.PHONY: bench published one-file ladder play docs schema agents links figures clean outdated
+.PHONY: bench published one-file ladder theorem play docs schema agents links figures
+.PHONY: clean outdated

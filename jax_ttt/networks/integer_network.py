@@ -221,7 +221,7 @@ def _block_scores(
 ) -> Float[Array, "B V"]:
     """Return the integers of the last layer for boards that are computed together."""
     inputs = transpose(planes.reshape(planes.shape[0], -1))
-    *hidden, last = _in_order(params)
+    *hidden, last = in_order(params)
     for layer in hidden:
         if layer["bias"].ndim > 1:
             inputs = patch_values(shape, inputs)
@@ -234,11 +234,11 @@ def _block_scores(
 
 def values(params: nnx.State, scores: Float[Array, "*n"]) -> Float[Array, "*n"]:
     """Return the action values, -1 to 1, that these scores stand for."""
-    *_, last = _in_order(params)
+    *_, last = in_order(params)
     return jnp.tanh(scores * last["scale"])
 
 
-def _in_order(params: nnx.State) -> list[Mapping[str, jax.Array]]:
+def in_order(params: nnx.State) -> list[Mapping[str, jax.Array]]:
     """Return the layers from the first to the last.
 
     JAX orders the names of a pytree as texts, `layer10` before `layer2`.

@@ -16,6 +16,12 @@ const CORRECTIONS =
   "A correction is a position and the move that the agent was told to play there, in place of " +
   "its own choice.";
 
+// The agents of proofs/, whose theorems docs/learn/theorem.md explains.
+const WITH_THEOREM = ["shipped/network", "shipped/connect-5x4"];
+const THEOREM =
+  "That the agent never loses is also a theorem, which the proof assistant Coq checks: " +
+  "make theorem.";
+
 const LINES = 1000; // lines of a check of some lines
 const SOME_LINES =
   "In every second line the opponent's moves are random; in the others, three of four are those " +
@@ -321,6 +327,11 @@ export function ProofPanel({ app }) {
   return html`
     <p><b>${agent.title}${at}</b></p>
     <p class="note">${PROOF} ${loaded.file.corrections && CORRECTIONS}</p>
+    ${
+      update === null &&
+      WITH_THEOREM.includes(agent.id) &&
+      html`<p class="note">${THEOREM}</p>`
+    }
     <div class="proofs">
       ${SIDES.map((side) => html`<${Card} key=${side} app=${app} side=${side} />`)}
     </div>

@@ -99,13 +99,15 @@ def test_values_perfect_play_the_timeline_and_the_proof_work(page):
     assert page.counted()["Games"] == 2
     # Proofs of an agent of then, and of the agent now.
     expect(page.tab("Proof")).to_contain_text("Can be beaten")
+    expect(page.tab("Proof")).not_to_contain_text("a theorem")
     page.tab("Learning")
     page.button("Back to the latest").click()
     expect(page.tab("Proof")).to_contain_text("Unbeatable")
+    expect(page.tab("Proof")).to_contain_text("a theorem, which the proof assistant Coq")
     page.button("Check again in this browser").click()
     page.hear("The same result")
     page.choose_agent("Run weak (network)")
-    page.tab("Proof")
+    expect(page.tab("Proof")).not_to_contain_text("a theorem")
     page.button("Show me how to beat it").first.click()
     page.says("try it yourself")
     assert browsing.result("tic_tac_toe", page.moves(), "x") == "You lost."
