@@ -73,12 +73,15 @@ one-file: $(VENV)/.train ## train 64 agents by docs/examples/one_file.py, prove 
 ladder: $(VENV)/.dev ## grade players that others wrote, write docs/results/ladder.md; installs them first
 	$(RUN) -m tools.ladder $(ARGS)
 
+PACKAGE_PYTHON = $(or $(abspath $(wildcard $(RUN))),$(PYTHON))
 # It installs nothing; the agents' files are written with .venv, or else with PYTHON.
 theorem: ## compile the theorems of proofs/ with Coq, print their assumptions: about 2 minutes
 	@command -v coqc >/dev/null || { echo "Coq is needed: the package coq of" \
 		"Debian and Ubuntu, or https://coq.inria.fr" >&2; exit 1; }
+	@$(PACKAGE_PYTHON) -c "import jax" 2>/dev/null || { echo "the package is needed:" \
+		"make train" >&2; exit 1; }
 	$(MAKE) -s -C proofs clean
-	$(MAKE) -s -C proofs -j2 -O PYTHON="$(or $(realpath $(RUN)),$(PYTHON))"
+	$(MAKE) -s -C proofs -j2 -O PYTHON="$(PACKAGE_PYTHON)"
 
 play: $(VENV)/.train ## write the page that works without a server: docs/play/index.html
 	$(RUN) -m jax_ttt.web --export docs/play

@@ -1,7 +1,12 @@
 (** * Games, the positions that an opponent can bring about, and what is claimed
 
-    Whoever believes this page, the weights of a network and Coq's kernel need not
-    believe any program of this project. *)
+    Whoever trusts these definitions and Coq's kernel need not trust any program of this
+    project.
+
+    To read it: [f x y] is the value of a function [f], [fun x => ...] a function without
+    a name, and [r.(width)] a field of a record. [Some x] is [x], and [None] is nothing.
+    [In x l] says that [x] is in the list [l], and [[]] is the empty list. A [Prop] is a
+    statement: [forall], [/\], [->] and [<>] are for all, and, implies, and is not. *)
 
 From Coq Require Import Arith List.
 Import ListNotations.
@@ -53,7 +58,9 @@ Section Claims.
     /\ forall p, reach p -> rules.(moves) p = [] -> rules.(winner) p = Some agent.
 End Claims.
 
-(** ** Rows of stones: tic-tac-toe and Connect Four *)
+(** ** Rows of stones: tic-tac-toe and Connect Four
+
+    Each move adds a stone, so all games end. *)
 
 Inductive cell := Free | Stone (p : player).
 
@@ -92,9 +99,10 @@ Definition landing (s : shape) (b : board) (m : nat) : option nat :=
   find (fun i => is_free (nth i b (Stone X)))
        (if s.(falls) then map (fun y => y * s.(width) + m) (rev (seq 0 s.(height))) else [m]).
 
-(** The board with one cell changed. *)
+(** The board with another content of one cell. *)
 Definition put (b : board) (i : nat) (c : cell) : board := firstn i b ++ c :: skipn (S i) b.
 
+(** Whoever has a row has won. Then, or on a full board, there is no move. *)
 Definition stones_in_a_row (s : shape) : game board :=
   let lines := rows s in
   let has_row p b := existsb (forallb (fun i => is_stone p (nth i b Free))) lines in

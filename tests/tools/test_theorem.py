@@ -141,6 +141,18 @@ def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
         assert "usage: python -m tools.coq_agent FILE OUT.v" in result.stderr
 
 
+def test_make_says_how_to_get_coq(tmp_path):
+    words = [shutil.which("make"), "theorem"]
+    result = subprocess.run(
+        words, cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    assert result.returncode
+    message = (
+        "Coq is needed: the package coq of Debian and Ubuntu, or https://coq.inria.fr"
+    )
+    assert result.stderr.splitlines()[0] == message
+
+
 @pytest.mark.slow
 @needs_coq
 def test_the_table_and_the_nim_player_assume_nothing(library):
