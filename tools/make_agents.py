@@ -61,15 +61,10 @@ Some trained agents come with the package. Every command that takes a player tak
 by name, for instance `python -m jax_ttt.play shipped:network`. All but the last were
 trained by one command each. A second command made the networks
 [networks of integers](../learn/connect_four.md#a-network-of-integers), which choose the
-same moves on every machine:
-
-```
-python -m jax_ttt.correct runs/RUN --precision int8
-```
-
-They need 0 corrections, else `make agents` fails. On the CPU of one machine, with the
-same versions and number of threads, it writes the same bytes again. A training can't
-start from a network of integers (`--start-agent`). Files of the training of
+same moves on every machine: `python -m jax_ttt.correct RUN --precision int8`. They need
+0 corrections, else `make agents` fails. On the CPU of one machine, with the same
+versions and number of threads, it writes the same bytes again. A training can't start
+from a network of integers (`--start-agent`). Files of the training of
 `shipped:network` in float32 are in
 [network-snapshots](../../jax_ttt/shipped/network-snapshots).
 
@@ -107,8 +102,7 @@ jax_ttt/shipped/connect-5x4.safetensors --goal not-lose`, and with `--seat secon
 {corrections:,} corrections: `python -m jax_ttt.evaluate shipped:connect-7x6 --seat
 first` proves it again in some minutes. As O it can be beaten, as every player can; its
 file has a line. It was made by these commands, the trainings on a GPU, and its scales
-are not powers of two: `correct` makes other ones today, so its corrections would be
-others:
+are not powers of two. `correct` now makes powers of two, so it finds other corrections:
 
 ```
 {commands}
