@@ -75,11 +75,11 @@ ladder: $(VENV)/.dev ## grade players that others wrote, write docs/results/ladd
 
 PACKAGE_PYTHON = $(or $(abspath $(wildcard $(RUN))),$(PYTHON))
 # It installs nothing; the agents' files are written with .venv, or else with PYTHON.
-theorem: ## compile the theorems of proofs/ with Coq, print their assumptions: about 2 minutes
+theorem: ## compile the theorems of proofs/ with Coq, print their assumptions: some minutes
 	@command -v coqc >/dev/null || { echo "Coq is needed: the package coq of" \
 		"Debian and Ubuntu, or https://coq.inria.fr" >&2; exit 1; }
-	@$(PACKAGE_PYTHON) -c "import jax" 2>/dev/null || { echo "the package is needed:" \
-		"make train" >&2; exit 1; }
+	@$(PACKAGE_PYTHON) -c "import jax, pgx" 2>/dev/null || { echo "the package is" \
+		"needed: make train" >&2; exit 1; }
 	$(MAKE) -s -C proofs clean
 	$(MAKE) -s -C proofs -j2 -O PYTHON="$(PACKAGE_PYTHON)"
 

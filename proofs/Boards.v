@@ -40,22 +40,8 @@ Fixpoint add_board (b : board) (value : nat) (t : tree) : tree :=
   | Stone O :: rest => Node here free x (add_board rest value o)
   end.
 
-Fixpoint boards (t : tree) : list board :=
-  match t with
-  | Empty => []
-  | Node here free x o =>
-    match here with Some _ => [[]] | None => [] end
-    ++ map (cons Free) (boards free)
-    ++ map (cons (Stone X)) (boards x)
-    ++ map (cons (Stone O)) (boards o)
-  end.
-
 Definition tree_of (l : list (board * nat)) : tree :=
   fold_left (fun t '(b, value) => add_board b value t) l Empty.
-
-(** The boards of a list, each once. *)
-Definition merge_boards (l : list board) : list board :=
-  boards (tree_of (map (fun b => (b, 0)) l)).
 
 (** A board from a text: X, O, or - for a free cell. *)
 Fixpoint board_of (text : string) : board :=
@@ -69,7 +55,24 @@ Fixpoint board_of (text : string) : board :=
 Definition table (l : list (string * nat)) : tree :=
   tree_of (map (fun '(text, value) => (board_of text, value)) l).
 
-(** ** No board is lost *)
+(** The move of a table; an illegal one on a board that it lacks. *)
+Definition table_move (moves : tree) (b : board) : nat :=
+  match find_board b moves with Some move => move | None => List.length b end.
+
+(** ** The boards of a list, each once: no board is lost *)
+
+Fixpoint boards (t : tree) : list board :=
+  match t with
+  | Empty => []
+  | Node here free x o =>
+    match here with Some _ => [[]] | None => [] end
+    ++ map (cons Free) (boards free)
+    ++ map (cons (Stone X)) (boards x)
+    ++ map (cons (Stone O)) (boards o)
+  end.
+
+Definition merge_boards (l : list board) : list board :=
+  boards (tree_of (map (fun b => (b, 0)) l)).
 
 Definition holds (t : tree) (b : board) : Prop := find_board b t <> None.
 
@@ -117,10 +120,6 @@ Proof.
 Qed.
 
 (** ** Walks over boards *)
-
-(** The move of a table; an illegal one on a board that it lacks. *)
-Definition table_move (moves : tree) (b : board) : nat :=
-  match find_board b moves with Some move => move | None => List.length b end.
 
 (** The number of the agent's own boards, if it never loses. *)
 Definition own_boards (s : shape) (agent : player) (strategy : board -> nat) : option N :=

@@ -1,7 +1,7 @@
 (** * Nim, as an example of a game that the agent wins
 
     The rules, and the moves of a table that was trained by
-    [python docs/examples/nim.py]. *)
+    [python docs/examples/nim.py]. Each move takes objects, so all games end. *)
 
 From Coq Require Import Arith List NArith.
 From Proofs Require Import Rules Walk.
@@ -56,4 +56,5 @@ Proof.
   - intros p l. apply nodup_In.
   - vm_compute. reflexivity.
 Qed.
+Check wins_every_game_as_X.
 Print Assumptions wins_every_game_as_X.

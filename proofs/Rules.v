@@ -44,8 +44,8 @@ Section Claims.
       reach p -> In m (rules.(moves) p) -> (rules.(mover) p = agent -> m = strategy p) ->
       reach (rules.(play) p m).
 
-  (** Whatever the opponent plays, the agent has a legal move where it must move, and the
-      opponent never wins. *)
+  (** Whatever the opponent plays, the agent plays a legal move where it must move, and
+      the opponent never wins. *)
   Definition never_loses : Prop :=
     forall p, reach p ->
       rules.(winner) p <> Some (other agent)

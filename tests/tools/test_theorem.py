@@ -1,6 +1,7 @@
 """The theorems of proofs/: what Coq checks, and that it refuses what is wrong."""
 
 import dataclasses
+import json
 import os
 import re
 import runpy
@@ -22,7 +23,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading import certificates
 from jax_ttt.players import saved_agents
 from jax_ttt.players.shipped import ALL
-from jax_ttt.solver import proof
+from jax_ttt.solver import find_corrections, proof
 from tools import coq_agent
 
 ROOT = Path(__file__).parents[2]
@@ -89,41 +90,82 @@ def test_the_statement_is_short_and_names_no_checker():
 
 def test_no_file_assumes_anything():
     for path in PROOFS.glob("*.v"):
-        words = r"\b(Axiom|Parameter|Conjecture|Admitted|admit|Abort)\b"
+        words = (
+            r"\b(Axioms?|Parameters?|Conjectures?|Admitted|admit|Unset|bypass_check)\b"
+        )
         assert not re.search(words, path.read_text("ascii")), path
 
 
-@pytest.mark.parametrize("name", ["float", "table", "other game", "beaten", "absent"])
-def test_a_file_without_a_theorem_is_refused_in_one_line(tmp_path, name):
-    paths = {
-        "float": tiny.save_untrained(tmp_path / "float.safetensors"),
-        "table": ALL["table"],
-        "other game": ALL["connect-7x6"],
-        "beaten": tmp_path / "beaten.safetensors",
-        "absent": tmp_path / "absent.safetensors",
-    }
-    reasons = {
-        "float": "it has no network of integers: see jax_ttt.correct",
-        "table": "it has no network of integers: see jax_ttt.correct",
-        "other game": "its game must be one of tic_tac_toe, connect_4x4",
-        "beaten": "no certificate: as X it loses the game",
-        "absent": "No such file",
-    }
-    agent = jax_ttt.load(ALL["network"])
+def beaten(agent):
+    """Return the agent with the signs of the last weights changed."""
     last = agent.params["layer2"]
-    worse = {**agent.params, "layer2": {**last, "kernel": -last["kernel"]}}
-    saved_agents.save_agent(
-        dataclasses.replace(agent, params=nnx.State(worse)), paths["beaten"]
-    )
+    params = nnx.State({**agent.params, "layer2": {**last, "kernel": -last["kernel"]}})
+    return dataclasses.replace(agent, params=params)
+
+
+def unturned(agent):
+    """Return an agent of these weights that sees the boards as they are."""
+    config = agent.config.replace(canonical=False)
+    description = dataclasses.replace(agent.description, config=config)
+    return dataclasses.replace(agent, description=description)
+
+
+REFUSED = {
+    "float": "it has no network of integers: see jax_ttt.correct",
+    "table": "it has no network of integers: see jax_ttt.correct",
+    "other game": "its game must be one of tic_tac_toe, connect_4x4",
+    "beaten": "no certificate: as X it loses the game",
+    "boards as they are": "its network must see canonical boards",
+    "absent": "No such file",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_agent_without_a_theorem_is_refused_in_one_line(tmp_path, name):
+    path = {"table": ALL["table"], "other game": ALL["connect-7x6"]}.get(name)
+    path = path or tmp_path / "agent.safetensors"
+    agent = jax_ttt.load(ALL["network"])
+    if name == "float":
+        tiny.save_untrained(path)
+    elif name == "beaten":
+        saved_agents.save_agent(beaten(agent), path)
+    elif name == "boards as they are":
+        with pytest.raises(jax_ttt.Refused, match=REFUSED[name]):
+            coq_agent.coq_network(unturned(agent), {})
+        return
     with pytest.raises(
-        (OSError, ValueError), match=re.escape(reasons[name])
+        (OSError, ValueError), match=re.escape(REFUSED[name])
     ) as refused:
-        coq_agent.coq_file(paths[name])
+        coq_agent.coq_file(path)
     assert "\n" not in str(refused.value)
 
 
+def test_a_certificate_can_write_nothing_else_into_the_file(tmp_path):
+    """A text of a certificate could end the table and define what never_loses means."""
+    certificate = json.loads(CERTIFICATE.read_text("ascii"))
+    text = '-", 0%nat)]). Definition never_loses := True. Definition x := (table [("'
+    for change in (
+        {"moves": {"first": {text: 0}}},
+        {"moves": {"first": {"---------": "0). Redirect x"}}},
+        {"env_id": f"tic_tac_toe. {text}"},
+        {"moves": {}},
+        {"moves": [1]},
+    ):
+        path = tmp_path / "forged.json"
+        path.write_text(json.dumps(certificate | change), "ascii")
+        with pytest.raises(ValueError, match="."):
+            coq_agent.coq_file(path)
+
+
 @pytest.mark.parametrize(
-    ("part", "value"), [("scale", 0.3), ("scale", 2.0), ("bias", [[0]])]
+    ("part", "value"),
+    [
+        ("scale", 0.3),
+        ("scale", 2.0),
+        ("scale", np.nextafter(np.float32(2**-10), np.float32(0))),
+        ("scale", 2.0**-25),
+        ("bias", [[0]]),
+    ],
 )
 def test_a_layer_that_the_proofs_lack_is_refused(part, value):
     layer = {"kernel": [[1]], "bias": [0], "scale": [0.5]}
@@ -138,7 +180,10 @@ def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
         result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert result.returncode == 1
         assert len(result.stderr.splitlines()) == 1
-        assert "usage: python -m tools.coq_agent FILE OUT.v" in result.stderr
+        expected = (
+            "is refused: " if words else "usage: python -m tools.coq_agent FILE OUT.v"
+        )
+        assert expected in result.stderr
 
 
 def test_make_says_how_to_get_coq(tmp_path):
@@ -205,10 +250,14 @@ def test_make_theorem_prints_the_theorems_and_what_they_assume():
     ).stdout
     assert output.count(": never_loses (stones_in_a_row size)") == 10
     assert output.count(": wins_every_game (nim heaps) X agent") == 1
-    assert output.count(CLOSED) == 7
-    # The others list Coq's integers of the machine, and nothing else.
-    assumed = set(re.findall(r"^(\w+)\.\w+\s*:", output, re.MULTILINE))
-    assert assumed == {"Uint63", "PrimInt63"}
+    assert output.count(CLOSED) == 9
+    # The two of 5 x 4 list Coq's integers of the processor, and nothing else.
+    _, *others = output.split("Axioms:\n")
+    assert len(others) == 2
+    for assumptions in others:
+        names = re.findall(r"^(\S+?)(?: :|$)", assumptions, re.MULTILINE)
+        own = {name for name in names if not name.startswith(("Uint63.", "PrimInt63."))}
+        assert own <= {"never_loses_as_X", "never_loses_as_O", "wins_every_game_as_X"}
 
 
 def random_games(number):
@@ -238,36 +287,48 @@ def key_of(board):
     return sum(number << 5 * column for column, number in enumerate(bits))
 
 
+def moves_of_coq(library, path, boards):
+    """Return the moves that Coq computes for an agent's file on boards."""
+    text = coq_agent.coq_file(path)
+    definitions = text[: text.index("Definition agent_as_X")]
+    listed = "; ".join(f'"{board}"' for board in boards)
+    compute = f"map (agent_move size corrections net) (map board_of [{listed}])"
+    (library / "Moves.v").write_text(f"{definitions}\nCompute {compute}.\n", "ascii")
+    return [int(move) for move in re.findall(r"(\d+)%nat", compiled(library, "Moves"))]
+
+
+@pytest.mark.slow
+@needs_coq
+def test_coq_and_jax_choose_the_same_moves_on_a_thousand_boards(library, host_tree):
+    keys = find_corrections.tree_keys("tic_tac_toe", host_tree)[host_tree.decisions]
+    places = np.random.default_rng(0).choice(len(keys), 1000, replace=False)
+    boards = certificates.board_texts("tic_tac_toe", keys[places])
+    policy = jax_ttt.player(jax_ttt.load(ALL["network"])).policy
+    moves = np.asarray(policy)[host_tree.decisions[places]].argmax(axis=1)
+    assert moves_of_coq(library, ALL["network"], boards) == moves.tolist()
+
+
 @pytest.mark.slow
 @needs_coq
 def test_three_programs_choose_the_same_moves_on_a_thousand_boards(library):
     games = random_games(1000)
-    boards = list(games)
-    text = coq_agent.coq_file(AGENT_4X4)
-    definitions = text[: text.index("Definition agent_as_X")]
-    listed = "; ".join(f'"{board}"' for board in boards)
-    compute = (
-        f"Compute map (machine_move size corrections net) (map board_of [{listed}])."
-    )
-    (library / "Moves.v").write_text(f"{definitions}\n{compute}\n", "ascii")
-    output = compiled(library, "Moves")
-    moves_of_coq = [int(move) for move in re.findall(r"(\d+)%nat", output)]
     agent = jax_ttt.load(AGENT_4X4)
-    assert moves_of_coq == [jax_ttt.best_move(agent, games[board]) for board in boards]
+    moves = [jax_ttt.best_move(agent, game) for game in games.values()]
+    assert moves_of_coq(library, AGENT_4X4, games) == moves
     checker = runpy.run_path(str(ROOT / "docs" / "check_strategy.py"))
     strategy = checker["Agent"](str(AGENT_4X4))
     moves_of_numpy = {}
     with ThreadPoolExecutor(1) as pool:
         for stones in range(16):
-            level = [board for board in boards if board.count("-") == 16 - stones]
+            level = [board for board in games if board.count("-") == 16 - stones]
             keys = np.array(sorted(map(key_of, level)), np.uint64)
-            moves = strategy.moves(keys, stones, pool) if level else []
-            moves_of_numpy |= zip(keys.tolist(), list(moves), strict=True)
-    assert moves_of_coq == [moves_of_numpy[key_of(board)] for board in boards]
+            chosen = strategy.moves(keys, stones, pool) if level else []
+            moves_of_numpy |= zip(keys.tolist(), list(chosen), strict=True)
+    assert moves == [moves_of_numpy[key_of(board)] for board in games]
 
 
 def test_three_programs_count_the_same_own_boards():
-    """Coq's numbers are those of the certificate: by_walk compares them."""
+    """Coq compares the number in the file with its own, in `make theorem`."""
     text = coq_agent.coq_file(AGENT_4X4)
     agent = jax_ttt.player(jax_ttt.load(AGENT_4X4))
     moves, _ = certificates.proven_moves(agent, None)
