@@ -11,8 +11,8 @@ Global Open Scope Z_scope.
 (** An output has a weight for each input, a bias, and its power of two. *)
 Record output := Output { weights : list Z; bias : Z; shift : Z }.
 
-(** Hidden layers, from the first to the last, and the layer after them, whose sums are the
-    scores of the actions. A cell has one input, 1 for the mover's stone and -1 for the
+(** Hidden layers, from the first to the last, and the layer after them, whose first sums
+    are the scores of the actions; there may be more, which are not used in play. A cell has one input, 1 for the mover's stone and -1 for the
     opponent's; or two, of 0 and 1. *)
 Record network := Network { two_planes : bool; hidden : list (list output); last : list output }.
 

@@ -13,6 +13,7 @@ from collections import ChainMap
 from collections.abc import Mapping
 from pathlib import Path
 
+import jax
 import numpy as np
 
 import jax_ttt
@@ -42,18 +43,16 @@ def coq_table(moves: Mapping[str, int]) -> str:
 
 
 def coq_layer(layer: Mapping[str, np.ndarray]) -> str:
-    """Return the outputs of a layer, whose scales must be powers of two."""
-    kernel, bias = np.asarray(layer["kernel"]), np.asarray(layer["bias"])
-    scale = np.broadcast_to(layer["scale"], bias.shape)
-    fraction, exponent = np.frexp(scale)
+    """Return a layer's outputs. Its scales, but that of scores, are powers of two."""
+    kernel, bias, scale = layer["kernel"], layer["bias"], layer["scale"]
+    scales = scale if scale.ndim else np.ones(bias.shape)
+    fraction, exponent = np.frexp(scales)
     is_power = (fraction == 0.5) & (exponent <= 1) & (exponent >= -23)
     if bias.ndim > 1 or not is_power.all():
         raise jax_ttt.Refused("its network has a convolution, or scales not of 2**-n")
     rows = zip(kernel.tolist(), bias, 1 - exponent, strict=True)
-    outputs = ";\n".join(
-        f"Output {weights} ({b}) {shift}" for weights, b, shift in rows
-    )
-    return f"[{outputs}]".replace(",", ";")
+    outputs = (f"Output {weights} ({b}) {shift}" for weights, b, shift in rows)
+    return f"[{';'.join(outputs)}]".replace(",", ";").replace("Output", "\nOutput")
 
 
 def coq_network(agent: saved_agents.Agent, own: Mapping[str, int]) -> str:
@@ -62,12 +61,10 @@ def coq_network(agent: saved_agents.Agent, own: Mapping[str, int]) -> str:
     if not settings.canonical:
         raise jax_ttt.Refused("its network must see canonical boards")
     views = position_keys.all_views(agent.config.env_id)
-    keys = [] if agent.corrections is None else agent.corrections.keys
-    for board in board_texts(agent.config.env_id, keys) if len(keys) else []:
-        told |= {"".join(board[cell] for cell in view) for view in views.cells}
-    *hidden, last = integer_network.in_order(agent.params)
-    used = slice(views.actions.shape[1])  # the other outputs are not used in play
-    last = {"kernel": last["kernel"][used], "bias": last["bias"][used], "scale": 1}
+    if agent.corrections is not None:
+        for board in board_texts(agent.config.env_id, agent.corrections.keys):
+            told |= {"".join(board[cell] for cell in view) for view in views.cells}
+    *hidden, last = jax.device_get(integer_network.in_order(agent.params))
     return f"""Definition net := Network {str(settings.two_planes).lower()}
 [{"; ".join(map(coq_layer, hidden))}]
 {coq_layer(last)}.
@@ -101,9 +98,8 @@ From Proofs Require Import {library}.
 Definition size := {env_id.replace("connect_", "connect ").replace("x", " ")}.
 {text}"""
     for seat, own in moves.items():
-        text += THEOREM.format(
-            seat=seat_name(seat), agent=agents[seat], number=len(own)
-        )
+        names = {"seat": seat_name(seat), "agent": agents[seat], "number": len(own)}
+        text += THEOREM.format(**names)
     return text
 
 
