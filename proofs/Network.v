@@ -12,8 +12,8 @@ Global Open Scope Z_scope.
 Record output := Output { weights : list Z; bias : Z; shift : Z }.
 
 (** Hidden layers, from the first to the last, and the layer after them, whose first sums
-    are the scores of the actions; there may be more, which are not used in play. A cell has one input, 1 for the mover's stone and -1 for the
-    opponent's; or two, of 0 and 1. *)
+    are the scores of the actions; there may be more, which are not used in play. A cell
+    has one input, 1 for the mover's stone and -1 for the opponent's; or two, of 0 and 1. *)
 Record network := Network { two_planes : bool; hidden : list (list output); last : list output }.
 
 Definition weighted_sum (inputs : list Z) (o : output) : Z :=
