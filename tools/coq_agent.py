@@ -90,7 +90,7 @@ def coq_file(path: Path) -> str:
             raise jax_ttt.Refused(f"its game must be one of {', '.join(CERTIFIED)}")
         # With the integers of the processor, a walk takes a sixth of the time.
         library = "Machine" if env_id in LARGE else "Network"
-        moves, _ = proven_moves(jax_ttt.player(agent), trees.game_tree(env_id))
+        moves, _ = proven_moves(jax_ttt.player(agent), trees.host_tree(env_id))
         agents = dict.fromkeys(moves, "agent_move size corrections net")
         text = coq_network(agent, ChainMap(*moves.values()))
     text = f"""(* SHA-256 of the file: {hashlib.sha256(content).hexdigest()} *)
