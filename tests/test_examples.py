@@ -14,6 +14,7 @@ WRITTEN = {
     "connect_four": ("rounds.svg",),
     "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
     "eight_seeds": ("seeds.svg",),
+    "hex": (),
     "misere": (),
     "nim": ("nim.safetensors",),
     "one_file": (),
@@ -27,6 +28,7 @@ PRINTED = {
     "connect_four": "unbeatable: no line of play by any opponent wins against it",
     "draw": r"\A\Z",  # nothing
     "eight_seeds": "8 of 8 agents are proven unbeatable",
+    "hex": r"\Awins every game: .* as X \(5,514 positions\)\n\Z",
     "misere": r"unbeatable: .*, as X or as O \(5,478 positions\)",
     "nim": r"(?s)wins every game.*, as X .*beatable: .*you lose",
     "one_file": "\nunbeatable: every move of every opponent was followed",

@@ -1268,6 +1268,17 @@ def test_the_tests_of_the_example_pass(nim):
 
 
 @pytest.mark.slow
+def test_hex_has_the_rules_of_pgx():
+    """Its file compares a thousand random games on 11 x 11, with the pie rule."""
+    names = runpy.run_path(str(FILE.with_name("hex.py")))
+    names["test_the_games_are_those_of_pgx"]()
+    # Nobody has connected on 3 x 3 before five stones lie there.
+    tree = trees.enumerated("hex_3x3")
+    assert tree.terminal.argmax() >= tree.level_start[5]
+    assert policies.minimax_values(tree)[0] == 1  # the first player wins
+
+
+@pytest.mark.slow
 def test_the_example_needs_no_package_of_the_tests(unregistered, monkeypatch):
     """Without the extra `test`, pytest is not installed."""
     monkeypatch.setitem(sys.modules, "pytest", None)  # importing it fails
