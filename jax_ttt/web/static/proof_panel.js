@@ -19,8 +19,7 @@ const CORRECTIONS =
 // The agents of proofs/, whose theorems docs/learn/theorem.md explains.
 const WITH_THEOREM = ["shipped/network", "shipped/connect-5x4"];
 const THEOREM =
-  "That the agent never loses is also a theorem, which the proof assistant Coq checks: " +
-  "make theorem.";
+  "That this agent never loses is also a theorem, checked by the proof assistant Coq.";
 
 const LINES = 1000; // lines of a check of some lines
 const SOME_LINES =

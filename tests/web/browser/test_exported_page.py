@@ -103,7 +103,7 @@ def test_values_perfect_play_the_timeline_and_the_proof_work(page):
     page.tab("Learning")
     page.button("Back to the latest").click()
     expect(page.tab("Proof")).to_contain_text("Unbeatable")
-    expect(page.tab("Proof")).to_contain_text("a theorem, which the proof")
+    expect(page.tab("Proof")).to_contain_text("is also a theorem")
     page.button("Check again in this browser").click()
     page.hear("The same result")
     page.choose_agent("Run weak (network)")
