@@ -1,10 +1,9 @@
 """Write the theorem that an agent never loses, for Coq to check: see proofs/README.md.
 
 python -m tools.coq_agent FILE OUT.v
-
-FILE is a saved agent with a network of integers, or a certificate (.json).
 """
 
+import dataclasses
 import hashlib
 import json
 import runpy
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
+import tyro
 
 import jax_ttt
 from jax_ttt.config.game_facts import CERTIFIED, Seat, seat_name
@@ -23,6 +23,17 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading.certificates import board_texts, proven_moves
 from jax_ttt.networks import integer_network
 from jax_ttt.players import saved_agents
+
+
+@dataclasses.dataclass(frozen=True)
+class Args:
+    """Write the theorem that an agent never loses, for Coq to check."""
+
+    file: tyro.conf.Positional[Path]
+    """A saved agent with a network of integers, or a certificate (.json)."""
+    out: tyro.conf.Positional[Path]
+    """The file of Coq to write."""
+
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
 LARGE = "connect_5x4", "connect_4x5", "connect_5x5"
@@ -104,10 +115,8 @@ Definition size := {env_id.replace("connect_", "connect ").replace("x", " ")}.
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m tools.coq_agent FILE OUT.v")
+    args = tyro.cli(Args, prog="python -m tools.coq_agent")
     try:
-        text = coq_file(Path(sys.argv[1])).encode("ascii")
-        Path(sys.argv[2]).write_bytes(text)
+        args.out.write_bytes(coq_file(args.file).encode("ascii"))
     except (OSError, ValueError, RecursionError) as error:
-        sys.exit(f"{sys.argv[1]!r} is refused: {error}")
+        sys.exit(f"{str(args.file)!r} is refused: {error}")
