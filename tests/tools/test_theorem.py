@@ -250,11 +250,16 @@ def test_what_is_wrong_does_not_compile(library, tmp_path, changed, change, theo
 
 @pytest.mark.slow
 @needs_coq
-def test_make_theorem_prints_the_theorems_and_what_they_assume():
+def test_make_theorem_prints_the_theorems_and_what_they_assume(tmp_path):
+    """It runs in a copy: it writes files, which other tests would meet."""
+    for folder in ("docs", "jax_ttt", "proofs", "tools"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "Makefile", tmp_path)
     words = ["make", "theorem", f"PYTHON={sys.executable}", "VENV=absent"]
-    output = subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    result = subprocess.run(
+        words, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    output = result.stdout
     assert output.count(": never_loses (stones_in_a_row size)") == 10
     assert output.count(": wins_every_game (nim heaps) X agent") == 1
     assert output.count(CLOSED) == 9
