@@ -187,12 +187,15 @@ def test_between_layers_stands_a_shift(preset):
 @pytest.mark.parametrize("shift", range(5))
 def test_sums_are_shifted_and_rounded_to_even(shift):
     """Of each sum from below 0 to above the largest activation."""
-    sums = np.arange(-300, 3000)
-    expected = by_shifts(sums[None], np.full((1, 1), 2.0**-shift, np.float32))[0]
-    assert scores_of(by_hand([[1]], 2.0**-shift), sums) == expected.tolist()
-    assert expected.tolist() == [
-        min(max(round(fractions.Fraction(int(n), 2**shift)), 0), 127) for n in sums
-    ]
+    inputs = np.arange(-100, 100)  # a factor is at most 127: bfloat16 holds no more
+    for bias in range(-200, 3000, 200):
+        sums = inputs + bias
+        scale = np.full((1, 1), 2.0**-shift, np.float32)
+        expected = by_shifts(sums[None], scale)[0].tolist()
+        assert scores_of(by_hand([[1]], 2.0**-shift, bias=bias), inputs) == expected
+        assert expected == [
+            min(max(round(fractions.Fraction(int(n), 2**shift)), 0), 127) for n in sums
+        ]
 
 
 def by_hand(kernel, scale, last=((1,),), bias=0):
