@@ -53,7 +53,9 @@ class Player:
 
     env_id: EnvId
     name: str
-    choose: Partial = random_players.random_player
+    choose: Partial = dataclasses.field(
+        default_factory=lambda: random_players.random_player
+    )
     policy: np.ndarray | None = None
     seats: tuple[Seat, ...] = SEATS
     evidence: Evidence = "none"
