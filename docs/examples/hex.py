@@ -30,9 +30,8 @@ NEIGHBOURS = ((0, 1), (1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1))
 class State(pgx.State):
     """A position: the fields of every state of PGX, the stones, and the pie rule."""
 
-    stones: (
-        jax.Array
-    )  # (rows, rows) int8: 1 the mover's, -1 the other's, as it sees them
+    # (rows, rows) int8 as the mover sees them: 1 its own, -1 the other's
+    stones: jax.Array
     may_swap: jax.Array  # () bool
     game: str = dataclasses.field(metadata={"static": True})
 
@@ -76,11 +75,10 @@ class Hex(pgx.Env):
 
     def _init(self, key):
         stones = jnp.zeros((self.rows, self.rows), jnp.int8)
+        planes = (self.rows, self.rows, 2 + self.pie)
         return State(
             current_player=jnp.int32(jax.random.bernoulli(key)),  # who begins
-            observation=jnp.zeros(
-                (self.rows, self.rows, 2 + self.pie), bool
-            ),  # PGX fills it
+            observation=jnp.zeros(planes, bool),  # PGX fills it
             rewards=jnp.zeros(2, jnp.float32),
             terminated=jnp.bool_(False),
             truncated=jnp.bool_(False),
@@ -97,7 +95,8 @@ class Hex(pgx.Env):
         if self.pie:
             is_swap = action == self.rows**2
             placed = jnp.where(is_swap, -state.stones.T, placed)
-        has_won, mover = connects(placed > 0), state.current_player
+        has_won = connects(placed > 0)
+        mover = state.current_player
         gain = jnp.where(has_won, 1.0, 0.0)
         stones = -placed.T  # as the other player sees them
         may_swap = jnp.bool_(self.pie) & (abs(state.stones).sum() == 0)
@@ -127,10 +126,10 @@ class Hex(pgx.Env):
 
 def hex_text(state):
     """Return the board as its mover sees it; a row begins half a cell further right."""
-    lines = (
-        " ".join(".XO"[stone] for stone in row) for row in np.asarray(state.stones)
-    )
-    return "\n".join(f"{' ' * number}{line}" for number, line in enumerate(lines))
+    lines = []
+    for number, row in enumerate(np.asarray(state.stones)):
+        lines.append(" " * number + " ".join(".XO"[stone] for stone in row))
+    return "\n".join(lines)
 
 
 for rows, pie in ((3, False), (4, False), (5, False), (4, True), (11, True)):
@@ -147,9 +146,8 @@ for rows, pie in ((3, False), (4, False), (5, False), (4, True), (11, True)):
 def test_the_games_are_those_of_pgx():
     """A thousand random games on 11 x 11, with the pie rule, move by move."""
     env, pgx_env = Hex(pie=True), PgxHex()
-    turned = np.append(
-        np.arange(121).reshape(11, 11).T, 121
-    )  # a place as the other sees it
+    places = np.arange(121).reshape(11, 11)
+    turned = np.append(places.T, 121)  # places as the other player sees them
 
     @jax.jit
     def play(key, state, pgx_state):
