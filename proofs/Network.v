@@ -72,6 +72,7 @@ Definition views (s : shape) : list view :=
        {| cells := cells;
           actions := if s.(falls) then map fst (firstn s.(width) moved) else cells |})
     maps.
+
 Definition seen (b : board) (v : view) : board := map (fun i => nth i b Free) v.(cells).
 
 (** The network sees the view with the least key: its cells are digits, the last cell the

@@ -13,6 +13,7 @@ Section Walk.
   (** Leaves out positions that are listed twice. *)
   Variable merge : list position -> list position.
   Hypothesis merge_keeps : forall p l, In p l -> In p (merge l).
+
   Definition wins (q : player) (p : position) : bool :=
     match rules.(winner) p with Some w => is_player w q | None => false end.
 

@@ -62,16 +62,17 @@ def coq_layer(layer: Mapping[str, np.ndarray]) -> str:
     if bias.ndim > 1 or not is_power.all():
         raise jax_ttt.Refused("its network has a convolution, or scales not of 2**-n")
     rows = zip(kernel.tolist(), bias, 1 - exponent, strict=True)
-    outputs = (f"Output {weights} ({b}) {shift}" for weights, b, shift in rows)
-    return f"[{';'.join(outputs)}]".replace(",", ";").replace("Output", "\nOutput")
+    outputs = ";\n".join(f"Output {weights} ({b}) {s}" for weights, b, s in rows)
+    return f"[\n{outputs}]".replace(",", ";")
 
 
 def coq_network(agent: saved_agents.Agent, own: Mapping[str, int]) -> str:
     """Return a network and its corrections; `own` are the moves on its own boards."""
-    settings, told = agent.config.network, set()
+    settings = agent.config.network
     if not settings.canonical:
         raise jax_ttt.Refused("its network must see canonical boards")
     views = position_keys.all_views(agent.config.env_id)
+    told: set[str] = set()  # the images of boards with a correction
     if agent.corrections is not None:
         for board in board_texts(agent.config.env_id, agent.corrections.keys):
             told |= {"".join(board[cell] for cell in view) for view in views.cells}
@@ -89,7 +90,8 @@ def coq_file(path: Path) -> str:
     if path.suffix == ".json":
         certificate = json.loads(content)
         runpy.run_path(str(CHECKER))["check"](certificate)
-        env_id, library, text = certificate["env_id"], "Boards", ""
+        env_id = certificate["env_id"]
+        library, definitions = "Boards", ""
         moves: Mapping[Seat, Mapping[str, int]] = certificate["moves"]
         agents = {seat: f"table_move ({coq_table(own)})" for seat, own in moves.items()}
     else:
@@ -103,11 +105,11 @@ def coq_file(path: Path) -> str:
         library = "Machine" if env_id in LARGE else "Network"
         moves, _ = proven_moves(jax_ttt.player(agent), trees.host_tree(env_id))
         agents = dict.fromkeys(moves, "agent_move size corrections net")
-        text = coq_network(agent, ChainMap(*moves.values()))
+        definitions = coq_network(agent, ChainMap(*moves.values()))
     text = f"""(* SHA-256 of the file: {hashlib.sha256(content).hexdigest()} *)
 From Proofs Require Import {library}.
 Definition size := {env_id.replace("connect_", "connect ").replace("x", " ")}.
-{text}"""
+{definitions}"""
     for seat, own in moves.items():
         names = {"seat": seat_name(seat), "agent": agents[seat], "number": len(own)}
         text += THEOREM.format(**names)
