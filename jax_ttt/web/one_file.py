@@ -15,10 +15,15 @@ from jax_ttt.files.json_records import JsonObject
 from jax_ttt.runtime import atomic_files
 from jax_ttt.web import agent_files
 from jax_ttt.web.agent_files import ListedAgent
-from jax_ttt.web.security import POLICY
 
 STATIC = Path(__file__).parent / "static"
 """The page's files."""
+POLICY = (
+    "default-src 'none'; script-src {scripts}; worker-src {workers}; "
+    "style-src {styles}; connect-src {connections}; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The Content-Security-Policy of the page."""
 _IMPORT = re.compile(r'(?m)^(import |.* from )"(\./[\w./-]+)";$')
 """An import of a module of the page: the code before its path, and the path."""
 _MAIN, _WORKER = "main.js", "worker.js"

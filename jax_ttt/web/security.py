@@ -9,12 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-POLICY = (
-    "default-src 'none'; script-src {scripts}; worker-src {workers}; "
-    "style-src {styles}; connect-src {connections}; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'"
-)
-"""The Content-Security-Policy of the page."""
+from jax_ttt.web.one_file import POLICY
 
 _SELF = "'self'"
 HEADERS = {

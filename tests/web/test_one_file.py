@@ -4,6 +4,8 @@ import base64
 import hashlib
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -101,3 +103,16 @@ def test_scripts_set_text_as_text():
             "javascript:",
         ):
             assert path.parent.name == "vendor" or unsafe not in code, path
+
+
+@pytest.mark.slow
+def test_the_page_is_exported_without_the_extra_web(tmp_path):
+    """Of its packages, `sys.modules` says that they can't be imported."""
+    program = (
+        "import runpy, sys\n"
+        "sys.modules.update(dict.fromkeys(('starlette', 'uvicorn')))\n"
+        "sys.argv = ['jax_ttt.web', '--export', 'page']\n"
+        "runpy.run_module('jax_ttt.web', run_name='__main__')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    assert [path.name for path in (tmp_path / "page").iterdir()] == ["index.html"]
