@@ -56,9 +56,9 @@ class Args:
     """Grade a saved agent or any other player.
 
     In an enumerable game, the grades are exact and say whether the player is proven
-    unbeatable. In the package's larger games of stones, the grades are exact too if the
-    player plays one move in each position: all positions that it reaches are
-    enumerated. Ctrl-C stops the search and reports what was found so far.
+    unbeatable. In all others, the grades are exact too if the player plays one move in
+    each position: all positions that it reaches are enumerated. Ctrl-C stops the search
+    and reports what was found so far.
 
     Exit codes: 0 done, 1 failed, 2 bad flags or file, or no certificate is possible.
     """
@@ -244,7 +244,9 @@ def grade_player(
     grade = Grade(env_id=env_id, seats=player.seats)
     exam_only = is_exam_only(args, env_id)
     if not exam_only:
-        reason = search_grade.reason_not_searchable(player)
+        reason = search_grade.reason_not_searchable(
+            player, has_limit=args.max_positions is not None
+        )
         is_enumerable = GAMES[env_id].enumerable
         has_own_note = asked_players.reason_not_exact(player)
         if reason and not is_enumerable and not has_own_note:

@@ -18,7 +18,7 @@ from jax_ttt.config.errors import SettingError, UsageError, flag_name, require_p
 from jax_ttt.config.game_facts import (
     GAMES,
     enumerable_games,
-    reason_game_is_not_searchable,
+    reason_game_is_not_searched,
 )
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
@@ -232,14 +232,14 @@ def check_args(args: Args) -> None:
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
             raise UsageError(f"--{field} must be left out with --{other}")
-    if args.prove and (reason := reason_game_is_not_searchable(config.env_id)):
+    if args.prove and (reason := reason_game_is_not_searched(config.env_id)):
         raise UsageError(f"--prove must be left out: {reason}")
     if args.prove and args.spread.distributed:
         raise UsageError("--prove must be left out with --distributed")
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"used with an enumerable game ({games}), or with --start-share"
-        if reason := reason_game_is_not_searchable(config.env_id):
+        if reason := reason_game_is_not_searched(config.env_id):
             rule = f"left out: {reason}"
         raise SettingError("until_proven", rule, config.env_id)
     if args.tensorboard:

@@ -7,8 +7,8 @@ import numpy as np
 from jax.tree_util import Partial
 
 from jax_ttt.solver import reached_positions
+from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
-from jax_ttt.solver.successors import SearchedPlayer
 
 
 def column_order(num_columns):

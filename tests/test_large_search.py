@@ -9,8 +9,8 @@ import pytest
 
 from jax_ttt.games import pgx_games
 from jax_ttt.solver import merged_positions, reached_positions
+from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
-from jax_ttt.solver.successors import SearchedPlayer
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "large_search.py"))
 

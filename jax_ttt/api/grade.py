@@ -22,9 +22,9 @@ def grade(
 ) -> Grade:
     """Return a player's grade against random, minimax and the best response.
 
-    In an enumerable game the grade is exact. In the package's larger games of stones, a
-    deterministic player is searched as by `prove`, which can take minutes. Ctrl-C ends
-    the search; the grade then has what was found so far.
+    In an enumerable game the grade is exact. In all others, a deterministic player is
+    searched as by `prove`, which can take minutes. Ctrl-C ends the search; the grade
+    then has what was found so far.
 
     Args:
         player: An agent, a built-in player's name or a function; see `player`.

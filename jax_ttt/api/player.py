@@ -142,7 +142,7 @@ def examined_player(
     if GAMES[examined.env_id].enumerable:
         rule = f"left out: the whole tree of {examined.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-    if reason := search_grade.reason_not_searchable(examined):
+    if reason := search_grade.reason_not_searchable(examined, has_limit=True):
         raise PlayerError(reason)
     return examined
 

@@ -104,10 +104,9 @@ def prove(
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
     The proof checks every move that the player may make and every reply that an
-    opponent could choose. In an enumerable game it uses the whole tree. In the
-    package's larger games of stones it searches all positions that the player reaches,
-    so the player must be deterministic. Ctrl-C ends the search, which then proves
-    nothing more.
+    opponent could choose. In an enumerable game it uses the whole tree. In all others
+    it searches all positions that the player reaches, so the player must be
+    deterministic. Ctrl-C ends the search, which then proves nothing more.
 
     Args:
         player: An agent, a built-in player's name or a function; see `player`.
@@ -119,9 +118,9 @@ def prove(
             nothing.
 
     Raises:
-        Refused: the player or the seat is unknown; the game's positions can't be
-            enumerated here; the player's moves are random; `max_positions` has no
-            effect; or a correction of the agent is not for a position that it reaches.
+        Refused: the player or the seat is unknown; the player's moves are random;
+            `max_positions` has no effect; a correction of the agent is not for a
+            position that it reaches; or a position breaks a rule of `register_game`.
 
     Examples:
         >>> agent = jax_ttt.train(seed=1, preset="table").agent
@@ -132,7 +131,8 @@ def prove(
     """
     examined = examined_player(player, env_id, seat, max_positions)
     tree = trees.host_tree(examined.env_id)
-    if reason := search_grade.reason_not_searchable(examined):
+    has_limit = max_positions is not None
+    if reason := search_grade.reason_not_searchable(examined, has_limit):
         raise PlayerError(reason)
     grade = grader.follow_lines(examined, max_positions)
     if tree is not None and examined.policy is not None:

@@ -30,6 +30,8 @@ the seats wherever a person reads them, in every game."""
 Goal = Literal["not-lose", "win"]
 """What a player must do in every game: not lose it (it is unbeatable), or win it."""
 
+MAX_TREE_POSITIONS = 100_000
+"""Maximum number of positions of an enumerable game."""
 MovesOn = Literal["cells", "columns"]
 Packing = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
@@ -73,14 +75,17 @@ class GameFacts:
     symmetries: tuple[Symmetry, ...] = ()
     """The symmetric views, the identity first; empty if they are not listed here."""
     max_moves: int | None = None
-    """The maximum number of moves in a game; None if it is not listed here.
+    """The maximum number of moves in a game; None if it is not known.
     `--backward` needs it, since an update then plays whole games."""
     enumerable: bool = False
-    """Whether the game tree is small enough to enumerate, for exact results."""
+    """Whether the game has at most `MAX_TREE_POSITIONS`, so that results over its tree
+    are exact."""
     packing: Packing | None = None
     """How a position becomes a key of at most 64 bits: two bits for each cell, or the
-    stones and the height of each column. None: it does not become one, and the
-    positions that a player reaches can't be enumerated."""
+    stones and the height of each column. None: a position is all bytes of its state."""
+    too_large: bool = False
+    """Whether a player reaches more positions than any memory holds, so that they are
+    followed only up to a limit that is asked for."""
     certified: bool = False
     """Whether `docs/check_certificate.py` has the rules and can check certificates."""
     preset: Literal["default", "plain"] = "plain"
@@ -179,11 +184,19 @@ GAMES: dict[str, GameFacts] = {
         exam=_EXAM,
         best_result="first",
     ),
-    "othello": GameFacts(pgx_id="othello", shape=(8, 8), stones=True, moves_on="cells"),
-    "hex": GameFacts(pgx_id="hex", shape=(11, 11), moves_on="cells"),
-    "animal_shogi": GameFacts(pgx_id="animal_shogi", shape=(4, 3)),
-    "gardner_chess": GameFacts(pgx_id="gardner_chess", shape=(5, 5)),
-    "go_9x9": GameFacts(pgx_id="go_9x9", shape=(9, 9), moves_on="cells"),
+    "othello": GameFacts(
+        pgx_id="othello",
+        shape=(8, 8),
+        stones=True,
+        moves_on="cells",
+        too_large=True,
+    ),
+    "hex": GameFacts(pgx_id="hex", shape=(11, 11), moves_on="cells", too_large=True),
+    "animal_shogi": GameFacts(pgx_id="animal_shogi", shape=(4, 3), too_large=True),
+    "gardner_chess": GameFacts(pgx_id="gardner_chess", shape=(5, 5), too_large=True),
+    "go_9x9": GameFacts(
+        pgx_id="go_9x9", shape=(9, 9), moves_on="cells", too_large=True
+    ),
     **{
         f"connect_{columns}x{rows}": connect_game(columns=columns, rows=rows)
         for columns, rows in _BOARD_SIZES
@@ -233,23 +246,11 @@ def rules_flag(env_id: EnvId) -> str:
     return f" --rules {shlex.quote(file)}" if file else ""
 
 
-def reason_game_is_not_searchable(env_id: EnvId) -> str:
-    """Return why a search of the positions that a player reaches is not possible.
-
-    Empty if it is possible.
-    """
-    game = GAMES[env_id]
-    if game.enumerable:
+def reason_game_is_not_searched(env_id: EnvId) -> str:
+    """Return why the positions that a player reaches are not searched; or empty."""
+    if GAMES[env_id].enumerable:
         return f"the whole tree of {env_id} is enumerated"
-    if game.packing:
-        return ""
-    if game.user_env is None:
-        return (
-            f"{env_id}'s positions can't be enumerated here (docs/develop/change_it.md)"
-        )
-    return (
-        f"{env_id} is graded by samples: it is not enumerable (docs/use/own_rules.md)"
-    )
+    return ""
 
 
 def reason_goal_is_out_of_reach(env_id: EnvId, seat: Seat, goal: Goal) -> str:

@@ -57,8 +57,7 @@ class RunSettings(SettingsPart):
     program does."""
     start_share: Fraction = 0.0
     """Share of the new games that start in the pool of start_positions. Only in
-    self-play, in games that are too large to enumerate, but whose positions that a
-    player reaches can be enumerated: four in a row."""
+    self-play, in games that are too large to enumerate."""
     start_positions: str = COUNTEREXAMPLES
     """counterexamples: those of the latest evaluations. A counterexample is a position
     in which the agent had a choice, on a line of play that beats it. Each evaluation
@@ -501,7 +500,7 @@ class Config:
         if target.backward and game.max_moves is None:
             yield "backward", f"false in {env_id}: its games have no known length"
         start_share = self.run.start_share
-        if start_share and (reason := game_facts.reason_game_is_not_searchable(env_id)):
+        if start_share and (reason := game_facts.reason_game_is_not_searched(env_id)):
             yield "start_share", f"0: {reason}"
         if self.finds_counterexamples and self.exploration.random_opening:
             # Random moves would lead away from a counterexample.

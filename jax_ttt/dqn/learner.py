@@ -195,9 +195,12 @@ class Learner:
             update=jnp.int32(0),
             games=jnp.int32(0),
             buffer=None,
-            pool=start_positions.empty_pool() if config.run.start_share else None,
+            pool=None,
             visited=None,
         )
+        if config.run.start_share:
+            pool = start_positions.empty_pool(config.env_id)
+            state = dataclasses.replace(state, pool=pool)
         if config.replay.replay_capacity:
             # Only the shapes of a transition are used, so nothing is played.
             turn = random_numbers.draw_random_numbers(config, key, 0).first

@@ -11,30 +11,35 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Float, UInt64
+from jaxtyping import Array, Float
 
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import RunSettings
 from jax_ttt.games import pgx_games, position_keys
 
 CAPACITY = 2**18
 """Maximum number of positions in a pool; the positions of the oldest rounds leave it
 first."""
+_MAX_BYTES = 2**25
+"""Bytes of a pool, at most."""
 
 
 class Pool(NamedTuple):
     """Positions in which no game is over, as keys of `games.position_keys`."""
 
-    keys: jax.Array | np.ndarray  # (C, 2) uint32; only the first `size` rows count
+    keys: jax.Array | np.ndarray  # (C, words); only the first `size` rows count
     size: jax.Array | np.integer  # () int32
 
 
-def empty_pool() -> Pool:
+def empty_pool(env_id: EnvId) -> Pool:
     """Return a pool without positions."""
-    return Pool(jnp.zeros((CAPACITY, 2), jnp.uint32), jnp.int32(0))
+    key = position_keys.numbers_to_keys(position_keys.first_number(env_id))
+    capacity = min(CAPACITY, _MAX_BYTES // key.nbytes)
+    return Pool(jnp.zeros((capacity, key.shape[1]), key.dtype), jnp.int32(0))
 
 
 def add_positions(
-    pool: Pool, numbers: UInt64[np.ndarray, " N"], rng: np.random.Generator
+    pool: Pool, numbers: position_keys.Numbers, rng: np.random.Generator
 ) -> Pool:
     """Return the pool with positions added, as NumPy arrays, each position only once.
 
@@ -47,7 +52,7 @@ def add_positions(
     if len(new) > capacity:
         new = rng.choice(new, capacity, replace=False)
     newest = np.concatenate([old, new])[-capacity:]
-    keys = np.zeros(pool.keys.shape, np.uint32)
+    keys = np.zeros_like(pool.keys)
     keys[: len(newest)] = position_keys.numbers_to_keys(newest)
     return Pool(keys, np.int32(len(newest)))
 
@@ -73,9 +78,7 @@ def start_in_pool(
     age = (jnp.square(uniform / share) * pool.size).astype(jnp.int32)
     keys = pool.keys[jnp.clip(pool.size - 1 - age, 0)]
     # An empty pool has keys too, of zeros; `starts_in_pool` then is False.
-    in_pool = position_keys.to_states(
-        settings.env_id, position_keys.unpack(settings.env_id, keys)
-    )
+    in_pool = position_keys.states_of(settings.env_id, keys)
     starts_in_pool = (uniform < share) & (pool.size > 0)
     new_games = jax.tree.map(
         lambda leaf, like: jnp.broadcast_to(leaf, like.shape), new_games, in_pool

@@ -21,13 +21,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int, Integer, UInt32, UInt64
+from jaxtyping import Array, Bool, Int, Integer, Shaped, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
-from jax_ttt.games import line_games, pgx_games, stone_boards
+from jax_ttt.games import line_games, pgx_games, state_keys, stone_boards
 from jax_ttt.games.stone_boards import ArrayT, LeafT
 
 _WORD = 32  # bits
+Keys = UInt32[np.ndarray, "*N 2"] | UInt8[np.ndarray, "*N W"]
+"""Positions on the host, as compiled programs take them; of a game without packing,
+they are the bytes of `games.state_keys`."""
+Numbers = UInt64[np.ndarray, "*N"] | Shaped[np.ndarray, "*N"]
+"""Positions on the host, one value each: 64-bit numbers, or raw bytes."""
 
 
 @jax.tree_util.register_dataclass
@@ -246,11 +251,35 @@ def places_of_keys(
     return jnp.minimum(low, len(ordered) - 1)
 
 
-def keys_to_numbers(keys: UInt32[np.ndarray, "*N 2"]) -> UInt64[np.ndarray, "*N"]:
-    """Return keys on the host as 64-bit numbers, the low word first."""
-    return np.ascontiguousarray(keys).view("<u8")[..., 0]
+def keys_to_numbers(keys: Keys) -> Numbers:
+    """Return keys on the host, one value each: a number, low word first, or bytes.
+
+    NumPy sorts bytes from the first one on.
+    """
+    is_packed = keys.dtype == np.uint32
+    dtype = "<u8" if is_packed else f"V{keys.shape[-1]}"
+    return np.ascontiguousarray(keys).view(dtype)[..., 0]
 
 
-def numbers_to_keys(numbers: UInt64[np.ndarray, "*N"]) -> UInt32[np.ndarray, "*N 2"]:
+def numbers_to_keys(numbers: Numbers) -> Keys:
     """Return the keys of `keys_to_numbers`."""
-    return numbers[..., None].view("<u4")
+    return numbers[..., None].view("u1" if numbers.dtype.kind == "V" else "<u4")
+
+
+@pgx_games.cache_of_games
+def first_number(env_id: EnvId) -> Shaped[np.ndarray, " 1"]:
+    """Return the position before the first move, as `keys_to_numbers` does."""
+    with jax.ensure_compile_time_eval():  # also while a program is traced
+        if GAMES[env_id].packing is None:
+            return keys_to_numbers(state_keys.first_key(env_id))
+        start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
+        return keys_to_numbers(np.asarray(keys_of(env_id, start)))
+
+
+def states_of(
+    env_id: EnvId, keys: UInt32[Array, "B 2"] | UInt8[Array, "B W"]
+) -> pgx.State:
+    """Return the states of positions in which nobody has won; player 0 began."""
+    if GAMES[env_id].packing is None:
+        return state_keys.states(env_id, keys)
+    return to_states(env_id, unpack(env_id, keys))

@@ -12,16 +12,16 @@ import functools
 import textwrap
 import time
 from collections.abc import Callable, Sequence
-from typing import Generic
+from typing import Any, Generic
 
 import jax
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Int, Shaped
 
 from jax_ttt.config.errors import GameError
-from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.games import board_index, pgx_games, stone_boards
+from jax_ttt.config.game_facts import GAMES, MAX_TREE_POSITIONS, EnvId, Seat
+from jax_ttt.games import board_index, pgx_games, stone_boards, user_rules
 from jax_ttt.games.board_index import PositionIndex
 from jax_ttt.games.stone_boards import Classes, LeafT, Views
 from jax_ttt.games.user_rules import UserRules
@@ -29,8 +29,6 @@ from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.runtime.words import count_phrase
 
-MAX_POSITIONS = 100_000
-"""Maximum number of positions of an enumerated game."""
 MAX_MOVES = 1000
 """Maximum number of moves in a user's game."""
 _SECONDS = 5
@@ -114,57 +112,36 @@ def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
 
     Use it for computations in float64 and for loops in Python.
     """
-    if not GAMES[env_id].enumerable:
+    game = GAMES[env_id]
+    if not game.enumerable:
         return None
-    game, views = GAMES[env_id], pgx_games.symmetric_views(env_id)
-    try:
-        tree = enumerate_positions(
-            env=pgx_games.make_env(env_id),
-            max_positions=MAX_POSITIONS,
-            views=views,
-            max_moves=game.max_moves or MAX_MOVES,
-        )
-        if game.user_env is not None and views is not None:
-            _check_boards(tree)
-        elif game.user_env is not None:
-            _index_observations(tree)  # they may hide a part of the state
-    except GameError as error:
-        raise GameError(f"{env_id}: {error}") from None
-    return tree
+    if isinstance(game.user_env, UserRules):
+        tree = game.user_env.tree
+    else:
+        tree = enumerate_positions(pgx_games.make_env(env_id)).tree()
+    views = pgx_games.symmetric_views(env_id)
+    return tree if views is None else with_symmetries(tree, views)
 
 
-def _check_boards(tree: Tree[np.ndarray]) -> None:
-    """Raise `GameError` unless a position follows from its stones, up to symmetry."""
-    cells = stone_boards.cells(tree.obs)
-    _, first, place = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-    num_stones = tree.obs.sum(axis=-1).reshape(cells.shape)
-    faults = {
-        "an observation must be stones": (num_stones > 1).any(axis=1),
-        "the moves and the result must follow from the stones": (
-            first[place.reshape(-1)] != np.arange(len(cells))
-        ),
-        "symmetric boards must have the same legal moves and results": (
-            _differs_from_symmetric(tree)
-        ),
-    }
-    for rule, is_broken in faults.items():
-        if is_broken.any():
-            level = np.searchsorted(tree.level_start, is_broken.argmax(), "right") - 1
-            moves = count_phrase(int(level), "move")
-            raise GameError(f"with `like`, {rule}; after {moves} it does not hold")
+def with_symmetries(tree: Tree[np.ndarray], views: Views) -> Tree[np.ndarray]:
+    """Return a tree with its symmetric boards in classes.
 
-
-def _differs_from_symmetric(tree: Tree[np.ndarray]) -> Bool[np.ndarray, " P"]:
-    """Return which positions differ from their canonical boards."""
-    board = tree.representative
-    outcome, terminal = (x[board] for x in (tree.outcome, tree.terminal))
-    differs = (tree.outcome != outcome) | (tree.terminal != terminal)
-    if tree.classes is not None and not differs.any():
-        canonical = tree.classes.boards[tree.classes.row]
-        after = np.where(tree.legal_action_mask, board[tree.successor], -1)
-        image = np.take_along_axis(after[canonical], tree.classes.actions, axis=1)
-        differs[tree.decisions] = (image != after[tree.decisions]).any(axis=1)
-    return differs
+    Raises:
+        ValueError: the views are not symmetries of the game.
+    """
+    representative, classes = stone_boards.symmetry_classes(
+        stone_boards.cells(tree.obs), tree.level_start, tree.decisions, views
+    )
+    canonical = classes.boards[classes.row]
+    after = np.where(tree.legal_action_mask, representative[tree.successor], -1)
+    image = np.take_along_axis(after[canonical], classes.actions, axis=1)
+    if (
+        (tree.outcome != tree.outcome[representative]).any()
+        or (tree.terminal != tree.terminal[representative]).any()
+        or (image != after[tree.decisions]).any()
+    ):
+        raise ValueError("symmetric boards differ in their moves or results")
+    return dataclasses.replace(tree, representative=representative, classes=classes)
 
 
 def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
@@ -185,38 +162,79 @@ def position_index(env_id: EnvId) -> PositionIndex[np.ndarray]:
     tree = enumerated(env_id)
     if GAMES[env_id].symmetries:
         return board_index.index_stones(tree.obs)
-    return _index_observations(tree)
+    return index_observations(tree)
 
 
-def _index_observations(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
-    """Return the index by which the positions are found by what players see."""
+def index_observations(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
+    """Return the index by which the positions are found by what players see.
+
+    Raises:
+        GameError: two positions look alike.
+    """
     num_moves = tree.env_state._step_count
     return board_index.index_observations(tree.obs, num_moves, tree.terminal)
 
 
-def enumerate_positions(
-    env: pgx.Env,
-    max_positions: int,
-    views: Views | None,
-    max_moves: int | None = None,
-    num_lines: int | None = None,
-) -> Tree[np.ndarray]:
-    """Return the tree of NumPy arrays, found by playing every line from the start.
+@dataclasses.dataclass
+class Positions:
+    """Positions of a game, level by level, and the moves between them.
 
-    The game must have two players, no chance moves and no hidden information. States
-    that are equal, byte for byte, are one position. A position of `UserRules` is two
-    states: one reached where player 0 began, and one where player 1 began. With
+    A position is one state or, in `UserRules`, two: one reached where player 0 began,
+    and one where player 1 began.
+    """
+
+    levels: list[pgx.State] = dataclasses.field(default_factory=list)  # (P, S, ...)
+    level_start: list[int] = dataclasses.field(default_factory=lambda: [0])
+    # Parents, actions and children of each level's moves; positions are numbered
+    # through all levels.
+    moves: list[tuple[np.ndarray, ...]] = dataclasses.field(default_factory=list)
+    is_whole: bool = False  # all positions of the game are here
+
+    def states(self, number: int) -> pgx.State:
+        """Return the states `(P, ...)` of all positions in which this player began."""
+        return jax.tree_util.tree_map(lambda x: x[:, number], _join(self.levels))
+
+    def tree(self) -> Tree[np.ndarray]:
+        """Return the positions as a tree, without symmetries."""
+        env_state: Any = self.states(0)
+        first_player = env_state.current_player[0]
+        moves = zip(*self.moves, strict=True)
+        parent, action, child = (np.concatenate(part) for part in moves)
+        successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
+        successor[parent, action] = child
+        terminal = env_state.terminated | env_state.truncated
+        outcome = np.sign(np.where(terminal, env_state.rewards[:, first_player], 0))
+        return Tree(
+            env_state=env_state,
+            legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],
+            successor=successor,
+            first_to_move=env_state.current_player == first_player,
+            terminal=terminal,
+            outcome=outcome.astype(np.int32),
+            decisions=np.flatnonzero(~terminal).astype(np.int32),
+            representative=np.arange(len(terminal), dtype=np.int32),
+            classes=None,
+            level_start=tuple(self.level_start),
+        )
+
+
+def enumerate_positions(
+    env: pgx.Env, max_positions: int = MAX_TREE_POSITIONS, num_lines: int | None = None
+) -> Positions:
+    """Return the positions, found by playing every move from the start.
+
+    States that are equal, byte for byte, are one position. If there are more than
+    `max_positions`, the levels until then are returned, at least two. With
     `num_lines`, at most so many moves are played at each level, drawn at random.
 
     Raises:
-        GameError: there is no legal move at the start, there are more than
-            `max_positions` positions, a game has more than `max_moves` moves, the views
-            are not symmetries of the game, or a position breaks a rule of users' games.
+        GameError: there is no legal move at the start, a game has more than `MAX_MOVES`
+            moves, or a position breaks a rule of users' games.
     """
     rules, rng = env if isinstance(env, UserRules) else None, np.random.default_rng(0)
     starts = jax.device_get(_init(env)) if rules is None else rules.starts  # (S, ...)
     level = jax.tree_util.tree_map(lambda x: x[None], starts)  # (P, S, ...)
-    levels, level_start, moves = [], [0], []
+    found = Positions()
     shown = time.monotonic()
 
     def show_progress(num_positions: int) -> None:
@@ -227,20 +245,21 @@ def enumerate_positions(
             standard_streams.print_stderr(f"enumerating the game: {phrase} so far")
 
     while True:
-        levels.append(level)
-        begin, end = level_start[-1], level_start[-1] + len(level.terminated)
-        level_start.append(end)
-        if end > max_positions:
-            raise GameError(f"more than {max_positions:,} positions: too many")
+        begin, end = found.level_start[-1], found.level_start[-1] + len(level.rewards)
+        if end > max_positions and len(found.levels) > 1:
+            found.moves.pop()  # they lead to this level
+            return found
+        found.levels.append(level)
+        found.level_start.append(end)
         if rules is not None:
-            _check_level(level, begin, moves)
+            _check_level(level, begin, found.moves)
         state = jax.tree_util.tree_map(lambda x: x[:, 0], level)
         over = state.terminated | state.truncated
         parent, action = np.nonzero(state.legal_action_mask & ~over[:, None])
         if not len(action):
             break
-        if max_moves is not None and len(moves) >= max_moves:
-            raise GameError(f"a game must end after at most {max_moves:,} moves")
+        if len(found.moves) >= MAX_MOVES:
+            raise GameError(f"a game must end after at most {MAX_MOVES:,} moves")
         if num_lines is not None:
             drawn = rng.permutation(len(action))[:num_lines]
             parent, action = parent[drawn], action[drawn]
@@ -250,43 +269,18 @@ def enumerate_positions(
             parent=parent,
             action=action,
             batch_size=num_lines or _BATCH,
-            max_positions=max_positions - end,
+            max_positions=max_positions - end if found.moves else 2**31,
             on_batch=functools.partial(show_progress, end),
         )
+        if after is None:
+            return found
         level, child = _remove_duplicates(after)
-        # `parent` and `child` are rows of their levels; the tree numbers all positions.
-        moves.append((begin + parent, action, end + child))
-    if not moves:
+        # `parent` and `child` are rows of their levels; all positions are numbered.
+        found.moves.append((begin + parent, action, end + child))
+    if not found.moves:
         raise GameError("there must be a legal move at the start")
-    env_state = jax.tree_util.tree_map(lambda x: x[:, 0], _join(levels))
-    first_player = env_state.current_player[0]
-    parent, action, child = (np.concatenate(part) for part in zip(*moves, strict=True))
-    successor = np.zeros(env_state.legal_action_mask.shape, np.int32)
-    successor[parent, action] = child
-    terminal = env_state.terminated | env_state.truncated
-    outcome = np.sign(np.where(terminal, env_state.rewards[:, first_player], 0))
-    decisions = np.flatnonzero(~terminal).astype(np.int32)
-    representative, classes = np.arange(len(terminal), dtype=np.int32), None
-    if views is not None:
-        cells = stone_boards.cells(env_state.observation)
-        try:
-            representative, classes = stone_boards.symmetry_classes(
-                cells, level_start, decisions, views
-            )
-        except ValueError as error:
-            raise GameError(str(error)) from None
-    return Tree(
-        env_state=env_state,
-        legal_action_mask=env_state.legal_action_mask & ~terminal[:, None],
-        successor=successor,
-        first_to_move=env_state.current_player == first_player,
-        terminal=terminal,
-        outcome=outcome.astype(np.int32),
-        decisions=decisions,
-        representative=representative,
-        classes=classes,
-        level_start=tuple(level_start),
-    )
+    found.is_whole = num_lines is None
+    return found
 
 
 def _check_level(
@@ -298,47 +292,15 @@ def _check_level(
     position. `moves` are the parents, actions and children of each level before it.
     """
     num_moves = len(moves)
-    first, second = (
-        jax.tree_util.tree_map(lambda x, began=began: x[:, began], pairs)
-        for began in (0, 1)
-    )
-    over, rewards = first.terminated | first.truncated, first.rewards
-    differs = {
-        "the rewards": rewards != second.rewards[:, ::-1],
-        "the end of a game": over != (second.terminated | second.truncated),
-        "the legal moves": first.legal_action_mask != second.legal_action_mask,
-        "the observation": first.observation != second.observation,
-        "truncated": first.truncated != second.truncated,
-    }
-    in_turn = pairs.current_player == (num_moves + np.arange(2)) % 2
-    faults = {
-        f"{name} must not depend on whether player 0 or 1 begins: use "
-        "state.current_player, not the number 0 or 1": is_wrong
-        for name, is_wrong in differs.items()
-    } | {
-        "the players must take turns (to let one move again, give the other a turn in "
-        "which its only legal action is a pass)": ~over[:, None] & ~in_turn,
-        "a move must not change _step_count": first._step_count != num_moves,
-        "the rewards must add up to 0": rewards.sum(axis=1) != 0,
-        "a reward must be from -1 to 1": ~(abs(rewards) <= 1),
-        # Compiled programs take smaller numbers for 0.
-        "a reward must be 0 or a normal number": (rewards != 0)
-        & (abs(rewards) < np.finfo(np.float32).tiny),
-        "only the last move may give a reward": ~over[:, None] & (rewards != 0),
-        "there must be a legal move": ~over & ~first.legal_action_mask.any(axis=1),
-    }
-    for rule, is_broken in faults.items():
+    for rule, is_broken in user_rules.broken_rules(pairs, num_moves).items():
         if is_broken.any():
-            position, line = begin + np.argwhere(is_broken)[0, 0], []
+            position, line = begin + int(is_broken.argmax()), []
             for parent, action, child in reversed(moves):
                 row = np.argmax(child == position)
                 position = parent[row]
                 line.insert(0, str(action[row]))
             actions = textwrap.shorten(f": actions {' '.join(line)}", 200)
-            moves_played = count_phrase(num_moves, "move")
-            raise GameError(
-                f"{rule}; after {moves_played} it does not hold{actions * bool(line)}"
-            )
+            raise user_rules.broken(rule, num_moves, actions * bool(line))
 
 
 def _new_game(env: pgx.Env) -> pgx.State:
@@ -370,10 +332,10 @@ def _play(
     batch_size: int,
     max_positions: int,
     on_batch: Callable[[], None],
-) -> pgx.State:
+) -> pgx.State | None:
     """Return the states after each `action` in the state `parent`, a row number.
 
-    Only the first ones are returned if they are more than `max_positions` positions.
+    None if they are more than `max_positions` positions.
     """
     num_moves, parts = len(action), []
     step = _step_users_games if isinstance(env, UserRules) else _step
@@ -385,10 +347,11 @@ def _play(
         after = step(env, before, action[batch].astype(np.int32))
         parts.append(jax.device_get(after))
         on_batch()
-        if len(parts) >= 16 and len(parts).bit_count() == 1:
+        is_large = len(parts) * batch_size > max_positions
+        if is_large and len(parts).bit_count() == 1:
             states, _ = _remove_duplicates(_join(parts))
             if len(states.terminated) > max_positions:
-                return states
+                return None
     return jax.tree_util.tree_map(lambda x: x[:num_moves], _join(parts))
 
 
@@ -401,13 +364,27 @@ def _remove_duplicates(
     env_state: pgx.State,
 ) -> tuple[pgx.State, Int[np.ndarray, " B"]]:
     """Return the states without duplicates, and the row of each given state in them."""
-    leaves = [
-        np.ascontiguousarray(leaf).reshape(len(leaf), -1).view(np.uint8)
-        for leaf in jax.tree_util.tree_leaves(env_state)
-    ]
-    rows = np.concatenate(leaves, axis=1)
-    # Viewed as one raw value a row, the rows are sorted 20 times as fast as rows of
-    # numbers.
-    states = rows.view((np.void, rows.shape[1]))[:, 0]
-    _, first, index = np.unique(states, return_index=True, return_inverse=True)
+    first, index = unique_rows(*jax.tree_util.tree_leaves(env_state))
     return jax.tree_util.tree_map(lambda x: x[first], env_state), index
+
+
+def unique_rows(
+    *columns: Shaped[np.ndarray, "P ..."],
+) -> tuple[Int[np.ndarray, " N"], Int[np.ndarray, " P"]]:
+    """Return the first of each different row, in order of bytes, and each row's place.
+
+    The rows are those of all `columns`, byte for byte.
+    """
+    parts = [
+        np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8)
+        for part in columns
+    ]
+    rows = np.concatenate(parts, axis=1)
+    # Without the bytes that are equal in all rows, and viewed as one raw value a row,
+    # rows are sorted 20 times as fast.
+    varying = rows[:, (rows != rows[0]).any(axis=0)]
+    if not varying.shape[1]:
+        return np.zeros(1, int), np.zeros(len(rows), int)
+    values = np.ascontiguousarray(varying).view((np.void, varying.shape[1]))[:, 0]
+    _, first, index = np.unique(values, return_index=True, return_inverse=True)
+    return first, index

@@ -1,63 +1,72 @@
 """Games of users: their rules are checked, and become one of the package's games."""
 
+import contextlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 
-from jax_ttt.config.errors import GameError, did_you_mean
-from jax_ttt.config.game_facts import GAMES, GameFacts
-from jax_ttt.games import pgx_games
+from jax_ttt.config import game_facts
+from jax_ttt.config.errors import GameError
+from jax_ttt.config.game_facts import (
+    GAMES,
+    MAX_TREE_POSITIONS,
+    GameFacts,
+    MovesOn,
+    Symmetry,
+)
+from jax_ttt.games import pgx_games, stone_boards, user_rules
 from jax_ttt.games import tree as trees
-from jax_ttt.games.tree import MAX_MOVES
+from jax_ttt.games.tree import Positions, Tree
 from jax_ttt.games.user_rules import UserRules, leaves_of
 from jax_ttt.runtime import compiling
 
 _NUM_LINES = 32
 """Random lines of play that are examined in a game whose positions are too many."""
+_MAX_BYTES = 2**26
+"""Bytes of the positions that are enumerated when a game is registered, at most."""
+_MAX_CELLS = 16
+"""Cells of a board whose symmetries are looked for: their numbers index an array."""
 
 
 def register_game(
     env_id: str,
     make_env: Callable[[], pgx.Env],
     *,
-    like: str | None = None,
-    enumerable: bool | None = None,
-    max_moves: int | None = None,
     move_names: Sequence[str | int] = (),
     board_text: Callable[[pgx.State], str] | None = None,
 ) -> None:
     """Add a game of your own, for all functions and commands but `correct` and `web`.
 
     The rules are an environment of PGX: a class with `_init`, `_step` and `_observe`,
-    written with `jax.numpy`, whose Python runs once. Two players take turns, for at
-    most 1,000 moves. The rules name them by `state.current_player`, never by a number,
-    since `_init` draws by its key who begins; nothing else is random or hidden. Only
-    the last move gives rewards, from -1 to 1, which add up to 0.
+    written with `jax.numpy`, whose Python runs once. A game has at most 1,000 moves.
+    The rules name the players by `state.current_player`, never by a number, since
+    `_init` draws by its key who begins; nothing else is random or hidden. Only the last
+    move gives rewards, from -1 to 1, which add up to 0.
 
     Call this at the top level of your file, in each process; `--rules FILE` lets a
     command run the file first. Another call with the same name replaces your game, for
-    instance when a notebook's cell runs again. All positions of an enumerable game are
-    examined, and of another game 32 random lines of play.
+    instance when a notebook's cell runs again.
+
+    All positions are enumerated, at most 100,000. If these are all, they are the game's
+    tree, and results of any policy are exact; else 32 random lines of play are examined
+    too, and a player that plays one move in each position is proven by a walk of all
+    positions that it reaches. If the observation shows two planes of stones, and each
+    action adds one on its cell or in its column, the board is drawn, and its symmetries
+    are used if they hold in all positions.
 
     Args:
         env_id: The name of the game: small letters, digits and `_`.
         make_env: A function without arguments that returns the environment, for
             instance its class.
-        like: A game whose board and moves this one has, for instance `"tic_tac_toe"`:
-            only who wins differs. It also has the symmetries if both are enumerable.
-        enumerable: Whether the game has at most 100,000 positions: all of them are
-            enumerated, so that results are exact. By default as in `like`, else False:
-            the game is graded by samples.
-        max_moves: The most moves of a game, 1 to 1,000; the setting `backward` needs
-            it. By default as in `like`.
         move_names: The name of each action, by which people read and type it: small
-            letters and digits. By default as in `like`, else its number.
-        board_text: A function from one state to its board as text, also in place of
-            the board of `like`. By default boards are drawn as in `like`, if at all.
+            letters and digits. By default its number.
+        board_text: A function from one state to its board as text. By default boards of
+            stones are drawn.
 
     Raises:
         Refused: a game of the package has the name, the rules are not those of such a
@@ -69,7 +78,7 @@ def register_game(
         ...     def _step(self, state, action, key):
         ...         state = super()._step(state, action, key)
         ...         return state.replace(rewards=-state.rewards)
-        >>> jax_ttt.register_game("misere", Misere, like="tic_tac_toe")
+        >>> jax_ttt.register_game("misere", Misere)
         >>> jax_ttt.grade("minimax", env_id="misere").unbeatable
         True
     """
@@ -79,30 +88,13 @@ def register_game(
     before = GAMES.get(env_id)
     if before is not None and before.user_env is None:
         raise GameError(f"there is a game {env_id} already: choose another name")
-    if like is not None and like not in GAMES:
-        raise GameError(f"{env_id}: like: no game {like!r}{did_you_mean(like, GAMES)}")
-    if max_moves is not None and not 1 <= max_moves <= MAX_MOVES:
-        rule = f"max_moves must be from 1 to {MAX_MOVES:,}"
-        raise GameError(f"{env_id}: {rule}, got {max_moves!r}")
     env = _checked_env(env_id, make_env)
     start = _checked_start(env_id, env)
-    if like is not None:
-        _check_fields(env_id, start, like)
     _check_names(env_id, move_names, len(start.legal_action_mask))
-    other = GameFacts(user_env=env) if like is None else GAMES[like]
-    is_enumerable = other.enumerable if enumerable is None else enumerable
-    max_moves = max_moves or other.max_moves
     compiling.use_user_cache()
     try:
         rules = UserRules(env_id, env)
-        if not is_enumerable:
-            trees.enumerate_positions(
-                env=rules,
-                max_positions=trees.MAX_POSITIONS,
-                views=None,
-                max_moves=max_moves or MAX_MOVES,
-                num_lines=_NUM_LINES,
-            )
+        facts = _examine(rules)
     except GameError as error:
         raise GameError(f"{env_id}: {error}") from None
     except Exception as error:  # a user's functions may raise anything
@@ -110,33 +102,86 @@ def register_game(
         raise GameError(f"{env_id}: {rule}: {_first_line(error)}") from error
     if before is not None:
         pgx_games.forget_games()
-    # What the name of the other game says about its rules does not hold here. Its
-    # symmetries are checked on all positions, so only where these are enumerated.
     GAMES[env_id] = replace(
-        other,
-        pgx_id=None,
-        in_a_row=None,
-        user_env=rules,
-        rules_file="",
-        symmetries=other.symmetries if is_enumerable and other.enumerable else (),
-        enumerable=is_enumerable,
-        packing=None,
-        certified=False,
-        preset="plain",
-        exam=None,
-        best_result=None,
-        max_moves=max_moves,
-        move_names=tuple(map(str, move_names)) or other.move_names,
-        board_text=board_text or other.board_text,
+        facts, move_names=tuple(map(str, move_names)), board_text=board_text
     )
-    try:
-        trees.host_tree(env_id)  # it is kept
-    except BaseException:  # also Ctrl-C
-        del GAMES[env_id]
-        if before is not None:
-            GAMES[env_id] = before
-        pgx_games.forget_games(with_programs=False)  # none has been compiled
-        raise
+
+
+def _examine(rules: UserRules) -> GameFacts:
+    """Return the facts that the game's positions show.
+
+    Raises:
+        GameError: a position breaks a rule.
+    """
+    size = sum(leaf.nbytes for leaf in jax.tree.leaves(rules.starts))
+    found = trees.enumerate_positions(
+        rules, max_positions=min(MAX_TREE_POSITIONS, _MAX_BYTES // size)
+    )
+    tree = found.tree()
+    if not found.is_whole:
+        _check_observations(found, tree)
+        trees.enumerate_positions(rules, num_lines=_NUM_LINES)
+        return _board_facts(found, tree, GameFacts(user_env=rules))
+    trees.index_observations(tree)  # they may hide a part of the state
+    rules.tree, rules.other_states = tree, found.states(1)
+    facts = GameFacts(user_env=rules, enumerable=True, max_moves=len(found.moves))
+    return _board_facts(found, tree, facts)
+
+
+def _check_observations(found: Positions, tree: Tree) -> None:
+    """Raise `GameError` if an observation hides what a move leads to."""
+    _, seen_as = trees.unique_rows(
+        tree.obs, tree.legal_action_mask, tree.terminal, tree.outcome
+    )
+    for num_moves, (parent, action, child) in enumerate(found.moves):
+        before = np.stack([seen_as[parent], action], axis=1)
+        num_before = len(trees.unique_rows(before)[0])
+        if len(trees.unique_rows(before, seen_as[child])[0]) > num_before:
+            rule = "the observation must show all that matters for the rest of the game"
+            raise user_rules.broken(rule, num_moves)
+
+
+def _board_facts(found: Positions, tree: Tree, facts: GameFacts) -> GameFacts:
+    """Return the facts with the board and its symmetries, if it is one of stones.
+
+    Its observation shows two planes of stones, the mover's and the other player's; each
+    action adds a stone of the mover's, on its cell or in its column.
+    """
+    if tree.obs.ndim != 4 or tree.obs.shape[3] != 2 or tree.obs.dtype != bool:
+        return facts
+    rows, columns = shape = tree.obs.shape[1:3]
+    own, other = np.moveaxis(tree.obs.reshape(-1, rows * columns, 2), 2, 0)
+    parent, action, child = map(np.concatenate, zip(*found.moves, strict=True))
+    new = other[child] & ~own[parent]
+    is_added = (own[child] == other[parent]).all(axis=1) & (new.sum(axis=1) == 1)
+    is_added &= (other[child] | ~own[parent]).all(axis=1)
+    if (own & other).any() or not is_added.all():
+        return facts
+    num_actions, cell = tree.legal_action_mask.shape[1], new.argmax(axis=1)
+    views: tuple[Symmetry, ...] = ()
+    if num_actions == rows * columns and (cell == action).all():
+        moves_on: MovesOn = "cells"
+        if rows == columns:
+            views = game_facts.square_views(rows)
+    elif num_actions == columns and (cell % columns == action).all():
+        moves_on = "columns"
+        views = game_facts.column_views(rows, columns)
+    else:
+        return facts
+    facts = replace(facts, shape=shape, stones=True, moves_on=moves_on)
+    boards = stone_boards.cells(tree.obs)
+    if (
+        not facts.enumerable
+        or not views
+        or boards.shape[1] > _MAX_CELLS
+        or len(np.unique(boards, axis=0)) < len(boards)
+    ):
+        return facts
+    with contextlib.suppress(ValueError):
+        as_views = stone_boards.Views(*map(np.array, zip(*views, strict=True)))
+        trees.with_symmetries(tree, as_views)
+        return replace(facts, symmetries=views)
+    return facts
 
 
 def _checked_env(env_id: str, make_env: Callable[[], pgx.Env]) -> pgx.Env:
@@ -190,19 +235,6 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
         rule = "observation must have 1 to 3 axes: rows, columns and planes"
         raise GameError(f"{env_id}: {rule}, got {_shape(start.observation)}")
     return start
-
-
-def _check_fields(env_id: str, start: pgx.State, like: str) -> None:
-    """Raise `GameError` unless the states are those of the other game."""
-    other_env = pgx_games.make_env(like)
-    other = jax.eval_shape(lambda: other_env.init(jax.random.key(0)))
-    ours, theirs = (
-        {name: _shape(leaf) for name, leaf in leaves_of(state).items()}
-        for state in (start, other)
-    )
-    if ours != theirs:
-        rule = f"with like={like!r}, its states must have the fields of that game"
-        raise GameError(f"{env_id}: {rule}")
 
 
 def _check_names(

@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pgx
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxtyping import Array, Bool, Int, Key
@@ -11,9 +12,12 @@ from jaxtyping import Array, Bool, Int, Key
 from jax_ttt.config.errors import GameError
 from jax_ttt.runtime import tracing
 from jax_ttt.runtime.compiling import Program
+from jax_ttt.runtime.words import count_phrase
 
 _NUM_STARTS = 2**16
 """Keys with which `_init` is called, to see that all games begin in one position."""
+_BATCH = 2**10
+"""Keys at once: states may be large."""
 
 
 class UserRules(pgx.Env):
@@ -41,9 +45,15 @@ class UserRules(pgx.Env):
         if init.calls_outside or step.calls_outside:
             rule = "nothing is random: its rules may not call Python while they run"
             raise GameError(rule)
+        if tracing.draws_numbers(step.program):
+            raise GameError("nothing is random: a move may not draw random numbers")
         self._program = step.program
         self.starts: pgx.State = _starts(init.program, init.result)
         """The first states `(2, ...)`: where player 0 begins, where player 1 begins."""
+        self.tree: Any = None
+        """The `games.tree.Tree` without symmetries; None if the game is too large."""
+        self.other_states: Any = None
+        """The states of the tree's positions where player 1 began."""
 
     def init(self, key: Key[Array, ""]) -> pgx.State:
         """Return a new game; `key` draws who begins."""
@@ -56,12 +66,25 @@ class UserRules(pgx.Env):
         """Return the game after a move, at once with its observation."""
         leaves, structure = jax.tree.flatten(state)
         after = jaxpr_as_fun(self._program)(*leaves, jnp.int32(action))
-        return jax.tree.unflatten(structure, after)
+        return jax.tree.map(_unsigned_zeros, jax.tree.unflatten(structure, after))
 
     _init, _step = init, step
 
     def _observe(self, state: pgx.State, player_id: Array) -> Array:
         return state.observation
+
+
+def _unsigned_zeros(leaf: Array) -> Array:
+    """Return the same numbers without -0, since states are compared by their bytes."""
+    if not jnp.issubdtype(leaf.dtype, jnp.floating):
+        return leaf
+    # By bits: compiled programs take the smallest numbers for 0, too.
+    num_bits = 8 * leaf.dtype.itemsize
+    bits = jax.lax.bitcast_convert_type(leaf, f"uint{num_bits}")
+    is_minus_zero = bits == np.array(1 << (num_bits - 1), bits.dtype)
+    return jax.lax.bitcast_convert_type(
+        jnp.where(is_minus_zero, jnp.zeros_like(bits), bits), leaf.dtype
+    )
 
 
 def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
@@ -84,7 +107,7 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
             ]
             return jnp.stack(unlike)[:, new[place]]
 
-        return starts, jax.vmap(differs)(keys).any(axis=0)
+        return starts, jax.lax.map(differs, keys, batch_size=_BATCH).any(axis=0)
 
     keys = jax.random.split(jax.random.key(0), _NUM_STARTS)
     starts, is_drawn = jax.device_get(Program(examine, level="0")(keys))
@@ -94,6 +117,54 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
         name = names[compared[int(is_drawn.argmax())]]
         raise GameError(f"all games must begin in one position; {name} is drawn")
     return jax.tree.unflatten(jax.tree.structure(shapes), starts)
+
+
+def broken_rules(
+    pairs: pgx.State, num_moves: int | Int[Array, ""]
+) -> dict[str, Bool[Array, " P"] | Bool[np.ndarray, " P"]]:
+    """Return which positions break which rule of users' games.
+
+    `pairs` are the two states of each position, `(P, 2, ...)`, of NumPy or JAX: where
+    player 0 began, and where player 1 began; `num_moves` were made.
+    """
+    first, second = (
+        jax.tree.map(lambda x, began=began: x[:, began], pairs) for began in (0, 1)
+    )
+    over, rewards = first.terminated | first.truncated, first.rewards
+    differs = {
+        "the rewards": rewards != second.rewards[:, ::-1],
+        "the end of a game": over != (second.terminated | second.truncated),
+        "the legal moves": first.legal_action_mask != second.legal_action_mask,
+        "the observation": first.observation != second.observation,
+        "truncated": first.truncated != second.truncated,
+        "who is to move": first.current_player != 1 - second.current_player,
+    }
+    has_move = first.legal_action_mask.any(axis=1)
+    faults = {
+        f"{name} must not depend on whether player 0 or 1 begins: use "
+        "state.current_player, not the number 0 or 1": is_wrong
+        for name, is_wrong in differs.items()
+    } | {
+        "current_player must be 0 or 1": abs(2 * first.current_player - 1) != 1,
+        "a move must not change _step_count": first._step_count != num_moves,
+        "the rewards must add up to 0": rewards.sum(axis=1) != 0,
+        "a reward must be from -1 to 1": ~(abs(rewards) <= 1),
+        # Compiled programs take smaller numbers for 0.
+        "a reward must be 0 or a normal number": (rewards != 0)
+        & (abs(rewards) < np.finfo(np.float32).tiny),
+        "only the last move may give a reward": ~over[:, None] & (rewards != 0),
+        "there must be a legal move": ~over & ~has_move,
+    }
+    return {
+        rule: is_wrong.reshape(len(rewards), -1).any(axis=1)
+        for rule, is_wrong in faults.items()
+    }
+
+
+def broken(rule: str, num_moves: int, line: str = "") -> GameError:
+    """Return the error of a position that breaks a rule, after a line of play."""
+    moves_played = count_phrase(num_moves, "move")
+    return GameError(f"{rule}; after {moves_played} it does not hold{line}")
 
 
 def leaves_of(state: pgx.State) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
 from jax_ttt.players.player import Player
 from jax_ttt.solver import find_corrections, proof, reached_positions, successors
+from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
-from jax_ttt.solver.successors import SearchedPlayer
 
 CertifiedMoves = dict[Seat, dict[str, int]]
 """A player's moves in each seat, by board: its cells, such as `X---O----`."""
@@ -148,7 +148,7 @@ def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
     reach = Reach(searched)
     try:
         reached_positions.follow_all_lines(reach, MAX_POSITIONS)
-    except reached_positions.IllegalMoveError as error:
+    except IllegalMoveError as error:
         raise PlayerError(f"{player.name}: {error}") from None
     if reach.losing_line is not None:
         return f"it loses the game {line_text(player.env_id, reach.losing_line)}"
@@ -159,9 +159,9 @@ def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
         if not searched.moves_at(level):
             continue
         level_moves: dict[str, int] = {}
-        for places, after in successors.expand_level(searched, level, keys):
+        for places, after in successors.expand_level(searched, keys):
             boards = board_texts(player.env_id, keys[places])
-            level_moves |= zip(boards, after.action[:, 0].tolist(), strict=True)
+            level_moves |= zip(boards, after.action.tolist(), strict=True)
         moves |= dict(sorted(level_moves.items()))
     return moves
 

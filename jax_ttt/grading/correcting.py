@@ -33,7 +33,7 @@ from jax_ttt.networks import integer_network, q_network
 from jax_ttt.players import network_player, registry
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.saved_agents import Agent
-from jax_ttt.solver import find_corrections, losing_lines, reached_positions
+from jax_ttt.solver import find_corrections, losing_lines
 from jax_ttt.solver.find_corrections import ExactPlay, ExactPlayError, Search
 from jax_ttt.solver.reached_positions import OnBatch
 
@@ -165,7 +165,7 @@ def _sample_boards(agent: Agent) -> np.ndarray:
     player = registry.agent_player(
         "agent", dataclasses.replace(agent, corrections=None)
     )
-    start = reached_positions.first_level(env_id).keys
+    start = position_keys.first_number(env_id)
     keys: list[np.ndarray] = []
     for seat in player.seats:
         searched = dataclasses.replace(

@@ -8,11 +8,11 @@ import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
 
-from jax_ttt.config import game_facts
-from jax_ttt.config.game_facts import Seat
+from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.games import position_keys
 from jax_ttt.grading import search_grade
 from jax_ttt.grading.search_grade import SearchResult
 from jax_ttt.players.registry import AgentPlayer
@@ -29,7 +29,8 @@ def may_find_more(config: Config, grade: Grade, seconds: float | None) -> bool:
     counterexamples has searched the agent already, so only a search without a limit
     finds more.
     """
-    if game_facts.reason_game_is_not_searchable(config.env_id):
+    game = GAMES[config.env_id]
+    if game.enumerable or (game.too_large and seconds is not None):
         return False
     searched = (grade.searched.get(seat) for seat in config.seats)
     is_decided = all(seat is not None and seat.complete for seat in searched)
@@ -123,7 +124,8 @@ def find_counterexamples(
     if stopped:
         results = {}
     choices = [result.choices for result in results.values()]
-    keys = [np.zeros(0, np.uint64), *(x for x in choices if x is not None)]
+    none = position_keys.first_number(config.env_id)[:0]
+    keys = [none, *(x for x in choices if x is not None)]
     grades: dict[Seat, SeatGrade] = {
         seat: result.grade for seat, result in results.items()
     }
@@ -159,7 +161,7 @@ def prove_within(
     results = search_agent(
         config=config,
         params=params,
-        max_positions=search_grade.most_positions(),
+        max_positions=search_grade.most_positions(config.env_id),
         on_batch=on_batch,
         mesh=mesh,
     )

@@ -62,7 +62,9 @@ def follow_lines(
             _check_corrections(player, grade)
         return dataclasses.replace(grade, asked_twice=asked_twice)
     seats: dict[Seat, SeatGrade] = {}
-    if tree is None and not search_grade.reason_not_searchable(player):
+    if tree is None and not search_grade.reason_not_searchable(
+        player, has_limit=max_positions is not None
+    ):
         results = search_grade.search_by_seat(
             player=player,
             max_positions=max_positions,

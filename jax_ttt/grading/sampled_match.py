@@ -171,14 +171,16 @@ def play_on_host(
     first_id = pgx_games.player_in_seat(states, "first")
     lines: list[Line] = [()] * num_games
     total = np.zeros(num_games)
-    num_moves = 0
     while not (is_over := np.asarray(pgx_games.is_finished(states))).all():
-        player = (first, second)[num_moves % 2]  # in all games
+        is_first = np.asarray(pgx_games.is_turn(states, first_id))
         key, move_key = jax.random.split(key)
-        actions = player.moves(lines, states, move_key)
+        actions = np.zeros(num_games, np.int32)
+        for player, is_turn in ((first, is_first), (second, ~is_first)):
+            if (is_turn & ~is_over).any():
+                moves = player.moves(lines, states, move_key)
+                actions = np.where(is_turn, moves, actions)
         states = pgx_games.play_moves(env, states, actions)
         total += np.asarray(pgx_games.reward_to(states, first_id))
-        num_moves += 1
         for place in np.flatnonzero(~is_over).tolist():
             lines[place] = (*lines[place], int(actions[place]))
     return np.array([(total > 0).sum(), (total == 0).sum(), (total < 0).sum()])

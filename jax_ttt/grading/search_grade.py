@@ -8,27 +8,28 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jax_ttt.config import game_facts
 from jax_ttt.config.errors import PlayerError
-from jax_ttt.config.game_facts import GAMES, Seat
+from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.grade import Evidence, Interval, Lines, SeatGrade
+from jax_ttt.games import position_keys
 from jax_ttt.players import asked_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
+from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.reached_positions import OnBatch, Reach
-from jax_ttt.solver.successors import SearchedPlayer
 
 _CPU_BATCH = 2**13
 """Positions in a call of the compiled programs, on a CPU."""
 _ACCELERATOR_BATCH = 2**17
 """The same on an accelerator, which a smaller batch does not fill."""
-_MEMORY_BYTES = 40
-"""Memory for each position, at most: its row of 28 bytes in the widest level, and what
-merging that level takes."""
-_DISK_BYTES = 12
-"""Disk for each position: its key and its parent."""
+_ROW_BYTES = 20
+"""Memory for each position in the widest level, besides its key."""
+_MERGING = 10 / 7
+"""How many times that memory merging the level takes, at most."""
+_PARENT_BYTES = 4
+"""Disk for each position, besides its key."""
 _SPARE_BYTES = 2**29
 """Memory for the compiled programs, and for the rows that are sorted together."""
 _SAMPLE_SIZE = 2**14
@@ -43,30 +44,32 @@ class SearchResult(NamedTuple):
     """The grade in a seat, and the positions on losing lines with a choice."""
 
     grade: SeatGrade
-    choices: np.ndarray | None  # (P,) uint64 keys; None if the search was ended
+    choices: np.ndarray | None  # (P,) keys; None if the search was ended
 
 
-def reason_not_searchable(player: Player) -> str:
-    """Return why the positions that a player reaches can't be enumerated; or empty."""
+def reason_not_searchable(player: Player, has_limit: bool = False) -> str:
+    """Return why no search follows the lines of play of a player; empty if it can.
+
+    `has_limit` says whether it is asked for up to a number of positions.
+    """
     if note := asked_players.reason_not_exact(player):
         return f"{player.name}: {note}"
-    is_enumerable = GAMES[player.env_id].enumerable
-    reason = game_facts.reason_game_is_not_searchable(player.env_id)
-    if reason and not is_enumerable:
-        return reason
     if player.evidence == "none":
         return f"{player.name} does not play one move in each position"
+    if GAMES[player.env_id].too_large and not has_limit:
+        return f"{player.env_id} is too large, without a limit by max_positions"
     return ""
 
 
-def most_positions() -> int:
+def most_positions(env_id: EnvId) -> int:
     """Return about how many positions fit into the free memory and on the disk."""
+    key_bytes = position_keys.first_number(env_id).itemsize
     free = devices.free_host_bytes()
     # Where the system does not tell the free memory, 2 GB are assumed.
     free = 2**31 if free is None else free
-    in_memory = (free - _SPARE_BYTES) // _MEMORY_BYTES
-    on_disk = merged_positions.free_disk_bytes() // _DISK_BYTES
-    return max(min(in_memory, on_disk), 1)
+    in_memory = (free - _SPARE_BYTES) / (_ROW_BYTES + key_bytes) / _MERGING
+    on_disk = merged_positions.free_disk_bytes() / (_PARENT_BYTES + key_bytes)
+    return max(int(min(in_memory, on_disk)), 1)
 
 
 def search_by_seat(
@@ -88,9 +91,9 @@ def search_by_seat(
     Raises:
         PlayerError: `reason_not_searchable`, or the player plays an illegal move.
     """
-    if reason := reason_not_searchable(player):
+    if reason := reason_not_searchable(player, has_limit=True):
         raise PlayerError(reason)
-    most = most_positions() if max_positions is None else max_positions
+    most = most_positions(player.env_id) if max_positions is None else max_positions
 
     def on_latest(reach: Reach, num_done: int) -> None:
         on_batch(reach, reach.num_expanded, num_done)
@@ -112,7 +115,7 @@ def search_by_seat(
             if player.near_best is not None and _never_loses(reach):
                 near = Reach(_near_best_player(reach.player, player, sharding))
                 reached_positions.follow_all_lines(near, most, on_latest)
-        except reached_positions.IllegalMoveError as error:
+        except IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:
             pass
@@ -170,7 +173,7 @@ def searched_player(
         is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,
-        merges_on_device=is_accelerator,
+        sees_numbers=player.evidence == "signature",
     )
 
 
@@ -207,7 +210,7 @@ def _losing_choices(
             on_batch=on_batch,
         )
     elif not reach.ends.lost.moves:
-        return np.zeros(0, np.uint64)
+        return reach.keys[0][:0]
     choices = losing_lines.losing_choices(reach.player, levels, on_batch)
     return np.concatenate(choices)
 

@@ -24,12 +24,13 @@ from jax_ttt.config.errors import PlayerError
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
+from jax_ttt.games.state_keys import OPEN
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import program, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import Asked, Line
 from jax_ttt.solver import policies, successors
-from jax_ttt.solver.successors import ILLEGAL, OPEN, SearchedPlayer
+from jax_ttt.solver.batches import SearchedPlayer
 
 _BATCH = 2**12
 """Positions in a call of the compiled programs."""
@@ -248,11 +249,11 @@ def _player_of_table(asked: Asked, env_id: EnvId) -> Player:
 
     Raises:
         _NotInAdvanceError: it reaches too many positions, or positions of this game
-            can't be enumerated, or an answer differs the second time.
+            have no short keys, or an answer differs the second time.
     """
     if GAMES[env_id].packing is None:
         raise _NotInAdvanceError(
-            f"positions of {env_id} can't be enumerated, so its games are sampled"
+            f"positions of {env_id} have no short keys, so its games are sampled"
         )
     table: dict[int, int] = {}
     num_again = 0
@@ -305,7 +306,7 @@ def _moves_of_seat(
         if not level:
             break
         after = _all_moves(searched, [*level])
-        level_legal = [np.flatnonzero(r != ILLEGAL).tolist() for r, _ in after]
+        level_legal = [[*moves_after] for moves_after in after]
         played = level_legal
         if searched.moves_at(depth):
             if len(moves) + len(level) > most:
@@ -321,12 +322,11 @@ def _moves_of_seat(
             played = [[move] for move in own]
         following: dict[int, Line] = {}
         last_lines = {}
-        for line, (results, numbers), actions in zip(
+        for line, moves_after, actions in zip(
             level.values(), after, played, strict=True
         ):
             for action in actions:
-                if results[action] == OPEN:
-                    after_move = int(numbers[action])
+                if (after_move := moves_after[action]) is not None:
                     following.setdefault(after_move, (*line, action))
                     last_lines[after_move] = (*line, action)
         level = following
@@ -336,13 +336,16 @@ def _moves_of_seat(
 
 def _all_moves(
     searched: SearchedPlayer, numbers: list[int]
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return what each move leads to, and the number of the next position, `(A,)`."""
-    pairs: list[tuple[np.ndarray, np.ndarray]] = []
+) -> list[dict[int, int | None]]:
+    """Return the next position by each legal move; None if the game is over."""
+    following: list[dict[int, int | None]] = [{} for _ in numbers]
     keys = np.array(numbers, np.uint64)
-    for _, after in successors.expand_all_moves(searched, keys):
-        pairs += zip(after.result, after.keys[after.place], strict=True)
-    return pairs
+    for places, after in successors.expand_all_moves(searched, keys):
+        next_keys = np.where(after.result == OPEN, after.keys, None)
+        moves = zip(after.row, after.action.tolist(), next_keys.tolist(), strict=True)
+        for row, action, number in moves:
+            following[places.start + row][action] = number
+    return following
 
 
 @functools.cache

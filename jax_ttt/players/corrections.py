@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Int, Key, UInt8, UInt32, UInt64
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games import position_keys
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.solver.successors import MarkFn
+from jax_ttt.solver.batches import MarkFn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

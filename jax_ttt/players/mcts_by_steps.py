@@ -32,7 +32,7 @@ class Nodes(NamedTuple):
 
     child: jax.Array  # (B, N, A) int32 node after each move; N before its first try
     parent: jax.Array  # (B, N) int32; N for the root
-    first_moved: jax.Array  # (B, N) bool: the first player moved to the node
+    first_moved: jax.Array  # (B, N) bool: player 0 moved to the node
     visits: jax.Array  # (B, N) float32
     score: jax.Array  # (B, N) float32 wins plus half of the draws of who moved there
 
@@ -42,11 +42,11 @@ class _Playout(NamedTuple):
 
     moves: int | jax.Array  # played so far
     state: pgx.State
-    outcome: jax.Array  # (B,) float32 of the first player, -1 to 1
+    outcome: jax.Array  # (B,) float32 of player 0, -1 to 1
     node: jax.Array  # (B,) current node; N outside the tree
     leaf: jax.Array  # (B,) node from which it left the tree; N if it did not
     action: jax.Array  # (B,) with which it left the tree
-    first_moved: jax.Array  # (B,) bool: the first player made that move
+    first_moved: jax.Array  # (B,) bool: player 0 made that move
 
 
 def grow_trees(
@@ -62,7 +62,7 @@ def grow_trees(
     nodes = Nodes(
         child=jnp.full((num_games, max_nodes, num_actions), max_nodes),
         parent=jnp.full((num_games, max_nodes), max_nodes),
-        first_moved=first_moved.at[:, 0].set(~pgx_games.first_to_move(root)),
+        first_moved=first_moved.at[:, 0].set(~pgx_games.is_turn(root, jnp.int32(0))),
         visits=jnp.zeros((num_games, max_nodes)),
         score=jnp.zeros((num_games, max_nodes)),
     )
@@ -94,7 +94,7 @@ def _add_playout(
         child = nodes.child[row, game.node]
         action = _select_actions(nodes, game, jax.random.fold_in(key, game.moves))
         after, move = pgx_games.step(env, game.state, action, 1.0)
-        is_first = pgx_games.first_to_move(game.state)
+        is_first = pgx_games.is_turn(game.state, jnp.int32(0))
         leaves = is_inside & (child[row, action] == no_node)
         return _Playout(
             moves=game.moves + 1,

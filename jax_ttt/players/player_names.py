@@ -13,7 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import PlayerError, UsageError, did_you_mean
-from jax_ttt.config.game_facts import DEFAULT_GAME, GAMES, EnvId, enumerable_games
+from jax_ttt.config.game_facts import (
+    DEFAULT_GAME,
+    GAMES,
+    MAX_TREE_POSITIONS,
+    EnvId,
+    enumerable_games,
+)
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import (
     COUNTEREXAMPLES,
@@ -131,7 +137,8 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     kind, colon, arguments = name.partition(":")
     if kind in _NEED_TREE and not GAMES[env_id].enumerable:
         games = ", ".join(enumerable_games())
-        raise PlayerError(f"{name}: needs an enumerable game: {games}")
+        rule = f"needs an enumerable game, of at most {MAX_TREE_POSITIONS:,} positions"
+        raise PlayerError(f"{name}: {rule}: {games}")
     if kind in _DEFAULT_PLAYOUTS:
         default = _DEFAULT_PLAYOUTS[kind]
         num_playouts = _read_number(name, kind, arguments) if colon else default

@@ -30,6 +30,7 @@ from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_in_blocks, choose_moves, replay
+from jax_ttt.games.user_rules import UserRules
 from jax_ttt.players import asked_players, program, random_players
 from jax_ttt.players.asked_players import SampledPlayer
 from jax_ttt.players.player import Player
@@ -84,6 +85,7 @@ def from_function(
         return SampledPlayer(env_id=env_id, name=name, choose=choose, note=note)
     if tree is None:
         return Player(env_id=env_id, name=name, choose=choose, evidence="signature")
+    _check_numbers(name, choose, actions, env_id)
     probs = policies.deterministic_policy(tree, actions)
     return Player(env_id=env_id, name=name, policy=probs, evidence="signature")
 
@@ -248,6 +250,20 @@ def _check_result(name: str, result: object, boards: pgx.State) -> None:
             f"{name}: {rule}, got {result.dtype} of shape {result.shape} for "
             f"{count_phrase(shape[0], 'game')}"
         )
+
+
+def _check_numbers(
+    name: str, choose: Partial, action: Int[np.ndarray, " D"], env_id: EnvId
+) -> None:
+    """Raise `PlayerError` if a move of the tree depends on who is player 0."""
+    tree, rules = trees.enumerated(env_id), GAMES[env_id].user_env
+    if not isinstance(rules, UserRules):
+        return
+    boards = jax.tree.map(lambda x: x[tree.decisions], rules.other_states)
+    others = np.asarray(choose_moves(choose, jax.random.key(0), boards))
+    if (differs := action != others).any():
+        reason = "and another move where player 1 began the game"
+        raise PlayerError(f"{name}: the player plays {action[differs][0]}, {reason}")
 
 
 def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) -> None:

@@ -12,6 +12,8 @@ from jaxtyping import PyTree
 _OUTSIDE = ("callback", "ffi_call", "call_exported", "custom_vmap", "rng_uniform")
 """Parts of the names of JAX's primitives that run what the program does not show, or
 draw by chance without a key."""
+_RANDOM = ("random_", "threefry", "rng_bit_generator")
+"""Parts of the names of JAX's primitives that draw random numbers by a key."""
 
 
 class Traced(NamedTuple):
@@ -28,8 +30,13 @@ def trace_once(function: Callable[..., Any], *arguments: object) -> Traced:
     The values that the function uses are copied, since others may write them.
     """
     traced, result = jax.make_jaxpr(function, return_shape=True)(*arguments)
-    calls_outside = bool(traced.effects) or _calls_outside(traced.jaxpr)
+    calls_outside = bool(traced.effects) or _has_primitive(traced.jaxpr, _OUTSIDE)
     return Traced(_with_copies(traced), result, calls_outside)
+
+
+def draws_numbers(program: ClosedJaxpr) -> bool:
+    """Return whether a program draws random numbers by a key."""
+    return _has_primitive(program.jaxpr, _RANDOM)
 
 
 def _with_copies(part: PyTree) -> PyTree:
@@ -58,13 +65,13 @@ def _with_copies(part: PyTree) -> PyTree:
     return part
 
 
-def _calls_outside(jaxpr: Jaxpr) -> bool:
-    """Return whether a part of a program runs what the program does not show."""
+def _has_primitive(jaxpr: Jaxpr, words: tuple[str, ...]) -> bool:
+    """Return whether a part of a program has a primitive with one of these words."""
     for equation in jaxpr.eqns:
         parts = jax.tree.leaves(equation.params)
         inner = [getattr(part, "jaxpr", part) for part in parts]
-        if any(word in equation.primitive.name for word in _OUTSIDE) or any(
-            isinstance(part, Jaxpr) and _calls_outside(part) for part in inner
+        if any(word in equation.primitive.name for word in words) or any(
+            isinstance(part, Jaxpr) and _has_primitive(part, words) for part in inner
         ):
             return True
     return False

@@ -29,10 +29,11 @@ from jaxtyping import Array, Bool, Int, Int8, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import EnvId, Goal
 from jax_ttt.games import position_keys
+from jax_ttt.games.state_keys import DRAWN, LOST, OPEN
 from jax_ttt.games.tree import Tree
-from jax_ttt.solver import policies, reached_positions, successors
-from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
-from jax_ttt.solver.successors import DRAWN, ILLEGAL, LOST, OPEN, WON, SearchedPlayer
+from jax_ttt.solver import policies, successors
+from jax_ttt.solver.batches import SearchedPlayer, fetch_rows, in_batches
+from jax_ttt.solver.merged_positions import LevelBuilder, plain_rows
 
 Keys = UInt64[np.ndarray, " _"]
 """Keys of any number of positions."""
@@ -187,7 +188,7 @@ def _search_once(
     """Enumerate what the player reaches; it never moves to a refused position."""
     player = search.player
     before = np.zeros(0, "u8")
-    keys = reached_positions.first_level(player.env_id).keys
+    keys = position_keys.first_number(player.env_id)
     num_stones = 0
     while len(keys):
         done = functools.partial(on_batch, search, num_stones, len(keys))
@@ -201,18 +202,16 @@ def _search_once(
                 raise WrongMoveError(_leading_to(player, before, lost))
             _record_level(search, num_stones, keys, actions, actions != preferred)
             batches = successors.expand_given_moves(player, keys, actions)
-            loses = LOST
         else:
             batches = successors.expand_all_moves(player, keys)
-            loses = WON
-        bad_results = (loses, DRAWN) if goal == "win" else (loses,)
         builder = LevelBuilder(keys)
         bad = []
         for places, after in batches:
-            is_bad = np.isin(after.result, bad_results).any(axis=1)
+            bad_results = (LOST, DRAWN) if goal == "win" else (LOST,)
+            is_bad = np.isin(after.result, bad_results)
             if is_bad.any():
-                bad.append(keys[places][is_bad])
-            builder.add(_rows(after.keys_after(after.result == OPEN)))
+                bad.append(keys[places][np.unique(after.row[is_bad])])
+            builder.add(plain_rows(after.keys[after.result == OPEN]))
             done(places.stop)
         if bad:
             if player.moves_at(num_stones) or num_stones > exact.first_level:
@@ -271,7 +270,7 @@ def _orders(
     player: SearchedPlayer, order_fn: Partial, keys: Keys
 ) -> Iterator[tuple[slice, Int[np.ndarray, "B A"]]]:
     compute = functools.partial(_ordered_actions, player.env_id, order_fn)
-    return successors.in_batches(player, compute, keys, fetch=successors.fetch_rows)
+    return in_batches(player, compute, keys, fetch=fetch_rows)
 
 
 @functools.partial(jax.jit, static_argnames="env_id")
@@ -284,33 +283,21 @@ def _ordered_actions(
     return order_fn(env_state)
 
 
-def _rows(keys: Keys) -> PositionLevel:
-    """Return positions as rows of a level, without their chances and lines."""
-    return PositionLevel(
-        keys=keys,
-        chance=np.zeros(len(keys)),
-        lines=np.zeros(len(keys), "u8"),
-        parent=np.zeros(len(keys), "u4"),
-    )
-
-
 def _moves_not_to(
     player: SearchedPlayer, refused: Keys, keys: Keys, order: Int[np.ndarray, "B A"]
 ) -> Int8[np.ndarray, " B"]:
     """Return the first legal action of each order that leads to no refused position."""
-    allowed = []
-    for _, after in successors.expand_all_moves(player, keys):
-        is_refused = np.isin(after.keys, refused)[after.place]
-        is_open = after.result == OPEN
-        allowed.append((after.result != ILLEGAL) & ~(is_open & is_refused))
-    return first_of_order(order, np.concatenate(allowed))
+    allowed = np.zeros(order.shape, bool)
+    for places, after in successors.expand_all_moves(player, keys):
+        is_refused = np.isin(after.keys, refused) & (after.result == OPEN)
+        allowed[places.start + after.row, after.action] = ~is_refused
+    return first_of_order(order, allowed)
 
 
 def _leading_to(player: SearchedPlayer, keys: Keys, lost: Keys) -> Keys:
     """Return the positions with a reply that leads to a lost one."""
     leading = [np.zeros(0, "u8")]
     for places, after in successors.expand_all_moves(player, keys):
-        is_lost = np.isin(after.keys, lost)[after.place]
-        leads = is_lost & (after.result == OPEN)
-        leading.append(keys[places][leads.any(axis=1)])
+        leads = np.isin(after.keys, lost) & (after.result == OPEN)
+        leading.append(keys[places][np.unique(after.row[leads])])
     return np.concatenate(leading)

@@ -10,14 +10,16 @@ Axes: `P` positions of a level.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Bool, UInt64
+from jaxtyping import Bool
 
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
+from jax_ttt.games.state_keys import LOST, OPEN
 from jax_ttt.solver import successors
-from jax_ttt.solver.successors import ILLEGAL, LOST, OPEN, WON, SearchedPlayer
+from jax_ttt.solver.batches import SearchedPlayer
+from jax_ttt.solver.merged_positions import PositionKeys
 
-PositionKeys = UInt64[np.ndarray, "_"]
 OnLevel = Callable[[int, int], None]
 """A function of a level and of how many of its positions are done."""
 
@@ -38,23 +40,18 @@ def losing_line_to(
     for parent in reversed(parents[1:]):
         places.append(int(parent[places[-1]]))
     path = [keys[at] for keys, at in zip(levels, places[::-1], strict=True)]
-    game = Game.start(player.env_id)
+    game, here = Game.start(player.env_id), path[0][None]
     for level, keys in enumerate(levels):
-        words = np.asarray(position_keys.keys_of(player.env_id, game.state))
-        here = position_keys.keys_to_numbers(words)
-        ((_, after),) = successors.expand_level(player, level, here, len(keys))
+        ((_, after),) = successors.expand_level(player, here, len(keys))
+        on_path = after.result == LOST
         if level + 1 < len(levels):
-            is_next = after.keys[after.place] == path[level + 1]
-            on_path = is_next & (after.result == OPEN)
-        else:
-            on_path = after.result == _losing_result(player, level)
+            here = path[level + 1][None]
+            on_path = (after.keys == here) & (after.result == OPEN)
         game = game.play(int(after.action[on_path][0]))
+        if GAMES[player.env_id].packing is not None:
+            words = np.asarray(position_keys.keys_of(player.env_id, game.state))
+            here = position_keys.keys_to_numbers(words)
     return game.moves
-
-
-def _losing_result(player: SearchedPlayer, level: int) -> int:
-    """Return the mover's result, at a level, with which the player loses."""
-    return LOST if player.moves_at(level) else WON
 
 
 def mark_losing_lines(
@@ -67,14 +64,13 @@ def mark_losing_lines(
     From the last level back: a move there loses, or leads to a marked position.
     """
     marks: list[np.ndarray] = []
-    marked_after = np.zeros(0, np.uint64)
+    marked_after = levels[0][:0]
     for level, keys in reversed(list(enumerate(levels))):
         marks.append(np.zeros(len(keys), bool))
-        for places, after in successors.expand_level(player, level, keys):
-            to_marked = among(marked_after, after.keys)[after.place]
-            loses = after.result == _losing_result(player, level)
-            is_on_line = loses | (to_marked & (after.result == OPEN))
-            marks[-1][places] = is_on_line.any(axis=1)
+        for places, after in successors.expand_level(player, keys):
+            to_marked = among(marked_after, after.keys) & (after.result == OPEN)
+            is_on_line = to_marked | (after.result == LOST)
+            marks[-1][places.start + after.row[is_on_line]] = True
             on_batch(level, places.stop)
         marked_after = keys[marks[-1]]
     return marks[::-1]
@@ -99,17 +95,10 @@ def losing_choices(
     """
     choices = []
     marks = mark_losing_lines(player, levels, on_batch)
-    for level, (keys, is_marked) in enumerate(zip(levels, marks, strict=True)):
-        marked = keys[is_marked] if player.moves_at(level) else keys[:0]
-        choices.append(marked[_has_choice(player, marked)])
+    for keys, is_marked in zip(levels, marks, strict=True):
+        marked = keys[is_marked]
+        choices.append(marked[successors.has_choice(player, marked)])
     return choices
-
-
-def _has_choice(player: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, " P"]:
-    has_choice = np.zeros(len(keys), bool)
-    for places, after in successors.expand_all_moves(player, keys):
-        has_choice[places] = (after.result != ILLEGAL).sum(axis=1) > 1
-    return has_choice
 
 
 def sample_levels(
@@ -131,8 +120,8 @@ def sample_levels(
             keys = np.sort(rng.choice(keys, num_positions, replace=False))
         samples.append(keys)
         next_keys = []
-        for places, after in successors.expand_level(player, level, keys):
-            next_keys.append(after.keys_after(after.result == OPEN))
+        for places, after in successors.expand_level(player, keys):
+            next_keys.append(after.keys[after.result == OPEN])
             on_batch(level, places.stop)
         level, keys = level + 1, np.unique(np.concatenate(next_keys))
     return samples

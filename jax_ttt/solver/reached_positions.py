@@ -7,38 +7,27 @@ positions have different keys (`games.position_keys`), so no line of play is lef
 the results are exact, and if the search ends without a lost game, no opponent beats
 the player, which is a proof.
 
-Axes: `P` positions of a level, `B` positions of a batch, `K` moves of a position.
+Axes: `P` positions of a level.
 """
 
 import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
-import jax
 import numpy as np
-from jaxtyping import Float
 
+from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games import position_keys
+from jax_ttt.games.state_keys import DRAWN, LOST, OPEN, WON
+from jax_ttt.games.tree import MAX_MOVES
 from jax_ttt.solver import losing_lines, merged_positions, successors
+from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
-from jax_ttt.solver.successors import (
-    DRAWN,
-    ILLEGAL,
-    LOST,
-    OPEN,
-    WON,
-    Moves,
-    SearchedPlayer,
-)
 
 
 class SymmetryError(ValueError):
     """The player plays another move on a symmetric board."""
-
-
-class IllegalMoveError(ValueError):
-    """The player plays a move that is not legal."""
 
 
 @dataclasses.dataclass
@@ -68,7 +57,7 @@ class Reach:
 
     player: SearchedPlayer
     keys: list[np.ndarray] = dataclasses.field(default_factory=list)
-    """(P,) uint64 keys of each level in which games go on, ascending."""
+    """(P,) keys of each level in which games go on, ascending: numbers or bytes."""
     num_expanded: int = 0  # levels whose moves are played
     num_drawn: int = 0  # positions in which a game ended as a draw
     open_chance: float = 1.0  # of games that go on after the expanded levels
@@ -107,13 +96,14 @@ def follow_all_lines(
         SymmetryError: with the player's `merge_symmetric`, its move on a symmetric
             board is another one.
         IllegalMoveError: the player plays a move that is not legal.
-        ValueError: positions of the game have no keys.
+        GameError: a position breaks a rule of users' games.
     """
     player = reach.player
-    position_keys.check_packed(player.env_id)
     level = first_level(player.env_id)
     parents: list[np.ndarray] = []
     while len(level.keys):
+        if reach.num_expanded >= MAX_MOVES:
+            raise GameError(f"a game must end after at most {MAX_MOVES:,} moves")
         reach.keys.append(merged_positions.spill_to_disk(level.keys))
         parents.append(merged_positions.spill_to_disk(level.parent))
         if reach.num_positions > max_positions:
@@ -139,10 +129,8 @@ def follow_all_lines(
 
 def first_level(env_id: EnvId) -> PositionLevel:
     """Return the level of the position before the first move."""
-    start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-    words = np.asarray(position_keys.keys_of(env_id, start))
     return PositionLevel(
-        keys=position_keys.keys_to_numbers(words),
+        keys=position_keys.first_number(env_id),
         chance=np.ones(1),
         lines=np.ones(1, "u8"),
         parent=np.zeros(1, "u4"),
@@ -165,31 +153,34 @@ def _play_level(
     on_batch: OnLatestBatch,
 ) -> _LevelMoves | None:
     """Play the moves of the latest level; None if they lead to too many positions."""
-    player, number = reach.player, reach.num_expanded
-    is_own = player.moves_at(number)
-    # A move's result is the mover's. These are the player's win, draw and loss.
-    won, drawn, lost = (WON, DRAWN, LOST) if is_own else (LOST, DRAWN, WON)
+    player = reach.player
     # A copy, so that `reach` has the ends of whole levels only if an exception
     # interrupts this level.
     ends = Results(*(dataclasses.replace(end) for end in reach.ends))
     open_level, drawn_level = LevelBuilder(level.keys), LevelBuilder(level.keys)
     first_losing = None
-    for places, after in successors.expand_level(player, number, level.keys):
-        _check(is_own and player.near_best is None, after)
+    for places, after in successors.expand_level(player, level.keys):
+        if after.breaks_symmetry:
+            raise SymmetryError("the player plays another move on a symmetric board")
         # A random opponent plays all legal moves with equal probability. In the
-        # player's turn `after` has one move (K = 1), and the chance stays the same.
-        num_legal = (after.result != ILLEGAL).sum(axis=1)
-        chance = level.chance[places] / num_legal
-        for result, end in zip((won, drawn, lost), ends, strict=True):
-            row, _ = np.nonzero(after.result == result)
-            end.moves += len(row)
-            end.lines += int(level.lines[places][row].sum())
-            end.chance += float(chance[row].sum())
-        loses = (after.result == lost).any(axis=1)
-        if first_losing is None and loses.any():
-            first_losing = places.start + int(loses.argmax())
-        open_level.add(_positions_after(level, places, chance, after, OPEN))
-        drawn_level.add(_positions_after(level, places, chance, after, DRAWN))
+        # player's turn there is one move, and the chance stays the same.
+        num_moves = np.bincount(after.row)
+        rows = PositionLevel(
+            keys=after.keys,
+            chance=(level.chance[places] / num_moves)[after.row],
+            lines=level.lines[places][after.row],
+            parent=(places.start + after.row).astype("u4"),
+        )
+        for result, end in zip((WON, DRAWN, LOST), ends, strict=True):
+            ended = rows.where(after.result == result)
+            end.moves += len(ended.keys)
+            end.lines += int(ended.lines.sum())
+            end.chance += float(ended.chance.sum())
+            if result == LOST and first_losing is None and len(ended.keys):
+                first_losing = int(ended.parent[0])
+            if result == DRAWN:
+                drawn_level.add(ended)
+        open_level.add(rows.where(after.result == OPEN))
         on_batch(reach, places.stop)
         # `min_positions` is a lower bound: only a search that is too large ends here.
         if open_level.min_positions > max_positions - reach.num_positions:
@@ -199,38 +190,4 @@ def _play_level(
         num_drawn=len(drawn_level.build().keys),
         open=open_level.build(),
         first_losing=first_losing,
-    )
-
-
-def _check(is_own: bool, after: Moves) -> None:
-    """Raise `SymmetryError` or `IllegalMoveError` if a move of the player is wrong."""
-    if after.breaks_symmetry.any():
-        raise SymmetryError("the player plays another move on a symmetric board")
-    if is_own and (after.result == ILLEGAL).any():
-        action = after.action[after.result == ILLEGAL][0]
-        raise IllegalMoveError(f"the player plays {action}, which is not legal")
-
-
-def _positions_after(
-    level: PositionLevel,
-    places: slice,
-    chance: Float[np.ndarray, " B"],
-    after: Moves,
-    result: int,
-) -> PositionLevel:
-    """Return the positions that moves of this result lead to.
-
-    Equal ones are merged where they have one key in `after`. `places` are the positions
-    of the batch in the level, and `chance` has the probability of each of their moves.
-    """
-    row, move = np.nonzero(after.result == result)
-    place = after.place[row, move]
-    chance, lines = chance[row], level.lines[places][row]
-    parent = (places.start + row).astype("u4")
-    if len(after.keys) < after.place.size:
-        return merged_positions.merge_at_places(
-            keys=after.keys, place=place, chance=chance, lines=lines, parent=parent
-        )
-    return PositionLevel(
-        keys=after.keys[place], chance=chance, lines=lines, parent=parent
     )

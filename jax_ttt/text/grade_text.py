@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from jax_ttt.config.game_facts import (
     SEATS,
     Seat,
-    line_text,
     move_names_phrase,
+    move_with_letter,
     seat_name,
 )
 from jax_ttt.config.grade import (
@@ -157,7 +157,11 @@ def _undecided_verdict(grade: Grade) -> str:
         if followed is not None and followed.complete:
             reason = "the lines with such moves are too many"
             if followed.near_loss is not None:
-                moves = line_text(grade.env_id, followed.near_loss)
+                game = Game.start(grade.env_id, followed.near_loss)
+                moves = " ".join(
+                    move_with_letter(game.env_id, game.back_to(place).to_move, move)
+                    for place, move in enumerate(game.moves)
+                )
                 reason = f"with such a move it loses the game {moves}"
             return (
                 f"not decided {seat_phrase(seat)}: its own moves lose no game, but "

@@ -149,7 +149,7 @@ def _read_start(learner: Learner) -> _Start:
     return _Start(params, positions)
 
 
-def _with_start(first: TrainState, start: _Start) -> TrainState:
+def _with_start(env_id: EnvId, first: TrainState, start: _Start) -> TrainState:
     """Return the first state with the weights and the pool that the settings name."""
     if start.params is not None:
         first = dataclasses.replace(
@@ -160,7 +160,7 @@ def _with_start(first: TrainState, start: _Start) -> TrainState:
         )
     if start.positions is not None:
         pool = start_positions.add_positions(
-            pool=start_positions.empty_pool(),
+            pool=start_positions.empty_pool(env_id),
             numbers=start.positions,
             rng=np.random.default_rng(0),
         )
@@ -295,7 +295,8 @@ def training_steps(
     devices.check_fits(num_bytes, LESS_MEMORY)
     if state is None:
         with times.recording("train"):
-            first = _with_start(start(learner, device_keys, mesh=agents_mesh), named)
+            first = start(learner, device_keys, mesh=agents_mesh)
+            first = _with_start(config.env_id, first, named)
             state = run_state.initial_state(first, keys)
             del first, named  # else their memory would be held during the run
 

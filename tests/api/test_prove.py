@@ -38,7 +38,11 @@ def test_the_losing_line_is_a_lost_game():
     [
         (any_free, {}, "any_free: it takes a key, so its games are sampled"),
         ("random", {"env_id": "connect_four"}, "^random does not play one move"),
-        ("random", {"env_id": "go_9x9"}, "go_9x9's positions can't be enumerated here"),
+        (
+            "random",
+            {"env_id": "go_9x9"},
+            "^random does not play one move in each position",
+        ),
         ("minimax", {"max_positions": 10}, "max_positions must be left out"),
     ],
 )

@@ -88,7 +88,7 @@ def test_an_illegal_move_loses():
 def test_the_tree_of_4x4_has_161029_positions_and_is_a_draw():
     """Both were counted elsewhere, too."""
     env = pgx_games.make_env("connect_4x4")
-    tree = trees.enumerate_positions(env, 200_000, None)
+    tree = trees.enumerate_positions(env, 200_000).tree()
     assert tree.num_positions == 161_029
     values = tree.outcome.astype(int)
     for begin, end in list(itertools.pairwise(tree.level_start))[::-1]:

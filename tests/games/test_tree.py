@@ -68,7 +68,7 @@ class OtherIds(TicTacToe):
 
 
 def test_the_first_player_may_have_either_id(host_tree):
-    tree = trees.enumerate_positions(OtherIds(), 10_000, None)
+    tree = trees.enumerate_positions(OtherIds(), 10_000).tree()
     assert tree.env_state.current_player[0] != host_tree.env_state.current_player[0]
     np.testing.assert_array_equal(np.bincount(tree.outcome + 1), [316, 4536, 626])
     assert tree.first_to_move[:2].tolist() == [True, False]
@@ -125,7 +125,7 @@ class Nim(pgx.Env):
 
 @pytest.fixture(scope="module")
 def nim():
-    return trees.enumerate_positions(Nim(10), 1000, None)
+    return trees.enumerate_positions(Nim(10), 1000).tree()
 
 
 def test_a_nim_pile_that_is_a_multiple_of_four_is_lost(nim):
@@ -150,6 +150,12 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     assert (nim.obs[position, 0], nim.outcome[position]) == (0, 1)
 
 
-def test_a_game_that_is_too_large_is_an_error():
-    with pytest.raises(ValueError, match="more than 20 positions"):
-        trees.enumerate_positions(Nim(10), 20, None)
+@pytest.mark.parametrize("most", [1, 9, 10, 20, 43])
+def test_a_game_that_is_too_large_is_not_whole(most):
+    """It has two levels at least, and no move leads out of its levels."""
+    found = trees.enumerate_positions(Nim(10), most)
+    assert not found.is_whole
+    assert len(found.levels) == 1 + len(found.moves) >= 2
+    tree = found.tree()
+    assert tree.num_positions <= max(most, 4)
+    assert all(child.max() < tree.num_positions for _, _, child in found.moves)

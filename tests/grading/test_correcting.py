@@ -195,7 +195,7 @@ def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
 
 @pytest.mark.fault
 def test_a_walk_that_ends_early_makes_no_proof(monkeypatch):
-    monkeypatch.setattr(search_grade, "most_positions", lambda: 100)
+    monkeypatch.setattr(search_grade, "most_positions", lambda env_id: 100)
     with pytest.raises(PlayerError, match=r"^x: memory ends before all lines"):
         correct(untrained("connect_4x4"), "float32")
 

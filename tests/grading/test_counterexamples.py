@@ -156,7 +156,7 @@ def test_of_two_searches_the_one_that_went_further_counts():
         ("connect_4x4", 0.5, 30.0, False),  # the run has searched already
         ("connect_4x4", 0.5, None, True),
         ("tic_tac_toe", 0.0, None, False),
-        ("hex", 0.0, None, False),
+        ("hex", 0.0, None, True),
     ],
 )
 def test_a_search_may_find_more_where_a_seat_is_open(

@@ -71,11 +71,10 @@ def test_a_search_of_the_positions_that_an_agent_reaches():
     config = Config.of(env_id=env_id, hidden_size=8)
     network = network_from(config.architecture)
     player = greedy_player(network, tiny.untrained(config).params)
-    own = functools.partial(
-        successors.after_player_move, env_id, merge_symmetric=True, is_checked=True
-    )
-    found = precisions(lambda words: own(player=player, words=words), words)
+    turns = functools.partial(successors.turns_of, env_id, "first", sees_images=True)
+    found = precisions(lambda words: turns(words, choose=player), words)
     assert found
     assert all(precision == HIGHEST for precision in found)
-    other = functools.partial(successors.after_all_moves, env_id, merge_symmetric=True)
-    assert all(precision == HIGHEST for precision in precisions(other, words))
+    play = functools.partial(successors.play, env_id, True)
+    actions = np.zeros(len(words), np.int32)
+    assert all(precision == HIGHEST for precision in precisions(play, words, actions))

@@ -156,16 +156,13 @@ def test_a_search_as_on_an_accelerator_has_the_same_grades(grades, monkeypatch):
 @pytest.mark.parametrize(
     ("platform", "batch", "over_five"), [("cpu", 2**13, 8240), ("gpu", 2**17, 131120)]
 )
-def test_an_accelerator_has_larger_batches_and_merges_positions(
-    platform, batch, over_five, monkeypatch
-):
+def test_an_accelerator_has_larger_batches(platform, batch, over_five, monkeypatch):
     use_platform(platform, monkeypatch)
     mesh = Mesh(np.array(jax.devices()[:5]), ("devices",))
     split = NamedSharding(mesh, PartitionSpec("devices"))
     for sharding, expected in ((None, batch), (split, over_five)):
         searched = search_grade.searched_player(RULE, "second", sharding)
         assert searched.batch == expected
-        assert searched.merges_on_device == (platform != "cpu")
 
 
 def test_the_weights_are_put_on_the_devices_once():
@@ -193,17 +190,18 @@ def test_players_that_can_not_be_searched_are_refused():
         grade_by_seat(cheat)
     othello = dataclasses.replace(RULE, env_id="othello")
     reason = search_grade.reason_not_searchable(othello)
-    assert reason.startswith("othello's positions can't be enumerated here")
-    four = dataclasses.replace(RULE, env_id="connect_four")
-    assert not search_grade.reason_not_searchable(four)
+    assert reason == "othello is too large, without a limit by max_positions"
+    assert not search_grade.reason_not_searchable(othello, has_limit=True)
 
 
 def test_the_memory_limits_the_positions(monkeypatch):
+    """Those of hex are longer than a number of eight bytes."""
     monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: 2**30)
-    assert search_grade.most_positions() == 2**29 // 40
+    assert search_grade.most_positions(ENV) == 2**29 // 40
+    assert 10**5 < search_grade.most_positions("hex") < 2**29 // 400
     monkeypatch.setattr(search_grade.devices, "free_host_bytes", lambda: None)
-    assert 10**7 < search_grade.most_positions() < 10**8
+    assert 10**7 < search_grade.most_positions(ENV) < 10**8
     monkeypatch.setattr(
         search_grade.merged_positions, "free_disk_bytes", lambda: 12_000_000
     )
-    assert search_grade.most_positions() == 10**6
+    assert search_grade.most_positions(ENV) == 10**6

@@ -53,7 +53,11 @@ def test_a_path_is_an_agent_but_for_the_shipped_ones(tmp_path, monkeypatch):
         ("blend:0.5:", "tic_tac_toe", "needs a player after it: blend:P:PLAYER"),
         ("lookahead", "tic_tac_toe", "needs a player after it: lookahead:D:AGENT"),
         ("lookahead:0:RUN", "tic_tac_toe", "a whole number from 1 to 9, got '0'"),
-        ("blend:1:minimax", "connect_four", "needs an enumerable game: tic_tac_toe"),
+        (
+            "blend:1:minimax",
+            "connect_four",
+            "at most 100,000 positions: tic_tac_toe",
+        ),
         ("./runn", "tic_tac_toe", "no such file or folder; did you mean run?"),
         ("./empty", "tic_tac_toe", "empty/agent.safetensors: no such file"),
     ],

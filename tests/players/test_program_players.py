@@ -203,7 +203,7 @@ def test_a_limit_is_of_all_positions_of_a_seat(write):
 def test_a_game_without_keys_is_not_asked_in_advance(tmp_path):
     written = PlayerProgram(tmp_path)
     player = make(written, "hex")
-    assert "positions of hex can't be enumerated" in player.note
+    assert "positions of hex have no short keys" in player.note
     assert isinstance(player, HostPlayer)
     assert written.told() == []
 

@@ -71,9 +71,7 @@ CALLS = {
     "best_move": lambda agent: jax_ttt.best_move(agent, [4]),
     "draw": lambda agent: jax_ttt.draw([4, 0]),
     "correct": lambda agent: jax_ttt.correct(agent),
-    "register_game": lambda agent: jax_ttt.register_game(
-        "same", TicTacToe, like="tic_tac_toe"
-    ),
+    "register_game": lambda agent: jax_ttt.register_game("same", TicTacToe),
 }
 """Calls of public functions that compute."""
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
+from jax_ttt.games.state_keys import DRAWN, OPEN, WON
 from jax_ttt.solver import successors
-from jax_ttt.solver.successors import DRAWN, ILLEGAL, OPEN, WON, SearchedPlayer
+from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer, in_batches
 
 ENV = "connect_4x4"
 COLUMNS = [0, 1, 0, 1, 0, 1]
@@ -29,47 +31,60 @@ def number_of(*moves):
     return int(position_keys.keys_to_numbers(np.asarray(words_of(*moves)))[0])
 
 
-@pytest.mark.parametrize(
-    ("moves", "results"),
-    [
-        (COLUMNS, [WON, OPEN, OPEN, OPEN]),
-        ([2, 2, 2, 2], [OPEN, OPEN, ILLEGAL, OPEN]),
-        (
-            [0, 2, 0, 3, 1, 1, 0, 2, 1, 2, 3, 0, 3, 3, 2],
-            [ILLEGAL, DRAWN, ILLEGAL, ILLEGAL],
-        ),
-    ],
-)
-def test_all_moves_of_a_position(moves, results):
-    after = successors.after_all_moves(ENV, words_of(*moves), merge_symmetric=False)
-    assert after.action.tolist() == [[0, 1, 2, 3]]
-    assert after.result.tolist() == [results]
-    keys = position_keys.keys_to_numbers(np.asarray(after.keys))[0]
-    for column, result in enumerate(results):
-        if result == OPEN:
-            assert keys[column] == number_of(*moves, column)
-
-
 def play_column(column, key, env_state):
     """Play one column, wherever it is."""
     del key
     return jnp.broadcast_to(column, env_state.terminated.shape)
 
 
-def player_moves(player, words, **options):
-    return successors.after_player_move(ENV, player, words, **options)
+def player_of(column, seat="first"):
+    return SearchedPlayer(
+        env_id=ENV,
+        choose=Partial(play_column, np.int32(column)),
+        seat=seat,
+        merge_symmetric=False,
+        batch=16,
+    )
 
 
 @pytest.mark.parametrize(
-    ("column", "result"), [(0, WON), (2, OPEN), (4, ILLEGAL), (-1, ILLEGAL)]
+    ("moves", "results"),
+    [
+        (COLUMNS, {0: WON, 1: OPEN, 2: OPEN, 3: OPEN}),
+        ([*COLUMNS[:-1], 2], {0: WON, 1: OPEN, 2: OPEN, 3: OPEN}),
+        ([2, 2, 2, 2], {0: OPEN, 1: OPEN, 3: OPEN}),
+        ([0, 2, 0, 3, 1, 1, 0, 2, 1, 2, 3, 0, 3, 3, 2], {1: DRAWN}),
+    ],
 )
+def test_all_moves_of_a_position(moves, results):
+    """Whoever is to move wins: the player, or its opponent."""
+    keys = position_keys.keys_to_numbers(np.asarray(words_of(*moves)))
+    seats = SEATS if len(moves) % 2 == 0 else SEATS[::-1]
+    for seat, sign in zip(seats, (1, -1), strict=True):
+        ((_, after),) = successors.expand_all_moves(player_of(0, seat), keys)
+        assert not after.row.any()
+        expected = [r if r == OPEN else sign * r for r in results.values()]
+        assert dict(zip(after.action.tolist(), after.result.tolist(), strict=True)) == (
+            dict(zip(results, expected, strict=True))
+        )
+        for column, key in zip(after.action.tolist(), after.keys, strict=True):
+            if results[column] == OPEN:
+                assert key == number_of(*moves, column)
+
+
+@pytest.mark.parametrize(("column", "result"), [(0, WON), (2, OPEN)])
 def test_the_move_of_a_player(column, result):
-    player = Partial(play_column, np.int32(column))
-    after = player_moves(
-        player, words_of(*COLUMNS), merge_symmetric=False, is_checked=False
-    )
-    assert after.result.tolist() == [[result]]
-    assert after.action.tolist() == [[column]]
+    keys = position_keys.keys_to_numbers(np.asarray(words_of(*COLUMNS)))
+    ((_, after),) = successors.expand_level(player_of(column), keys)
+    assert after.result.tolist() == [result]
+    assert after.action.tolist() == [column]
+
+
+@pytest.mark.parametrize("column", [4, -1])
+def test_a_move_that_is_not_legal_is_an_error(column):
+    keys = position_keys.keys_to_numbers(np.asarray(words_of(*COLUMNS)))
+    with pytest.raises(IllegalMoveError, match=f"plays {column}, which is not legal"):
+        list(successors.expand_level(player_of(column), keys))
 
 
 def play_above_the_lowest_stone(key, env_state):
@@ -78,27 +93,27 @@ def play_above_the_lowest_stone(key, env_state):
     return env_state.observation.any(axis=(1, 3)).argmax(axis=1).astype(jnp.int32)
 
 
+def breaks_symmetry(player, boards):
+    """Return on which boards, where the first player is to move, it is not alike."""
+    turns = successors.turns_of(
+        ENV, "first", np.concatenate(boards), choose=player, sees_images=True
+    )
+    return turns.breaks_symmetry.tolist()
+
+
 def test_a_player_who_moves_elsewhere_on_the_mirror_image_is_noticed():
     """The empty board is its own image."""
     column_0 = Partial(play_column, np.int32(0))
-    boards = np.concatenate([words_of(), words_of(0), words_of(1, 2)])
-    options = {"merge_symmetric": True, "is_checked": True}
-    after = player_moves(column_0, boards, **options)
-    assert after.breaks_symmetry.tolist() == [False, True, True]
-    boards = np.concatenate([words_of(0), words_of(1, 1), words_of(3, 3, 3)])
-    after = player_moves(Partial(play_above_the_lowest_stone), boards, **options)
-    assert after.breaks_symmetry.tolist() == [False] * 3
+    boards = [words_of(), words_of(0, 0), words_of(1, 2)]
+    assert breaks_symmetry(column_0, boards) == [False, True, True]
+    boards = [words_of(0, 0), words_of(1, 1), words_of(3, 3, 3, 3)]
+    above = Partial(play_above_the_lowest_stone)
+    assert breaks_symmetry(above, boards[:2]) == [False] * 2
 
 
 def test_two_batches_are_computed_while_one_is_used():
     """The last batch has fewer positions."""
-    player = SearchedPlayer(
-        env_id=ENV,
-        choose=Partial(play_column, np.int32(0)),
-        seat="first",
-        merge_symmetric=False,
-        batch=16,
-    )
+    player = player_of(0)
     keys = np.arange(70, dtype=np.uint64)
     computed = []
 
@@ -106,7 +121,7 @@ def test_two_batches_are_computed_while_one_is_used():
         computed.append(position_keys.keys_to_numbers(words))
         return len(computed)
 
-    batches = successors.in_batches(
+    batches = in_batches(
         player, compute, keys, fetch=lambda number, size: (number, size)
     )
     used = []
