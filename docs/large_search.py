@@ -20,8 +20,8 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.solver import reached_positions
+from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
-from jax_ttt.solver.successors import SearchedPlayer
 
 
 def _hash(numbers: jax.Array) -> jax.Array:

@@ -19,7 +19,7 @@ class Misere(TicTacToe):
         return dataclasses.replace(state, rewards=-state.rewards)
 
 
-jax_ttt.register_game("misere", Misere, like="tic_tac_toe")
+jax_ttt.register_game("misere", Misere)
 
 if __name__ == "__main__":
     print(jax_ttt.prove("minimax", env_id="misere"))  # unbeatable: a draw

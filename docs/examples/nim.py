@@ -95,8 +95,6 @@ for misere in (False, True):
     jax_ttt.register_game(
         Nim(misere).id,
         functools.partial(Nim, misere),
-        enumerable=True,  # 120 sizes of the heaps, after different numbers of moves
-        max_moves=sum(HEAPS),
         move_names=MOVES,
         board_text=heaps_text,
     )
