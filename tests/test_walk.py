@@ -4,6 +4,13 @@ The games here are written as a user would. Plain Python walks them again, over 
 of cells, by rules of its own.
 """
 
+# A state of PGX has fields that its type lacks, and a grade may lack a seat.
+# pyright: reportGeneralTypeIssues=false, reportIncompatibleMethodOverride=false
+# pyright: reportIncompatibleVariableOverride=false, reportAssignmentType=false
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false
+# pyright: reportOptionalOperand=false
+
 import collections
 import dataclasses
 import functools

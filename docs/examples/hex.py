@@ -7,12 +7,14 @@ move. Each player sees the board so that it connects top to bottom: the second o
 rows as columns.
 
 python docs/examples/hex.py         trains a table on 3 x 3, and proves it
+python docs/examples/hex.py hex_4x4     the same on another board
 pytest docs/examples/hex.py         compares random games with those of PGX
 python -m jax_ttt.train --rules docs/examples/hex.py --env-id hex_4x4
 """
 
 import dataclasses
 import functools
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -178,6 +180,37 @@ def test_the_games_are_those_of_pgx():
     assert 100 < num_moves <= 122
 
 
+_NETWORK = {"hidden_size": 256, "learning_rate": 1e-3, "gamma": 0.95}
+SETTINGS = {
+    "hex_3x3": {"preset": "table"},
+    "hex_4x4": {
+        "preset": "plain",
+        **_NETWORK,
+        "tremble": 0.3,
+        "random_opening": 8,
+        "num_updates": 20_000,
+        "eval_every": 10_000,
+    },
+    "hex_4x4_pie": {
+        "preset": "plain",
+        **_NETWORK,
+        "tremble": 0.1,
+        "epsilon_end": 0.2,
+        "num_updates": 20_000,
+        "eval_every": 10_000,
+    },
+    "hex_5x5": {
+        "preset": "plain",
+        **_NETWORK,
+        "num_envs": 256,
+        "tremble": 0.1,
+        "epsilon_end": 0.1,
+        "num_updates": 60_000,
+        "eval_every": 10_000,
+    },
+}
+
 if __name__ == "__main__":
-    agent = jax_ttt.train(env_id="hex_3x3", preset="table", seed=1).agent
-    print(jax_ttt.prove(agent, seat="first"))
+    name = sys.argv[1] if len(sys.argv) > 1 else "hex_3x3"
+    agent = jax_ttt.train(1, env_id=name, **SETTINGS[name]).agent
+    print(jax_ttt.prove(agent, seat="second" if name.endswith("pie") else "first"))

@@ -231,7 +231,7 @@ CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
 
 
 def enumerable_games() -> tuple[str, ...]:
-    """Return the games whose tree can be enumerated, so that a proof is possible."""
+    """Return the games whose tree is enumerated, so that results over it are exact."""
     return tuple(name for name, game in GAMES.items() if game.enumerable)
 
 

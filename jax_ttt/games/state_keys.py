@@ -120,4 +120,5 @@ def broken_rule(env_id: EnvId, after: Played) -> GameError:
     place = int((broken >= 0).argmax())
     pair = unpack(env_id, jnp.asarray(after.keys[place])[None])
     rules = [*user_rules.broken_rules(pair, pair._step_count[:, 0])]
-    return user_rules.broken(rules[broken[place]], int(pair._step_count[0, 0]))
+    error = user_rules.broken(rules[broken[place]], int(pair._step_count[0, 0]))
+    return GameError(f"{env_id}: {error}")

@@ -27,7 +27,7 @@ from jax_ttt.runtime import compiling
 
 _NUM_LINES = 32
 """Random lines of play that are examined in a game whose positions are too many."""
-_MAX_BYTES = 2**26
+_MAX_BYTES = 2**27
 """Bytes of the positions that are enumerated when a game is registered, at most."""
 _MAX_CELLS = 16
 """Cells of a board whose symmetries are looked for: their numbers index an array."""
@@ -131,7 +131,11 @@ def _examine(rules: UserRules) -> GameFacts:
 def _check_observations(found: Positions, tree: Tree) -> None:
     """Raise `GameError` if an observation hides what a move leads to."""
     _, seen_as = trees.unique_rows(
-        tree.obs, tree.legal_action_mask, tree.terminal, tree.outcome
+        tree.env_state._step_count,
+        tree.obs,
+        tree.legal_action_mask,
+        tree.terminal,
+        tree.outcome,
     )
     for num_moves, (parent, action, child) in enumerate(found.moves):
         before = np.stack([seen_as[parent], action], axis=1)
@@ -168,7 +172,7 @@ def _board_facts(found: Positions, tree: Tree, facts: GameFacts) -> GameFacts:
         views = game_facts.column_views(rows, columns)
     else:
         return facts
-    facts = replace(facts, shape=shape, stones=True, moves_on=moves_on)
+    facts = replace(facts, shape=shape, stones=found.is_whole, moves_on=moves_on)
     boards = stone_boards.cells(tree.obs)
     if (
         not facts.enumerable

@@ -46,7 +46,8 @@ class UserRules(pgx.Env):
             rule = "nothing is random: its rules may not call Python while they run"
             raise GameError(rule)
         if tracing.draws_numbers(step.program):
-            raise GameError("nothing is random: a move may not draw random numbers")
+            rule = "nothing is random: a move may not draw random numbers"
+            raise GameError(f"{rule}; tables of them belong outside of _step")
         self._program = step.program
         self.starts: pgx.State = _starts(init.program, init.result)
         """The first states `(2, ...)`: where player 0 begins, where player 1 begins."""

@@ -24,6 +24,8 @@ _CPU_BATCH = 2**13
 """Positions in a call of the compiled programs, on a CPU."""
 _ACCELERATOR_BATCH = 2**17
 """The same on an accelerator, which a smaller batch does not fill."""
+_BATCH_BYTES = 2**23
+"""Bytes of such positions, at most: each has some dozens of moves."""
 _ROW_BYTES = 20
 """Memory for each position in the widest level, besides its key."""
 _MERGING = 10 / 7
@@ -161,6 +163,8 @@ def searched_player(
     """
     is_accelerator = devices.current_device().platform != "cpu"
     batch = _ACCELERATOR_BATCH if is_accelerator else _CPU_BATCH
+    key_bytes = position_keys.first_number(player.env_id).itemsize
+    batch = max(min(batch, _BATCH_BYTES // key_bytes // 16 * 16), 16)
     if sharding is not None:
         # Each sixteenth of a batch is split evenly, too.
         unit = 16 * sharding.num_devices
@@ -234,6 +238,10 @@ def seat_grade(
     wins_all = reach.is_complete and not drawn.moves and not lost.moves
     win_chance = 1.0 if wins_all else won.chance
     open_rate = 0.0 if reach.is_complete else reach.open_chance
+    lines, known = None, wins_all
+    if reach.counts_lines:
+        lines = Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines)
+        known = None  # the lines say it
 
     def possible(chance: float) -> Interval | None:
         """Return the bounds of a rate; None if it is exact."""
@@ -253,8 +261,8 @@ def seat_grade(
         beaten=is_beaten,
         losing_line=reach.losing_line,
         near_loss=None if near is None else near.losing_line,
-        wins_all=False if wins_all and near and near.ends.drawn.moves else None,
-        lines=Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines),
+        wins_all=False if wins_all and near and near.ends.drawn.moves else known,
+        lines=lines,
         num_positions=reach.num_positions,
         positions=tuple(map(len, reach.keys)),
         merged=reach.player.merge_symmetric,

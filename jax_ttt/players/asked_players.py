@@ -341,10 +341,11 @@ def _all_moves(
     following: list[dict[int, int | None]] = [{} for _ in numbers]
     keys = np.array(numbers, np.uint64)
     for places, after in successors.expand_all_moves(searched, keys):
-        next_keys = np.where(after.result == OPEN, after.keys, None)
-        moves = zip(after.row, after.action.tolist(), next_keys.tolist(), strict=True)
-        for row, action, number in moves:
-            following[places.start + row][action] = number
+        columns = (after.row, after.action, after.result, after.keys)
+        moves = zip(*(column.tolist() for column in columns), strict=True)
+        for row, action, result, number in moves:
+            is_open = result == OPEN
+            following[places.start + row][action] = number if is_open else None
     return following
 
 

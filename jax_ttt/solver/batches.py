@@ -50,7 +50,7 @@ class SearchedPlayer:
     sees_numbers: bool = False  # its moves may depend on which player has number 0
 
     def moves_at(self, level: int) -> bool:
-        """Return whether the player is to move at a level."""
+        """Return whether the player is to move at a level, where players alternate."""
         return SEATS[level % 2] == self.seat
 
 

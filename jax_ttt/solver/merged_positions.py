@@ -47,9 +47,8 @@ class PositionLevel(NamedTuple):
 
     keys: PositionKeys  # (P,), ascending
     chance: Float[np.ndarray, " P"]  # float64: that a random opponent's game gets there
-    # The number of lines of play that lead there. 64 bits hold it in the largest game,
-    # Connect Four: the opponent has 7 moves at most in each of its 21 turns, and 7**21
-    # is below 2**64.
+    # The number of lines of play that lead there. 64 bits hold it in Connect Four: the
+    # opponent has 7 moves at most in each of its 21 turns, and 7**21 is below 2**64.
     lines: UInt64[np.ndarray, " P"]
     parent: Int[np.ndarray, " P"]  # uint32: a position of the level before
 

@@ -25,6 +25,9 @@ from jax_ttt.solver import losing_lines, merged_positions, successors
 from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
 
+_MOST_LINES = 2.0**63
+"""Lines of play of a level that can be counted."""
+
 
 class SymmetryError(ValueError):
     """The player plays another move on a symmetric board."""
@@ -63,6 +66,7 @@ class Reach:
     open_chance: float = 1.0  # of games that go on after the expanded levels
     ends: Results = dataclasses.field(default_factory=_no_results)
     losing_line: tuple[int, ...] | None = None  # actions of a shortest one
+    counts_lines: bool = True  # until they are too many for 64 bits
     is_complete: bool = False  # every line of play is followed to its end
 
     @property
@@ -103,7 +107,8 @@ def follow_all_lines(
     parents: list[np.ndarray] = []
     while len(level.keys):
         if reach.num_expanded >= MAX_MOVES:
-            raise GameError(f"a game must end after at most {MAX_MOVES:,} moves")
+            rule = f"a game must end after at most {MAX_MOVES:,} moves"
+            raise GameError(f"{player.env_id}: {rule}")
         reach.keys.append(merged_positions.spill_to_disk(level.keys))
         parents.append(merged_positions.spill_to_disk(level.parent))
         if reach.num_positions > max_positions:
@@ -158,7 +163,7 @@ def _play_level(
     # interrupts this level.
     ends = Results(*(dataclasses.replace(end) for end in reach.ends))
     open_level, drawn_level = LevelBuilder(level.keys), LevelBuilder(level.keys)
-    first_losing = None
+    first_losing, num_lines = None, 0.0
     for places, after in successors.expand_level(player, level.keys):
         if after.breaks_symmetry:
             raise SymmetryError("the player plays another move on a symmetric board")
@@ -181,10 +186,13 @@ def _play_level(
             if result == DRAWN:
                 drawn_level.add(ended)
         open_level.add(rows.where(after.result == OPEN))
+        num_lines += float(rows.lines.sum(dtype=float))
         on_batch(reach, places.stop)
         # `min_positions` is a lower bound: only a search that is too large ends here.
         if open_level.min_positions > max_positions - reach.num_positions:
             return None
+    if num_lines > _MOST_LINES:
+        reach.counts_lines = False
     return _LevelMoves(
         ends=ends,
         num_drawn=len(drawn_level.build().keys),

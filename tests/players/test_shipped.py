@@ -11,6 +11,7 @@ from marks import mark_slow
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.games.state_keys import OPEN, WON
 from jax_ttt.grading import search_grade
@@ -102,6 +103,6 @@ def test_no_line_of_the_agent_of_7x6_is_lost_from_samples_of_its_levels(player_o
     )
     assert len(levels) == 41
     for level, keys in enumerate(levels):
-        for _, after in successors.expand_level(searched, level, keys):
+        for _, after in successors.expand_level(searched, keys):
             allowed = (OPEN, WON) if searched.moves_at(level) else (OPEN,)
             assert np.isin(after.result, allowed).all(), level

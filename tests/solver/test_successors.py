@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.games.state_keys import DRAWN, OPEN, WON
@@ -37,7 +37,7 @@ def play_column(column, key, env_state):
     return jnp.broadcast_to(column, env_state.terminated.shape)
 
 
-def player_of(column, seat="first"):
+def player_of(column, seat: Seat = "first"):
     return SearchedPlayer(
         env_id=ENV,
         choose=Partial(play_column, np.int32(column)),

@@ -13,8 +13,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player
 from jax_ttt.solver import reached_positions, successors
+from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
-from jax_ttt.solver.successors import SearchedPlayer
 from tools.benchmarks.timing import Figures, in_turn, ratios, show
 
 WIDTH = 128
@@ -86,5 +86,5 @@ def _expand(player: SearchedPlayer, search: Reach, own_moves: bool) -> None:
     """Compute the moves at all levels where the player moves, or its opponent."""
     for number, keys in enumerate(search.keys):
         if player.moves_at(number) == own_moves:
-            for _ in successors.expand_level(player, number, keys):
+            for _ in successors.expand_level(player, keys):
                 pass
