@@ -148,8 +148,8 @@ def player_in_seat(new_games: pgx.State, seat: SeatSetting) -> Int[Array, " B"]:
     return {"first": first, "second": 1 - first, "both": jnp.zeros_like(first)}[seat]
 
 
-def is_turn(env_state: pgx.State, player: Int[Array, " B"]) -> Bool[Array, " B"]:
-    """Return in which games `player`, an id from `player_in_seat`, is to move."""
+def is_turn(env_state: pgx.State, player: Int[Array, "..."]) -> Bool[Array, " B"]:
+    """Return in which games `player` is to move: ids from `player_in_seat`, or one."""
     return env_state.current_player == player
 
 
