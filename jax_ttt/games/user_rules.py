@@ -121,7 +121,7 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
 
 
 def broken_rules(
-    pairs: pgx.State, num_moves: int | Int[Array, ""]
+    pairs: pgx.State, num_moves: int | Int[Array, "..."]
 ) -> dict[str, Bool[Array, " P"] | Bool[np.ndarray, " P"]]:
     """Return which positions break which rule of users' games.
 
