@@ -118,7 +118,10 @@ def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
     if isinstance(game.user_env, UserRules):
         tree = game.user_env.tree
     else:
-        tree = enumerate_positions(pgx_games.make_env(env_id)).tree()
+        found = enumerate_positions(pgx_games.make_env(env_id))
+        if not found.is_whole:
+            raise GameError(f"{env_id}: more than {MAX_TREE_POSITIONS:,} positions")
+        tree = found.tree()
     views = pgx_games.symmetric_views(env_id)
     return tree if views is None else with_symmetries(tree, views)
 
