@@ -90,7 +90,7 @@ def test_a_new_game_needs_one_record_to_be_learned(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("nothing is proven: ")
+    assert done.stdout.startswith("beatable: a shortest line that beats it")
     assert (tmp_path / "run" / "agent.safetensors").exists()
 
 
