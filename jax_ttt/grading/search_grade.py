@@ -177,7 +177,7 @@ def searched_player(
         is_symmetric=player.is_symmetric,
         sharding=sharding,
         batch=batch,
-        sees_numbers=player.evidence == "signature",
+        sees_state=player.sees_state,
     )
 
 

@@ -84,6 +84,14 @@ class Player:
         """Whether it plays mirrored moves on mirrored boards, by construction."""
         return False
 
+    @property
+    def sees_state(self) -> bool:
+        """Whether its moves may follow from more than the observation and legal moves.
+
+        Then they may depend on which player PGX calls 0.
+        """
+        return True
+
     def moves(
         self, lines: Sequence[Line], states: pgx.State, key: Key[Array, ""]
     ) -> Int[np.ndarray, " B"]:

@@ -61,6 +61,11 @@ class AgentPlayer(Player):
         """Whether its network plays mirrored moves on mirrored boards."""
         return network_player.is_symmetric(self.agent.network)
 
+    @property
+    def sees_state(self) -> bool:
+        """False: its network sees the observation, and it plays a legal move."""
+        return False
+
 
 def make_player(
     spec: PlayerSpec,

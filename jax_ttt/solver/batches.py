@@ -47,7 +47,7 @@ class SearchedPlayer:
     sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
     batch: int  # positions in a call of a program; a multiple of 16, see `in_batches`
     near_best: MarkFn | None = None  # the moves that count as played, not one alone
-    sees_numbers: bool = False  # its moves may depend on which player has number 0
+    sees_state: bool = True  # more than the observation and the legal moves
 
     def moves_at(self, level: int) -> bool:
         """Return whether the player is to move at a level, where players alternate."""

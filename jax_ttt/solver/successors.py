@@ -52,7 +52,7 @@ def expand_level(
         choose=player.choose if player.near_best is None else None,
         near_best=player.near_best,
         sees_images=player.merge_symmetric and not player.is_symmetric,
-        sees_numbers=player.sees_numbers,
+        sees_state=player.sees_state,
     )
     return _expand(player, keys, choices, level_size)
 
@@ -191,7 +191,7 @@ class Turns(Generic[LeafT]):
 
 
 @functools.partial(
-    jax.jit, static_argnames=("env_id", "seat", "sees_images", "sees_numbers")
+    jax.jit, static_argnames=("env_id", "seat", "sees_images", "sees_state")
 )
 def turns_of(
     env_id: EnvId,
@@ -200,14 +200,16 @@ def turns_of(
     choose: ChooseFn | None = None,
     near_best: MarkFn | None = None,
     sees_images: bool = False,
-    sees_numbers: bool = False,
+    sees_state: bool = True,
 ) -> Turns[jax.Array]:
     """Return the player's moves where it is to move, and all moves elsewhere.
 
     They are those that `choose` plays or `near_best` marks; without both, all moves.
     With `sees_images`, the player may move differently on the images of a board. With
-    `sees_numbers`, it may move differently where player 1 began.
+    `sees_state`, it may move differently where player 1 began, if a position is two
+    states: it must choose the same move in both, and the moves marked in one count.
     """
+    is_pair = sees_state and GAMES[env_id].packing is None
     states = position_keys.states_of(env_id, keys)
     legal = states.legal_action_mask
     is_own = pgx_games.is_turn(states, jnp.int32(seat == "second"))
@@ -215,7 +217,10 @@ def turns_of(
     moves, action = legal, jnp.zeros(len(keys), jnp.int32)
     is_wrong, breaks_symmetry = nowhere, nowhere
     if near_best is not None:
-        moves = jnp.where(is_own[:, None], near_best(states) & legal, legal)
+        marked = near_best(states)
+        if is_pair:
+            marked |= near_best(state_keys.states(env_id, keys, began=1))
+        moves = jnp.where(is_own[:, None], marked & legal, legal)
     elif choose is not None:
 
         def chosen(states: Callable[[], pgx.State]) -> Int[Array, " B"]:
@@ -231,7 +236,7 @@ def turns_of(
         is_chosen = jnp.arange(legal.shape[1])[None] == action[:, None]
         moves = jnp.where(is_own[:, None], is_chosen & legal, legal)
         is_wrong = ~moves.any(axis=1)
-        if sees_numbers and GAMES[env_id].packing is None:
+        if is_pair:
             other = chosen(lambda: state_keys.states(env_id, keys, began=1))
             is_wrong |= is_own & (action != other)
         if sees_images:
