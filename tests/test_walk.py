@@ -25,9 +25,11 @@ import numpy as np
 import pgx
 import pytest
 import tiny
+from jax.tree_util import Partial
 from pgx.go import Go
 
 import jax_ttt
+from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
@@ -36,7 +38,8 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import search_grade
 from jax_ttt.players import registry
-from jax_ttt.solver import policies
+from jax_ttt.players.player import Player
+from jax_ttt.solver import policies, reached_positions
 from jax_ttt.text import board_text
 
 HEX = Path(__file__).parents[1] / "docs" / "examples" / "hex.py"
@@ -453,8 +456,10 @@ def test_a_limit_ends_with_bounds_of_the_exact_rates():
 def test_two_states_with_the_same_hash_are_two_positions(monkeypatch):
     """Then positions are sorted by all their bytes."""
     usual = searched(player_of("many_words", "four"), "first")
-    pack = state_keys.pack
-    monkeypatch.setattr(state_keys, "pack", lambda x: pack(x).at[:, :8].set(7))
+    to_keys = state_keys.to_keys
+    monkeypatch.setattr(
+        state_keys, "to_keys", lambda pairs: to_keys(pairs).at[:, :8].set(7)
+    )
     jax_ttt.register_game("same_hash", Columns)
     keys = searched(player_of("many_words", "same_hash"), "first")
     assert {key[:8] for key in map(bytes, keys.choices)} == {bytes([7] * 8)}
@@ -477,6 +482,40 @@ def test_a_player_that_reads_its_number_is_refused(env_id):
     """Without a tree as well as with one."""
     with pytest.raises(jax_ttt.Refused, match="another move where player 1 began"):
         jax_ttt.prove(by_number, env_id=env_id)
+
+
+def test_evidence_does_not_replace_a_look_at_both_states():
+    """A player made from the rules may look at positions that are never reached."""
+    player = Player(
+        env_id="four",
+        name="by_number",
+        choose=Partial(lambda key, state: by_number(state)),
+        evidence="construction",
+    )
+    with pytest.raises(PlayerError, match="another move where player 1 began"):
+        searched(player, "first")
+
+
+def test_lines_that_64_bits_do_not_hold_are_not_counted(monkeypatch):
+    """What is proven does not follow from their number."""
+    player = player_of("many_words", "four")
+    usual = searched(player, "first").grade
+    monkeypatch.setattr(reached_positions, "_MOST_LINES", 3.0)
+    grade = searched(player, "first").grade
+    assert grade.lines is None
+    assert usual.lines.lost > 0
+    assert dataclasses.replace(usual, lines=None, wins_all=False) == (
+        dataclasses.replace(grade, wins_all=False)
+    )
+
+
+@pytest.mark.slow
+def test_a_game_that_is_called_enumerable_and_is_not_is_refused(monkeypatch):
+    """Connect Four 4 x 4 has 161,029 positions."""
+    facts = dataclasses.replace(GAMES["connect_4x4"], enumerable=True)
+    monkeypatch.setitem(GAMES, "called_small", facts)
+    with pytest.raises(GameError, match="called_small: more than 100,000 positions"):
+        trees.host_tree("called_small")
 
 
 @pytest.fixture(scope="module")

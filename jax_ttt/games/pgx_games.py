@@ -17,7 +17,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
+from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting, Symmetry
 from jax_ttt.games import line_games, stone_boards
 from jax_ttt.games.stone_boards import Views
 
@@ -206,11 +206,14 @@ def planes(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Float[Array, "B H W
 def symmetric_views(env_id: EnvId) -> Views | None:
     """Return the symmetric views of the game's boards; None where none are listed."""
     listed = GAMES[env_id].symmetries
-    if not listed:
-        return None
+    return views_of(listed) if listed else None
+
+
+def views_of(symmetries: tuple[Symmetry, ...]) -> Views:
+    """Return listed symmetries as arrays."""
     return Views(
-        cells=np.array([symmetry.cells for symmetry in listed]),
-        actions=np.array([symmetry.actions for symmetry in listed]),
+        cells=np.array([symmetry.cells for symmetry in symmetries]),
+        actions=np.array([symmetry.actions for symmetry in symmetries]),
     )
 
 

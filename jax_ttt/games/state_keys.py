@@ -38,10 +38,10 @@ def rules_of(env_id: EnvId) -> UserRules:
 def first_key(env_id: EnvId) -> UInt8[np.ndarray, "1 W"]:
     """Return the key of the position before the first move."""
     starts = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], rules_of(env_id).starts)
-    return np.asarray(jax.jit(pack)(starts))
+    return np.asarray(jax.jit(to_keys)(starts))
 
 
-def pack(pairs: pgx.State) -> UInt8[Array, "B W"]:
+def to_keys(pairs: pgx.State) -> UInt8[Array, "B W"]:
     """Return the keys of positions; `pairs` are their states, `(B, 2, ...)`."""
     columns = []
     for leaf in jax.tree.leaves(pairs):
@@ -60,7 +60,7 @@ def pack(pairs: pgx.State) -> UInt8[Array, "B W"]:
     return jnp.concatenate([as_bytes.reshape(len(row), -1), row], axis=1)
 
 
-def unpack(env_id: EnvId, keys: UInt8[Array, "B W"]) -> pgx.State:
+def to_pairs(env_id: EnvId, keys: UInt8[Array, "B W"]) -> pgx.State:
     """Return the two states of each position, `(B, 2, ...)`."""
     like, structure = jax.tree.flatten(rules_of(env_id).starts)
     leaves, begin = [], _HASH_BYTES
@@ -80,14 +80,14 @@ def unpack(env_id: EnvId, keys: UInt8[Array, "B W"]) -> pgx.State:
 
 def states(env_id: EnvId, keys: UInt8[Array, "B W"], began: int = 0) -> pgx.State:
     """Return the states `(B, ...)` of positions in games that this player began."""
-    return jax.tree.map(lambda leaf: leaf[:, began], unpack(env_id, keys))
+    return jax.tree.map(lambda leaf: leaf[:, began], to_pairs(env_id, keys))
 
 
 WON, DRAWN, LOST, OPEN = 1, 0, -1, 2
 """What a move leads to: the result of the game, or it goes on."""
 
 
-class Played(NamedTuple):
+class AfterMoves(NamedTuple):
     """Positions after a move in each."""
 
     keys: jax.Array | np.ndarray  # (B, W)
@@ -95,9 +95,11 @@ class Played(NamedTuple):
     broken: jax.Array | np.ndarray | None = None  # (B,) int8: a rule's place, or -1
 
 
-def play(env_id: EnvId, keys: UInt8[Array, "B W"], action: Int[Array, " B"]) -> Played:
+def play_pairs(
+    env_id: EnvId, keys: UInt8[Array, "B W"], action: Int[Array, " B"]
+) -> AfterMoves:
     """Return the positions after a legal move in each."""
-    before = unpack(env_id, keys)
+    before = to_pairs(env_id, keys)
     step = jax.vmap(jax.vmap(rules_of(env_id).step, in_axes=(0, None)))
     pairs = step(before, action)
     num_moves = before._step_count[:, 0] + 1
@@ -105,7 +107,7 @@ def play(env_id: EnvId, keys: UInt8[Array, "B W"], action: Int[Array, " B"]) -> 
     broken = jnp.where(rules.any(axis=0), rules.argmax(axis=0), -1).astype(jnp.int8)
     after = jax.tree.map(lambda leaf: leaf[:, 0], pairs)
     reward = pgx_games.reward_to(after, before.current_player[:, 0])
-    return Played(pack(pairs), result_of(after, reward), broken)
+    return AfterMoves(to_keys(pairs), result_of(after, reward), broken)
 
 
 def result_of(after: pgx.State, reward: Float[Array, " B"]) -> Int8[Array, " B"]:
@@ -114,11 +116,11 @@ def result_of(after: pgx.State, reward: Float[Array, " B"]) -> Int8[Array, " B"]
     return jnp.where(pgx_games.is_finished(after), ended, jnp.int8(OPEN))
 
 
-def broken_rule(env_id: EnvId, after: Played) -> GameError:
+def broken_rule(env_id: EnvId, after: AfterMoves) -> GameError:
     """Return the error of the first position that breaks a rule."""
     broken = np.asarray(after.broken)
     place = int((broken >= 0).argmax())
-    pair = unpack(env_id, jnp.asarray(after.keys[place])[None])
+    pair = to_pairs(env_id, jnp.asarray(after.keys[place])[None])
     rules = [*user_rules.broken_rules(pair, pair._step_count[:, 0])]
     error = user_rules.broken(rules[broken[place]], int(pair._step_count[0, 0]))
     return GameError(f"{env_id}: {error}")

@@ -165,10 +165,10 @@ def position_index(env_id: EnvId) -> PositionIndex[np.ndarray]:
     tree = enumerated(env_id)
     if GAMES[env_id].symmetries:
         return board_index.index_stones(tree.obs)
-    return index_observations(tree)
+    return observation_index(tree)
 
 
-def index_observations(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
+def observation_index(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
     """Return the index by which the positions are found by what players see.
 
     Raises:
@@ -179,7 +179,7 @@ def index_observations(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
 
 
 @dataclasses.dataclass
-class Positions:
+class Enumeration:
     """Positions of a game, level by level, and the moves between them.
 
     A position is one state or, in `UserRules`, two: one reached where player 0 began,
@@ -223,7 +223,7 @@ class Positions:
 
 def enumerate_positions(
     env: pgx.Env, max_positions: int = MAX_TREE_POSITIONS, num_lines: int | None = None
-) -> Positions:
+) -> Enumeration:
     """Return the positions, found by playing every move from the start.
 
     States that are equal, byte for byte, are one position. If there are more than
@@ -237,7 +237,7 @@ def enumerate_positions(
     rules, rng = env if isinstance(env, UserRules) else None, np.random.default_rng(0)
     starts = jax.device_get(_init(env)) if rules is None else rules.starts  # (S, ...)
     level = jax.tree_util.tree_map(lambda x: x[None], starts)  # (P, S, ...)
-    found = Positions()
+    found = Enumeration()
     shown = time.monotonic()
 
     def show_progress(num_positions: int) -> None:

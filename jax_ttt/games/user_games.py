@@ -21,7 +21,7 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.games import pgx_games, stone_boards, user_rules
 from jax_ttt.games import tree as trees
-from jax_ttt.games.tree import Positions, Tree
+from jax_ttt.games.tree import Enumeration, Tree
 from jax_ttt.games.user_rules import UserRules, leaves_of
 from jax_ttt.runtime import compiling
 
@@ -122,13 +122,13 @@ def _examine(rules: UserRules) -> GameFacts:
         _check_observations(found, tree)
         trees.enumerate_positions(rules, num_lines=_NUM_LINES)
         return _board_facts(found, tree, GameFacts(user_env=rules))
-    trees.index_observations(tree)  # they may hide a part of the state
+    trees.observation_index(tree)  # they may hide a part of the state
     rules.tree, rules.other_states = tree, found.states(1)
     facts = GameFacts(user_env=rules, enumerable=True, max_moves=len(found.moves))
     return _board_facts(found, tree, facts)
 
 
-def _check_observations(found: Positions, tree: Tree) -> None:
+def _check_observations(found: Enumeration, tree: Tree) -> None:
     """Raise `GameError` if an observation hides what a move leads to."""
     _, seen_as = trees.unique_rows(
         tree.env_state._step_count,
@@ -145,7 +145,7 @@ def _check_observations(found: Positions, tree: Tree) -> None:
             raise user_rules.broken(rule, num_moves)
 
 
-def _board_facts(found: Positions, tree: Tree, facts: GameFacts) -> GameFacts:
+def _board_facts(found: Enumeration, tree: Tree, facts: GameFacts) -> GameFacts:
     """Return the facts with the board and its symmetries, if it is one of stones.
 
     Its observation shows two planes of stones, the mover's and the other player's; each
@@ -182,8 +182,7 @@ def _board_facts(found: Positions, tree: Tree, facts: GameFacts) -> GameFacts:
     ):
         return facts
     with contextlib.suppress(ValueError):
-        as_views = stone_boards.Views(*map(np.array, zip(*views, strict=True)))
-        trees.with_symmetries(tree, as_views)
+        trees.with_symmetries(tree, pgx_games.views_of(views))
         return replace(facts, symmetries=views)
     return facts
 

@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Int, Shaped
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.games import pgx_games, position_keys, state_keys
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.games.state_keys import OPEN, Played
+from jax_ttt.games.state_keys import OPEN, AfterMoves
 from jax_ttt.games.stone_boards import LeafT
 from jax_ttt.solver import batches
 from jax_ttt.solver.batches import IllegalMoveError, MarkFn, Moves, SearchedPlayer
@@ -118,7 +118,7 @@ def _expand(
 
 def _play_calls(
     player: SearchedPlayer, keys: PositionKeys, actions: Int[np.ndarray, " N"]
-) -> list[tuple[slice, Played]]:
+) -> list[tuple[slice, AfterMoves]]:
     """Let the device play a move in each position."""
     program = functools.partial(play, player.env_id, player.merge_symmetric)
     return [*batches.calls(player, program, keys, actions.astype(np.int32))]
@@ -129,7 +129,7 @@ def _finished(
     rows: Int[np.ndarray, " N"],
     actions: Int[np.ndarray, " N"],
     is_own: Bool[np.ndarray, " N"],
-    calls: list[tuple[slice, Played]],
+    calls: list[tuple[slice, AfterMoves]],
     breaks_symmetry: bool = False,
 ) -> Moves:
     """Wait for the moves that the device plays.
@@ -161,18 +161,18 @@ def play(
     merge_symmetric: bool,
     keys: Shaped[Array, "B W"],
     action: Int[Array, " B"],
-) -> Played:
+) -> AfterMoves:
     """Return the positions after a move in each.
 
     With `merge_symmetric`, the key of a board is the least key of its images. That is
     right only if the player moves alike on all of them.
     """
     if GAMES[env_id].packing is None:
-        return state_keys.play(env_id, keys, action)
+        return state_keys.play_pairs(env_id, keys, action)
     before = position_keys.states_of(env_id, keys)
     after, move = pgx_games.step(pgx_games.make_env(env_id), before, action, 1.0)
     pack = position_keys.pack_least if merge_symmetric else position_keys.pack
-    return Played(
+    return AfterMoves(
         keys=pack(env_id, position_keys.stones_of(after)),
         result=state_keys.result_of(after, move.reward),
     )
