@@ -37,8 +37,8 @@ Bits = np.uint64
 """A set of cells, the number of a position, or a distance between cells."""
 
 
-class _Board(NamedTuple):
-    """The bits of a board's cells."""
+class _Search(NamedTuple):
+    """The bits of a board's cells, and the arrays of a search."""
 
     step: Bits
     """Bits from a cell to its right neighbour."""
@@ -51,6 +51,15 @@ class _Board(NamedTuple):
     """Bits from the first column to the last."""
     table_shift: Bits
     """Bits of a hash that are not bits of a place in the table."""
+    digit_shifts: UInt64[np.ndarray, " A"]
+    """The place of each column's digit in a key."""
+    columns: UInt64[np.ndarray, " A"]
+    """The cells of each column, those nearest to the centre first."""
+    table: UInt64[np.ndarray, " T"]
+    waiting: UInt64[np.ndarray, "N 5 A"]
+    """Positions that wait for their search, at each number of free cells: stones, mask,
+    threats, number of free cells and score."""
+    num_nodes: Int64[np.ndarray, " 1"]
 
 
 class Solver:
@@ -82,30 +91,28 @@ class Solver:
         places = np.arange(columns)
         bottom = sum(1 << step * int(column) for column in places)
         per_word = _WORD // step
+        from_centre = np.argsort(np.abs(2 * places - columns + 1), kind="stable")
         self._threshold = 1 if goal == "win" else 0
-        self._board = _Board(
+        self._search = _Search(
             step=np.uint64(step),
             bottom=np.uint64(bottom),
             cells=np.uint64(bottom * (2**rows - 1)),
             upper=np.uint64(sum(bottom << row for row in range(rows - 1, -1, -2))),
             mirror_shift=np.uint64(step * (columns - 1)),
             table_shift=np.uint64(64 - table_bits),
+            digit_shifts=np.uint64(
+                places // per_word * _WORD + places % per_word * step
+            ),
+            columns=np.uint64((2**rows - 1) << from_centre * step),
+            table=np.zeros(2**table_bits, np.uint64),
+            waiting=np.zeros((cells + 1, 5, columns), np.uint64),
+            num_nodes=np.zeros(1, np.int64),
         )
-        self._digit_shifts = np.uint64(
-            places // per_word * _WORD + places % per_word * step
-        )
-        from_centre = np.argsort(np.abs(2 * places - columns + 1), kind="stable")
-        self._columns = np.uint64((2**rows - 1) << from_centre * step)
-        self._table = np.zeros(2**table_bits, np.uint64)
-        # Positions that wait for their search, at each number of free cells: stones,
-        # mask, threats, number of free cells and score.
-        self._waiting = np.zeros((cells + 1, 5, columns), np.uint64)
-        self._num_nodes = np.zeros(1, np.int64)
 
     @property
     def num_nodes(self) -> int:
         """Nodes searched so far."""
-        return int(self._num_nodes[0])
+        return int(self._search.num_nodes[0])
 
     def keeping_moves(
         self, keys: UInt64[np.ndarray, " B"], order: Int[np.ndarray, "B A"]
@@ -124,12 +131,7 @@ class Solver:
             np.array(order, np.int8, order="C"),
             actions,
             self._threshold,
-            self._digit_shifts,
-            self._board,
-            self._columns,
-            self._table,
-            self._waiting,
-            self._num_nodes,
+            self._search,
         )
         return actions
 
@@ -185,16 +187,16 @@ def _in_line(stones: Bits, step: Bits) -> Bits:
 
 
 @_compiled
-def _winning_cells(stones: Bits, mask: Bits, board: _Board) -> Bits:
+def _winning_cells(stones: Bits, mask: Bits, search: _Search) -> Bits:
     """Return the free cells that complete four in a row, playable now or later."""
     above = (stones << _ONE) & (stones << _TWO) & (stones << _THREE)
     lines = (
         above
-        | _in_line(stones, board.step)
-        | _in_line(stones, board.step + _ONE)
-        | _in_line(stones, board.step - _ONE)
+        | _in_line(stones, search.step)
+        | _in_line(stones, search.step + _ONE)
+        | _in_line(stones, search.step - _ONE)
     )
-    return lines & board.cells & ~mask
+    return lines & search.cells & ~mask
 
 
 @_compiled
@@ -212,7 +214,7 @@ def _two_pairs_hold(
 
 
 @_compiled
-def _replies_hold(own: Bits, mask: Bits, playable: Bits, board: _Board) -> bool:
+def _replies_hold(own: Bits, mask: Bits, playable: Bits, search: _Search) -> bool:
     """Return whether paired replies keep the player to move from winning.
 
     The number of free cells must be even. The waiting player, who replies, uses pairs:
@@ -233,9 +235,9 @@ def _replies_hold(own: Bits, mask: Bits, playable: Bits, board: _Board) -> bool:
     line of four without a stone of the opponent contains an upper cell or both cells of
     such a pair, then the player never completes a line.
     """
-    single = playable & board.upper
-    reach = own | (board.cells & ~mask & ~(board.upper & ~single))
-    step = board.step
+    single = playable & search.upper
+    reach = own | (search.cells & ~mask & ~(search.upper & ~single))
+    step = search.step
     if not _has_four(reach, step):
         return True
     if single == _ZERO or _has_four(reach & ~single, step):
@@ -258,15 +260,15 @@ def _replies_hold(own: Bits, mask: Bits, playable: Bits, board: _Board) -> bool:
 
 
 @_compiled
-def _table_key(own: Bits, mask: Bits, board: _Board) -> Bits:
+def _table_key(own: Bits, mask: Bits, search: _Search) -> Bits:
     """Return the smaller number of the position's and of its mirror image's."""
-    key = own | (mask + board.bottom)
-    digit = (_ONE << board.step) - _ONE
+    key = own | (mask + search.bottom)
+    digit = (_ONE << search.step) - _ONE
     mirrored = _ZERO
     shift = _ZERO
-    while shift <= board.mirror_shift:
-        mirrored |= ((key >> shift) & digit) << (board.mirror_shift - shift)
-        shift += board.step
+    while shift <= search.mirror_shift:
+        mirrored |= ((key >> shift) & digit) << (search.mirror_shift - shift)
+        shift += search.step
     return min(key, mirrored)
 
 
@@ -276,17 +278,16 @@ def _store(
     mask: Bits,
     threshold: int,
     is_reached: bool,
-    board: _Board,
-    table: UInt64[np.ndarray, " T"],
+    search: _Search,
 ) -> None:
     """Store whether the player to move reaches the threshold.
 
     An entry has the key and, in two bits each, the least and the greatest possible
     value, plus 1. The latest position replaces another one in its place.
     """
-    key = _table_key(own, mask, board)
-    place = (key * _HASH) >> board.table_shift
-    entry = table[place]
+    key = _table_key(own, mask, search)
+    place = (key * _HASH) >> search.table_shift
+    entry = search.table[place]
     if entry >> _RESULT_BITS != key:
         entry = (key << _RESULT_BITS) | _TWO
     if is_reached:
@@ -297,12 +298,12 @@ def _store(
         greatest = np.uint64(threshold)
         if entry & _THREE > greatest:
             entry = (entry & ~_THREE) | greatest
-    table[place] = entry
+    search.table[place] = entry
 
 
 @_compiled
 def _after_only_moves(
-    own: Bits, mask: Bits, threats: Bits, num_free: int, board: _Board
+    own: Bits, mask: Bits, threats: Bits, num_free: int, search: _Search
 ) -> tuple[Bits, Bits, Bits, int]:
     """Return the position after moves that are the only ones that do not lose at once.
 
@@ -311,7 +312,7 @@ def _after_only_moves(
     choice, or all its moves lose at once, or the board is full.
     """
     while True:
-        playable = (mask + board.bottom) & board.cells
+        playable = (mask + search.bottom) & search.cells
         forced = playable & threats
         moves = (forced if forced else playable) & ~(threats >> _ONE)
         if forced & (forced - _ONE) or moves & (moves - _ONE) or moves == _ZERO:
@@ -319,7 +320,7 @@ def _after_only_moves(
         own, mask, threats = (
             own ^ mask,
             mask | moves,
-            _winning_cells(own | moves, mask | moves, board),
+            _winning_cells(own | moves, mask | moves, search),
         )
         num_free -= 1
 
@@ -331,14 +332,13 @@ def _answer(
     threats: Bits,
     threshold: int,
     num_free: int,
-    board: _Board,
-    table: UInt64[np.ndarray, " T"],
+    search: _Search,
 ) -> int:
     """Return whether the player to move reaches the threshold, or that it is unknown.
 
     The position is a result of `_after_only_moves`.
     """
-    playable = (mask + board.bottom) & board.cells
+    playable = (mask + search.bottom) & search.cells
     if playable & threats:
         return 0
     if num_free > 0 and playable & ~(threats >> _ONE) == _ZERO:
@@ -347,14 +347,14 @@ def _answer(
         return int(threshold <= 0)
     if threshold == 1:
         if num_free % 2 == 0:
-            if _replies_hold(own, mask, playable, board):
+            if _replies_hold(own, mask, playable, search):
                 return 0
-        elif not _has_four(own | (board.cells & ~mask), board.step):
+        elif not _has_four(own | (search.cells & ~mask), search.step):
             return 0
-    elif not _has_four(board.cells & ~own, board.step):
+    elif not _has_four(search.cells & ~own, search.step):
         return 1
-    key = _table_key(own, mask, board)
-    entry = table[(key * _HASH) >> board.table_shift]
+    key = _table_key(own, mask, search)
+    entry = search.table[(key * _HASH) >> search.table_shift]
     if entry >> _RESULT_BITS == key:
         if (entry >> _TWO) & _THREE >= np.uint64(threshold + 1):
             return 1
@@ -370,38 +370,34 @@ def _reaches(
     threats: Bits,
     threshold: int,
     num_free: int,
-    board: _Board,
-    columns: UInt64[np.ndarray, " A"],
-    table: UInt64[np.ndarray, " T"],
-    waiting: UInt64[np.ndarray, "N 5 A"],
-    num_nodes: Int64[np.ndarray, " 1"],
+    search: _Search,
 ) -> bool:
     """Search whether the player to move reaches the threshold.
 
     `_answer` of the same arguments does not know it.
     """
-    num_nodes[0] += 1
-    moves = (mask + board.bottom) & board.cells & ~(threats >> _ONE)
+    search.num_nodes[0] += 1
+    moves = (mask + search.bottom) & search.cells & ~(threats >> _ONE)
     # The player who replies gets most of the upper cells, see `_replies_hold`.
-    strong = board.cells & ~board.upper if num_free % 2 == 0 else board.upper
-    here = waiting[num_free]
+    strong = search.cells & ~search.upper if num_free % 2 == 0 else search.upper
+    here = search.waiting[num_free]
     num_moves = 0
-    for column in columns:
+    for column in search.columns:
         move = moves & column
         if move == _ZERO:
             continue
-        made = _winning_cells(own | move, mask | move, board)
+        made = _winning_cells(own | move, mask | move, search)
         next_own, next_mask, next_threats, next_free = _after_only_moves(
-            own ^ mask, mask | move, made, num_free - 1, board
+            own ^ mask, mask | move, made, num_free - 1, search
         )
         is_own_turn = (num_free - next_free) % 2 == 0
         next_threshold = threshold if is_own_turn else 1 - threshold
         answer = _answer(
-            next_own, next_mask, next_threats, next_threshold, next_free, board, table
+            next_own, next_mask, next_threats, next_threshold, next_free, search
         )
         # A success: the player reaches its threshold, or its opponent does not.
         if answer == is_own_turn:
-            _store(own, mask, threshold, True, board, table)
+            _store(own, mask, threshold, True, search)
             return True
         if answer != _UNKNOWN:
             continue
@@ -426,15 +422,11 @@ def _reaches(
             here[2, place],
             threshold if is_own_turn else 1 - threshold,
             next_free,
-            board,
-            columns,
-            table,
-            waiting,
-            num_nodes,
+            search,
         ):
-            _store(own, mask, threshold, True, board, table)
+            _store(own, mask, threshold, True, search)
             return True
-    _store(own, mask, threshold, False, board, table)
+    _store(own, mask, threshold, False, search)
     return False
 
 
@@ -444,47 +436,44 @@ def _fill_keeping_moves(
     order: Int8[np.ndarray, "B A"],
     actions: Int8[np.ndarray, " B"],
     threshold: int,
-    shifts: UInt64[np.ndarray, " A"],
-    board: _Board,
-    columns: UInt64[np.ndarray, " A"],
-    table: UInt64[np.ndarray, " T"],
-    waiting: UInt64[np.ndarray, "N 5 A"],
-    num_nodes: Int64[np.ndarray, " 1"],
+    search: _Search,
 ) -> None:
     """Fill in `actions`, see `Solver.keeping_moves`."""
-    num_columns = len(shifts)
+    num_columns = len(search.digit_shifts)
     for index in range(len(keys)):
         first, mask = _ZERO, _ZERO
         for column in range(num_columns):
-            digit = (keys[index] >> shifts[column]) & ((_ONE << board.step) - _ONE)
+            digit = (keys[index] >> search.digit_shifts[column]) & (
+                (_ONE << search.step) - _ONE
+            )
             # Ones up to the highest 1, which is above the highest stone.
             filled = digit | (digit >> _ONE)
             filled |= filled >> _TWO
             filled |= filled >> np.uint64(4)
             filled >>= _ONE
-            place = np.uint64(column) * board.step
+            place = np.uint64(column) * search.step
             mask |= filled << place
             first |= (digit & filled) << place
         num_stones = _count(mask)
         own = first if num_stones % 2 == 0 else mask ^ first
-        num_free = _count(board.cells) - num_stones
+        num_free = _count(search.cells) - num_stones
         actions[index] = -1
         for action in order[index]:
-            column = ((_ONE << (board.step - _ONE)) - _ONE) << (
-                np.uint64(action) * board.step
+            column = ((_ONE << (search.step - _ONE)) - _ONE) << (
+                np.uint64(action) * search.step
             )
-            move = (mask + board.bottom) & column
+            move = (mask + search.bottom) & column
             if move == _ZERO:
                 continue
-            if _has_four(own | move, board.step):
+            if _has_four(own | move, search.step):
                 actions[index] = action
                 break
             other, after = own ^ mask, mask | move
-            if _winning_cells(other, after, board) & (after + board.bottom):
+            if _winning_cells(other, after, search) & (after + search.bottom):
                 continue
-            made = _winning_cells(own | move, after, board)
+            made = _winning_cells(own | move, after, search)
             next_own, next_mask, next_threats, next_free = _after_only_moves(
-                other, after, made, num_free - 1, board
+                other, after, made, num_free - 1, search
             )
             is_own_turn = (num_free - next_free) % 2 == 0
             next_threshold = threshold if is_own_turn else 1 - threshold
@@ -494,8 +483,7 @@ def _fill_keeping_moves(
                 next_threats,
                 next_threshold,
                 next_free,
-                board,
-                table,
+                search,
             )
             if answer == _UNKNOWN:
                 answer = _reaches(
@@ -504,11 +492,7 @@ def _fill_keeping_moves(
                     next_threats,
                     next_threshold,
                     next_free,
-                    board,
-                    columns,
-                    table,
-                    waiting,
-                    num_nodes,
+                    search,
                 )
             if answer == is_own_turn:
                 actions[index] = action

@@ -18,17 +18,17 @@ Axes: `P` positions of a level, `B` positions of a batch, `A` actions, `C` corre
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
 import numpy as np
-import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Int, Int8, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import EnvId, Goal
-from jax_ttt.games import position_keys
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.state_keys import DRAWN, LOST, OPEN
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, successors
@@ -135,14 +135,6 @@ OnBatch = Callable[[Search, int, int, int], None]
 positions, and how many of these are done."""
 
 
-class WrongMoveError(Exception):
-    """A position has no move that keeps the goal, so a move before it was wrong."""
-
-    def __init__(self, refused: Keys) -> None:
-        """Keep the positions that the player must not move to."""
-        self.refused = refused
-
-
 class ExactPlayError(RuntimeError):
     """Exact play contradicts itself, or the goal can't be reached from the start."""
 
@@ -163,18 +155,15 @@ def find_corrections(
         ExactPlayError: no move of the player keeps the goal from the start.
     """
     refused = np.zeros(0, "u8")
-    num_restarts = 0
-    while True:
+    for num_restarts in itertools.count():
         search = Search(player, num_restarts=num_restarts)
-        try:
-            _search_once(search, order_fn, exact, goal, refused, on_batch)
-        except WrongMoveError as wrong:
-            if not len(np.setdiff1d(wrong.refused, refused)):
-                raise ExactPlayError("the goal can't be reached") from None
-            refused = np.union1d(refused, wrong.refused)
-            num_restarts += 1
-        else:
-            return search
+        wrong = _search_once(search, order_fn, exact, goal, refused, on_batch)
+        if wrong is None:
+            break
+        if np.isin(wrong, refused).all():
+            raise ExactPlayError("the goal can't be reached")
+        refused = np.union1d(refused, wrong)
+    return search
 
 
 def _search_once(
@@ -184,8 +173,12 @@ def _search_once(
     goal: Goal,
     refused: Keys,
     on_batch: OnBatch,
-) -> None:
-    """Enumerate what the player reaches; it never moves to a refused position."""
+) -> Keys | None:
+    """Enumerate what the player reaches; it never moves to a refused position.
+
+    Returns the positions that it must not move to either, since it could not keep the
+    goal there; None if it keeps the goal on all lines.
+    """
     player = search.player
     before = np.zeros(0, "u8")
     keys = position_keys.first_number(player.env_id)
@@ -199,8 +192,18 @@ def _search_once(
             )
             if (actions < 0).any():
                 lost = keys[actions < 0]
-                raise WrongMoveError(_leading_to(player, before, lost))
-            _record_level(search, num_stones, keys, actions, actions != preferred)
+                leads, _ = _split_moves(player, before, lost)
+                return before[leads.any(axis=1)]
+            is_corrected = actions != preferred
+            search.keys.append(keys[is_corrected])
+            search.actions.append(actions[is_corrected].astype(np.uint8))
+            search.levels.append(
+                LevelCounts(
+                    num_stones=num_stones,
+                    num_positions=len(keys),
+                    num_corrections=int(is_corrected.sum()),
+                )
+            )
             batches = successors.expand_given_moves(player, keys, actions)
         else:
             batches = successors.expand_all_moves(player, keys)
@@ -216,10 +219,11 @@ def _search_once(
         if bad:
             if player.moves_at(num_stones) or num_stones > exact.first_level:
                 raise ExactPlayError(f"exact play errs with {num_stones} stones")
-            raise WrongMoveError(np.concatenate(bad))
+            return np.concatenate(bad)
         before = keys
         keys = builder.build().keys
         num_stones += 1
+    return None
 
 
 def _choose_moves(
@@ -237,67 +241,33 @@ def _choose_moves(
     """
     actions = np.empty(len(keys), np.int8)
     preferred = np.empty(len(keys), np.int8)
-    for places, order in _orders(player, order_fn, keys):
+    compute = functools.partial(_ordered_actions, player.env_id, order_fn)
+    for places, order in in_batches(player, compute, keys, fetch=fetch_rows):
         preferred[places] = order[:, 0]
         if exact is not None:
             actions[places] = exact.keeping_moves(keys[places], order)
         else:
-            actions[places] = _moves_not_to(player, refused, keys[places], order)
+            _, allowed = _split_moves(player, keys[places], refused)
+            actions[places] = first_of_order(order, allowed)
         done(places.stop)
     return actions, preferred
-
-
-def _record_level(
-    search: Search,
-    num_stones: int,
-    keys: Keys,
-    actions: Int8[np.ndarray, " P"],
-    is_corrected: Bool[np.ndarray, " P"],
-) -> None:
-    """Add a level in which the player is to move, and its corrections."""
-    search.keys.append(keys[is_corrected])
-    search.actions.append(actions[is_corrected].astype(np.uint8))
-    search.levels.append(
-        LevelCounts(
-            num_stones=num_stones,
-            num_positions=len(keys),
-            num_corrections=int(is_corrected.sum()),
-        )
-    )
-
-
-def _orders(
-    player: SearchedPlayer, order_fn: Partial, keys: Keys
-) -> Iterator[tuple[slice, Int[np.ndarray, "B A"]]]:
-    compute = functools.partial(_ordered_actions, player.env_id, order_fn)
-    return in_batches(player, compute, keys, fetch=fetch_rows)
 
 
 @functools.partial(jax.jit, static_argnames="env_id")
 def _ordered_actions(
     env_id: EnvId, order_fn: Partial, words: UInt32[Array, "B 2"]
 ) -> Int[Array, "B A"]:
-    env_state: pgx.State = position_keys.to_states(
-        env_id, position_keys.unpack(env_id, words)
-    )
-    return order_fn(env_state)
+    return order_fn(position_keys.states_of(env_id, words))
 
 
-def _moves_not_to(
-    player: SearchedPlayer, refused: Keys, keys: Keys, order: Int[np.ndarray, "B A"]
-) -> Int8[np.ndarray, " B"]:
-    """Return the first legal action of each order that leads to no refused position."""
-    allowed = np.zeros(order.shape, bool)
+def _split_moves(
+    player: SearchedPlayer, keys: Keys, targets: Keys
+) -> tuple[Bool[np.ndarray, "P A"], Bool[np.ndarray, "P A"]]:
+    """Return the legal moves that lead to one of the targets, and the others."""
+    shape = len(keys), pgx_games.sizes(player.env_id).num_actions
+    leads, others = np.zeros(shape, bool), np.zeros(shape, bool)
     for places, after in successors.expand_all_moves(player, keys):
-        is_refused = np.isin(after.keys, refused) & (after.result == OPEN)
-        allowed[places.start + after.row, after.action] = ~is_refused
-    return first_of_order(order, allowed)
-
-
-def _leading_to(player: SearchedPlayer, keys: Keys, lost: Keys) -> Keys:
-    """Return the positions with a reply that leads to a lost one."""
-    leading = [np.zeros(0, "u8")]
-    for places, after in successors.expand_all_moves(player, keys):
-        leads = np.isin(after.keys, lost) & (after.result == OPEN)
-        leading.append(keys[places][np.unique(after.row[leads])])
-    return np.concatenate(leading)
+        is_target = np.isin(after.keys, targets) & (after.result == OPEN)
+        leads[places.start + after.row, after.action] = is_target
+        others[places.start + after.row, after.action] = ~is_target
+    return leads, others
