@@ -9,7 +9,7 @@ Axes: `H` rows, from the top, `W` columns, `F` cells, `A` actions.
 
 import dataclasses
 import functools
-from typing import NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -64,30 +64,24 @@ class LineGame(pgx.Env):
     A row is horizontal, vertical or diagonal. A full board without a row is a draw.
     """
 
+    # PGX's types of these are properties.
+    version: ClassVar[Any] = "v0"
+    num_players: ClassVar[Any] = 2
+
     name: str
     shape: tuple[int, int]  # (H, W)
     in_a_row: int
     falls: bool  # an action is a column, in which the stone falls
 
     @property
+    def id(self) -> Any:
+        """The name of the game in `GAMES`."""
+        return self.name
+
+    @property
     def num_cells(self) -> int:
         """The number of cells."""
         return self.shape[0] * self.shape[1]
-
-    @property
-    def id(self) -> pgx.EnvId:
-        """The name of the game in `GAMES`."""
-        return cast(pgx.EnvId, self.name)  # PGX's type lists only its own games
-
-    @property
-    def version(self) -> str:
-        """The version of the rules."""
-        return "v0"
-
-    @property
-    def num_players(self) -> int:
-        """The number of players."""
-        return 2
 
     def _init(self, key: Key[Array, ""]) -> State:
         no_one = jnp.int32(FREE_CELL)

@@ -12,15 +12,11 @@ A board's canonical board is the view (rotated, reflected) with the least key, s
 symmetric boards have the same one. A network that sees only canonical boards learns
 each class of symmetric boards once.
 
-The first half works on batches of boards, in compiled programs; the second groups the
-positions of a whole tree, in NumPy.
-
 Axes: `B` boards, `H W` rows and columns, `F` cells, `N` board numbers, `G` views, `A`
-actions, `P` positions, `D` decisions, `C` classes.
+actions, `D` decisions, `C` classes.
 """
 
 import dataclasses
-from collections.abc import Sequence
 from types import ModuleType
 from typing import Generic, NamedTuple, TypeVar
 
@@ -128,11 +124,6 @@ def from_canonical(
     return jnp.take_along_axis(values, actions, axis=-1)
 
 
-def board_keys(cells: Int[np.ndarray, "*B F"]) -> Int[np.ndarray, "*B"]:
-    """Return the keys of boards of at most 31 cells."""
-    return (cells + 1) @ 4 ** np.arange(cells.shape[-1])
-
-
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Classes(Generic[LeafT]):
@@ -144,39 +135,3 @@ class Classes(Generic[LeafT]):
     boards: LeafT  # (C,) int32 position of the canonical board
     row: LeafT  # (D,) int32 the decision's class
     actions: LeafT  # (D, A) int32
-
-
-def symmetry_classes(
-    cells: Int[np.ndarray, "P F"],
-    level_start: Sequence[int],
-    decisions: Int[np.ndarray, " D"],
-    views: Views,
-) -> tuple[Int[np.ndarray, " P"], Classes[np.ndarray]]:
-    """Return for each position the first one of its canonical board, and the classes.
-
-    `level_start` is as in `tree.Tree`: it tells apart positions of different levels
-    with equal `cells`. The classes have the order of their first positions.
-
-    Raises:
-        ValueError: the views are not symmetries of the game.
-    """
-    level = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
-    keys = board_keys(cells[:, views.cells])  # (P, G)
-    keys += level[:, None] * 4 ** cells.shape[1]
-    position_keys = keys[:, 0]  # the first view is the identity
-    if not np.isin(keys, position_keys).all():
-        raise ValueError("a symmetric view of a position is not in the tree")
-    least_keys, first_of_class, class_of = np.unique(
-        keys.min(axis=1), return_index=True, return_inverse=True
-    )
-    order = np.argsort(position_keys)
-    canonical = order[np.searchsorted(position_keys, least_keys, sorter=order)]
-    # The same for the decisions alone: a class's number is now its rank among them.
-    representative = first_of_class[class_of]
-    class_firsts, row = np.unique(representative[decisions], return_inverse=True)
-    is_least = keys == keys.min(axis=1, keepdims=True)
-    return representative.astype(np.int32), Classes(
-        boards=canonical[class_of[class_firsts]].astype(np.int32),
-        row=row.astype(np.int32),
-        actions=to_canonical_actions(views, is_least[decisions]).astype(np.int32),
-    )

@@ -23,7 +23,12 @@ from jax_ttt.config.errors import GameError
 from jax_ttt.config.game_facts import GAMES, MAX_TREE_POSITIONS, EnvId, Seat
 from jax_ttt.games import board_index, pgx_games, stone_boards, user_rules
 from jax_ttt.games.board_index import PositionIndex
-from jax_ttt.games.stone_boards import Classes, LeafT, Views
+from jax_ttt.games.stone_boards import (
+    Classes,
+    LeafT,
+    Views,
+    to_canonical_actions,
+)
 from jax_ttt.games.user_rules import UserRules
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.compiling import Program
@@ -127,13 +132,29 @@ def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
 
 
 def with_symmetries(tree: Tree[np.ndarray], views: Views) -> Tree[np.ndarray]:
-    """Return a tree with its symmetric boards in classes.
+    """Return a tree with its symmetric boards in classes, in order of their first ones.
+
+    No two positions after the same number of moves have the same board.
 
     Raises:
         ValueError: the views are not symmetries of the game.
     """
-    representative, classes = stone_boards.symmetry_classes(
-        stone_boards.cells(tree.obs), tree.level_start, tree.decisions, views
+    cells, decisions = stone_boards.cells(tree.obs), tree.decisions
+    least = stone_boards.least_views(cells, views)
+    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
+    seen = np.take_along_axis(cells, views.cells[least.argmax(axis=1)], axis=1)
+    first, class_of = unique_rows(level, seen)
+    # A class's canonical board is the position that is seen as it is.
+    boards = np.full(len(first), -1)
+    boards[class_of[least[:, 0]]] = np.flatnonzero(least[:, 0])
+    if (boards < 0).any():
+        raise ValueError("a symmetric view of a position is not in the tree")
+    representative = first[class_of].astype(np.int32)
+    class_firsts, row = np.unique(representative[decisions], return_inverse=True)
+    classes = Classes(
+        boards=boards[class_of[class_firsts]].astype(np.int32),
+        row=row.astype(np.int32),
+        actions=to_canonical_actions(views, least[decisions]).astype(np.int32),
     )
     canonical = classes.boards[classes.row]
     after = np.where(tree.legal_action_mask, representative[tree.successor], -1)

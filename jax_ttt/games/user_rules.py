@@ -16,7 +16,7 @@ from jax_ttt.runtime.words import count_phrase
 
 _NUM_STARTS = 2**16
 """Keys with which `_init` is called, to see that all games begin in one position."""
-_BATCH = 2**10
+_BATCH = 2**12
 """Keys at once: states may be large."""
 
 
@@ -90,34 +90,23 @@ def _unsigned_zeros(leaf: Array) -> Array:
 
 def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
     """Return the first states where player 0 begins, and where player 1 begins."""
-    names, init = [*leaves_of(shapes)], jaxpr_as_fun(program)
-    place = names.index("current_player")
-    # The observation is a function of the others.
-    compared = [i for i, name in enumerate(names) if name != "observation"]
-
-    def examine(keys: Key[Array, " K"]) -> tuple[list[Array], Bool[Array, " leaves"]]:
-        few = jax.vmap(init)(keys[:64])
-        rows = jnp.stack([few[place].argmin(), few[place].argmax()])
-        starts = [leaf[rows] for leaf in few]
-
-        def differs(key: Key[Array, ""]) -> Bool[Array, " leaves"]:
-            new = init(key)
-            unlike = [
-                (new[leaf][None] != starts[leaf]).reshape(2, -1).any(axis=1)
-                for leaf in compared
-            ]
-            return jnp.stack(unlike)[:, new[place]]
-
-        return starts, jax.lax.map(differs, keys, batch_size=_BATCH).any(axis=0)
-
-    keys = jax.random.split(jax.random.key(0), _NUM_STARTS)
-    starts, is_drawn = jax.device_get(Program(examine, level="0")(keys))
-    if starts[place].tolist() != [0, 1]:
-        raise GameError("_init must draw who begins, player 0 or 1, by its key")
-    if is_drawn.any():
-        name = names[compared[int(is_drawn.argmax())]]
-        raise GameError(f"all games must begin in one position; {name} is drawn")
-    return jax.tree.unflatten(jax.tree.structure(shapes), starts)
+    names, starts = [*leaves_of(shapes)], dict[str, np.ndarray]()
+    init = Program(jax.vmap(jaxpr_as_fun(program)), level="0")
+    for keys in jax.random.split(jax.random.key(0), (_NUM_STARTS // _BATCH, _BATCH)):
+        games = dict(zip(names, jax.device_get(init(keys)), strict=True))
+        player = games["current_player"]
+        if not starts:
+            rows = [player.argmin(), player.argmax()]
+            starts = {name: leaf[rows] for name, leaf in games.items()}
+            if starts["current_player"].tolist() != [0, 1]:
+                raise GameError("_init must draw who begins, player 0 or 1, by its key")
+        for name, leaf in games.items():
+            # The observation is a function of the others.
+            if name != "observation" and (leaf != starts[name][player]).any():
+                raise GameError(
+                    f"all games must begin in one position; {name} is drawn"
+                )
+    return jax.tree.unflatten(jax.tree.structure(shapes), starts.values())
 
 
 def broken_rules(

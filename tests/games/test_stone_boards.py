@@ -7,6 +7,7 @@ import pytest
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games, position_keys, stone_boards
+from jax_ttt.games import tree as trees
 from jax_ttt.players import network_player, random_players
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
@@ -66,11 +67,8 @@ def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
 def test_views_that_are_no_symmetries_of_the_tree_are_an_error(host_tree):
     with_cells_swapped = np.array([range(9), [1, 0, *range(2, 9)]])
     wrong = stone_boards.Views(with_cells_swapped, with_cells_swapped)
-    cells = stone_boards.cells(host_tree.obs)
     with pytest.raises(ValueError, match="not in the tree"):
-        stone_boards.symmetry_classes(
-            cells, host_tree.level_start, host_tree.decisions, wrong
-        )
+        trees.with_symmetries(host_tree, wrong)
 
 
 def test_all_views_of_a_board_have_the_same_canonical_view(host_tree):
@@ -121,17 +119,14 @@ def test_the_number_of_a_board_is_in_base_3(run):
     assert codes([1] * 19).tolist() == [3**19]
 
 
-def test_keys_by_hand():
+def board_keys(cells):
     """Two bits of each cell, the last highest: 2 is the mover's stone, 1 is free."""
-    cells = np.array([[1, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1, -1]])
-    free = int("01" * 9, base=2)
-    expected = [free + 1, free + 4**7 - 4**8]
-    assert stone_boards.board_keys(cells).tolist() == expected
+    return (cells + 1) @ 4 ** np.arange(9)
 
 
 def test_the_canonical_board_has_the_least_key_of_its_views(host_tree):
     cells = stone_boards.cells(host_tree.obs)
-    keys = stone_boards.board_keys(cells[:, views().cells])
+    keys = board_keys(cells[:, views().cells])
     least = stone_boards.least_views(cells, views())
     np.testing.assert_array_equal(least, keys == keys.min(axis=1, keepdims=True))
     boards = host_tree.classes.boards
@@ -164,7 +159,7 @@ def test_a_packed_board_of_cells_is_its_key(host_tree):
     going = ~host_tree.terminal  # PGX shows the end of a game to who has just moved
     np.testing.assert_array_equal(
         position_keys.keys_to_numbers(np.asarray(packed))[going],
-        stone_boards.board_keys(stone_boards.cells(host_tree.obs))[going],
+        board_keys(stone_boards.cells(host_tree.obs))[going],
     )
 
 
