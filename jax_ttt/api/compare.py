@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import special
+from scipy import stats
 
 from jax_ttt.api import html
 from jax_ttt.api.training_result import Run, Runs, draw_groups
@@ -194,20 +194,15 @@ def difference_of_means(
     is possible, -1 to 1, if all are equal, but for rounding, or with one pair. Source:
     Student 1908, "The probable error of a mean".
     """
-    differences = first - second
-    num_pairs = len(differences)
-    mean = float(differences.mean())
     low, high = -1.0, 1.0
-    if np.ptp(differences) > _ROUNDING:
-        error = differences.std(ddof=1) / math.sqrt(num_pairs)
-        half = float(special.stdtrit(num_pairs - 1, 0.975) * error)
-        low, high = mean - half, mean + half
+    if np.ptp(first - second) > _ROUNDING:
+        low, high = stats.ttest_rel(first, second).confidence_interval()
     return Difference(
         first=float(first.mean()),
         second=float(second.mean()),
-        low=low,
-        high=high,
-        num_pairs=num_pairs,
+        low=float(low),
+        high=float(high),
+        num_pairs=len(first),
     )
 
 

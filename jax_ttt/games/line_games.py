@@ -29,27 +29,14 @@ class Position(NamedTuple):
     winner: jax.Array  # () int32: the stone in a row, else FREE_CELL
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "current_player",
-        "observation",
-        "rewards",
-        "terminated",
-        "truncated",
-        "legal_action_mask",
-        "_step_count",
-        "_x",
-    ],
-    meta_fields=["game"],
-)
+@jax.tree_util.register_dataclass
 # PGX's dataclass is frozen too, which its type does not say.
 @dataclasses.dataclass(frozen=True)  # pyright: ignore[reportGeneralTypeIssues]
 class State(pgx.State):
     """A state with the fields of PGX's, and the name of its game."""
 
     _x: Position
-    game: str
+    game: str = dataclasses.field(metadata={"static": True})
 
     @property
     def env_id(self) -> str:  # type: ignore[override]  # PGX's type lists only its own
@@ -74,9 +61,9 @@ class LineGame(pgx.Env):
     falls: bool  # an action is a column, in which the stone falls
 
     @property
-    def id(self) -> Any:
+    def id(self) -> pgx.EnvId:
         """The name of the game in `GAMES`."""
-        return self.name
+        return cast(pgx.EnvId, self.name)  # PGX's type lists only its own games
 
     @property
     def num_cells(self) -> int:

@@ -15,7 +15,7 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 
 import dataclasses
 import functools
-from typing import Any, Generic, cast
+from typing import Any, Generic, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -35,9 +35,7 @@ Numbers = UInt64[np.ndarray, "*N"] | Shaped[np.ndarray, "*N"]
 """Positions on the host, one value each: 64-bit numbers, or raw bytes."""
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Stones(Generic[LeafT]):
+class Stones(NamedTuple, Generic[LeafT]):
     """The stones of both players, row by row."""
 
     first: LeafT  # (B, F) bool

@@ -16,7 +16,6 @@ Axes: `B` boards, `H W` rows and columns, `F` cells, `N` board numbers, `G` view
 actions, `D` decisions, `C` classes.
 """
 
-import dataclasses
 from types import ModuleType
 from typing import Generic, NamedTuple, TypeVar
 
@@ -124,9 +123,7 @@ def from_canonical(
     return jnp.take_along_axis(values, actions, axis=-1)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Classes(Generic[LeafT]):
+class Classes(NamedTuple, Generic[LeafT]):
     """The decisions of a tree, in classes with the same canonical board.
 
     Action `a` in decision `d` is action `actions[d, a]` on the canonical board.

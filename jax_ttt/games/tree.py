@@ -42,21 +42,7 @@ _BATCH = 2048
 """Moves played at once. Every batch has this size, so one program serves all levels."""
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "env_state",
-        "legal_action_mask",
-        "successor",
-        "first_to_move",
-        "terminal",
-        "outcome",
-        "decisions",
-        "representative",
-        "classes",
-    ],
-    meta_fields=["level_start"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Tree(Generic[LeafT]):
     """Every reachable position of a game, with its moves.
@@ -76,7 +62,8 @@ class Tree(Generic[LeafT]):
     decisions: LeafT  # (D,) int32 positions with a move to choose, ascending
     representative: LeafT  # (P,) int32 first position with the same canonical board
     classes: Classes[LeafT] | None  # of the decisions; None without listed symmetries
-    level_start: tuple[int, ...]  # (L + 1,) each level's first position, then P
+    # (L + 1,) each level's first position, then P.
+    level_start: tuple[int, ...] = dataclasses.field(metadata={"static": True})
 
     @property
     def obs(self) -> LeafT:
@@ -256,7 +243,10 @@ def enumerate_positions(
             moves, or a position breaks a rule of users' games.
     """
     rules, rng = env if isinstance(env, UserRules) else None, np.random.default_rng(0)
-    starts = jax.device_get(_init(env)) if rules is None else rules.starts  # (S, ...)
+    if rules is None:
+        starts = jax.device_get(pgx_games.init(env, jax.random.key(0), 1))
+    else:
+        starts = rules.starts  # (S, ...)
     level = jax.tree_util.tree_map(lambda x: x[None], starts)  # (P, S, ...)
     found = Enumeration()
     shown = time.monotonic()
@@ -327,11 +317,6 @@ def _check_level(
             raise user_rules.broken(rule, num_moves, actions * bool(line))
 
 
-def _new_game(env: pgx.Env) -> pgx.State:
-    """Return one game before its first move, with an axis of length 1."""
-    return jax.tree.map(lambda x: x[None], env.init(jax.random.key(0)))
-
-
 def _step_games(
     env: pgx.Env,
     env_state: pgx.State,
@@ -341,9 +326,8 @@ def _step_games(
     return jax.vmap(jax.vmap(env.step, in_axes=(0, None)))(env_state, action)
 
 
-# They run for a fraction of a second, so they are compiled with few optimizations. A
-# user's game may take longer.
-_init = Program(_new_game, static_argnames=["env"], level="0")
+# It runs for a fraction of a second, so it is compiled with few optimizations. A user's
+# game may take longer.
 _step = Program(_step_games, static_argnames=["env"], level="0")
 _step_users_games = Program(_step_games, static_argnames=["env"])
 

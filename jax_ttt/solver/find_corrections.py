@@ -18,7 +18,6 @@ Axes: `P` positions of a level, `B` positions of a batch, `A` actions, `C` corre
 
 import dataclasses
 import functools
-import itertools
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -155,15 +154,16 @@ def find_corrections(
         ExactPlayError: no move of the player keeps the goal from the start.
     """
     refused = np.zeros(0, "u8")
-    for num_restarts in itertools.count():
+    num_restarts = 0
+    while True:
         search = Search(player, num_restarts=num_restarts)
         wrong = _search_once(search, order_fn, exact, goal, refused, on_batch)
         if wrong is None:
-            break
+            return search
         if np.isin(wrong, refused).all():
             raise ExactPlayError("the goal can't be reached")
         refused = np.union1d(refused, wrong)
-    return search
+        num_restarts += 1
 
 
 def _search_once(

@@ -17,13 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from jax_ttt.config.errors import GameError
-from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import position_keys
 from jax_ttt.games.state_keys import DRAWN, LOST, OPEN, WON
 from jax_ttt.games.tree import MAX_MOVES
 from jax_ttt.solver import losing_lines, merged_positions, successors
 from jax_ttt.solver.batches import SearchedPlayer
-from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel
+from jax_ttt.solver.merged_positions import LevelBuilder, PositionLevel, plain_rows
 
 _MOST_LINES = 2.0**63
 """Lines of play of a level that can be counted."""
@@ -50,10 +49,6 @@ class Results(NamedTuple):
     lost: Ends
 
 
-def _no_results() -> Results:
-    return Results(won=Ends(), drawn=Ends(), lost=Ends())
-
-
 @dataclasses.dataclass
 class Reach:
     """What a player reaches, as far as it is enumerated."""
@@ -64,7 +59,9 @@ class Reach:
     num_expanded: int = 0  # levels whose moves are played
     num_drawn: int = 0  # positions in which a game ended as a draw
     open_chance: float = 1.0  # of games that go on after the expanded levels
-    ends: Results = dataclasses.field(default_factory=_no_results)
+    ends: Results = dataclasses.field(
+        default_factory=lambda: Results(Ends(), Ends(), Ends())
+    )
     losing_line: tuple[int, ...] | None = None  # actions of a shortest one
     counts_lines: bool = True  # until they are too many for 64 bits
     is_complete: bool = False  # every line of play is followed to its end
@@ -103,7 +100,8 @@ def follow_all_lines(
         GameError: a position breaks a rule of users' games.
     """
     player = reach.player
-    level = first_level(player.env_id)
+    start = position_keys.first_number(player.env_id)
+    level = plain_rows(start)._replace(chance=np.ones(1), lines=np.ones(1, "u8"))
     parents: list[np.ndarray] = []
     while len(level.keys):
         if reach.num_expanded >= MAX_MOVES:
@@ -130,16 +128,6 @@ def follow_all_lines(
         reach.open_chance = float(level.chance.sum())
         reach.num_expanded += 1
     reach.is_complete = True
-
-
-def first_level(env_id: EnvId) -> PositionLevel:
-    """Return the level of the position before the first move."""
-    return PositionLevel(
-        keys=position_keys.first_number(env_id),
-        chance=np.ones(1),
-        lines=np.ones(1, "u8"),
-        parent=np.zeros(1, "u4"),
-    )
 
 
 class _LevelMoves(NamedTuple):

@@ -8,10 +8,9 @@ Axes: `P` positions of a level, `B` positions of a batch, `W` words or bytes of 
 `A` actions, `N` moves of a batch.
 """
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from typing import Generic
+from typing import Generic, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -178,9 +177,7 @@ def play(
     )
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class Turns(Generic[LeafT]):
+class Turns(NamedTuple, Generic[LeafT]):
     """The moves that are played in each position."""
 
     moves: LeafT  # (B, A) bool
