@@ -17,6 +17,7 @@ import small_boards
 import tiny
 from forged import Forgery
 
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.played_game import Game
@@ -236,7 +237,7 @@ def test_wrong_corrections_are_refused(agent, check):
     place = places(agent, "first")[0]
     mirrored = position_keys.stones_in_view(
         stones_of(keys[place : place + 1]),
-        position_keys.all_views(small_boards.ENV_ID).cells[1],
+        pgx_games.views_of(GAMES[small_boards.ENV_ID].symmetries).cells[1],
     )
     # Only the least key of a board and its image is looked up.
     image = position_keys.pack(small_boards.ENV_ID, mirrored)

@@ -17,8 +17,7 @@ import numpy as np
 import tyro
 
 import jax_ttt
-from jax_ttt.config.game_facts import CERTIFIED, Seat, seat_name
-from jax_ttt.games import position_keys
+from jax_ttt.config.game_facts import CERTIFIED, GAMES, Seat, seat_name
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.certificates import board_texts, proven_moves
 from jax_ttt.networks import integer_network
@@ -71,7 +70,7 @@ def coq_network(agent: saved_agents.Agent, own: Mapping[str, int]) -> str:
     settings = agent.config.network
     if not settings.canonical:
         raise jax_ttt.Refused("its network must see canonical boards")
-    views = position_keys.all_views(agent.config.env_id)
+    views = pgx_games.views_of(GAMES[agent.config.env_id].symmetries)
     told: set[str] = set()  # the images of boards with a correction
     if agent.corrections is not None:
         for board in board_texts(agent.config.env_id, agent.corrections.keys):

@@ -9,8 +9,7 @@ Axes: `B` boards, `N` board numbers, `P` positions, `K` different observations, 
 numbers of an observation, `L` levels (moves played).
 """
 
-import dataclasses
-from typing import Generic, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -28,9 +27,7 @@ _MAX_TRIES = 100
 three has different keys."""
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class StoneIndex(Generic[LeafT]):
+class StoneIndex(NamedTuple, Generic[LeafT]):
     """The positions of boards of stones, by their numbers."""
 
     by_number: LeafT  # (N,) int32; 0 for a board that no game reaches
@@ -46,9 +43,7 @@ class StoneIndex(Generic[LeafT]):
         return xp.asarray(self.by_number)[numbers]
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class ObservationIndex(Generic[LeafT]):
+class ObservationIndex(NamedTuple, Generic[LeafT]):
     """The positions of any boards, by their observations and the number of moves."""
 
     keys: LeafT  # (K,) uint32 in ascending order

@@ -91,7 +91,7 @@ def pack_least(env_id: EnvId, stones: Stones[jax.Array]) -> UInt32[Array, "B 2"]
     the least key is the canonical board; packed by columns, it may be another view.
     Training may start games at these keys, so another choice would change the agents.
     """
-    game, views = GAMES[env_id], all_views(env_id)
+    game, views = GAMES[env_id], pgx_games.views_of(GAMES[env_id].symmetries)
     digits = _digits(game, stones)
     orders = views.cells if game.packing == "cells" else views.actions
     least, *others = (_join_digits(game, digits[:, order]) for order in orders)
@@ -217,16 +217,6 @@ def _new_games(env_id: EnvId, num_boards: int) -> pgx.State:
     env = pgx_games.make_env(env_id)
     start = jax.tree.map(lambda x: x[0], pgx_games.init(env, jax.random.key(0), 1))
     return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
-
-
-def all_views(env_id: EnvId) -> stone_boards.Views:
-    """Return the game's symmetric views; the identity alone where none are listed."""
-    views = pgx_games.symmetric_views(env_id)
-    if views is not None:
-        return views
-    planes, num_actions = pgx_games.sizes(env_id)
-    cells = np.arange(int(np.prod(planes[:2])))
-    return stone_boards.Views(cells[None], np.arange(num_actions)[None])
 
 
 def places_of_keys(

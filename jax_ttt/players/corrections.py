@@ -19,8 +19,8 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Int, Key, UInt8, UInt32, UInt64
 
-from jax_ttt.config.game_facts import SEATS, EnvId, Seat
-from jax_ttt.games import position_keys
+from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.solver.batches import MarkFn
 
@@ -140,7 +140,7 @@ def _find(
     """
     env_id = game.env_id
     stones = position_keys.stones_of(env_state)
-    cells, view_actions = position_keys.all_views(env_id)
+    cells, view_actions = pgx_games.views_of(GAMES[env_id].symmetries)
     num_views = len(cells) if game.is_symmetric else 1
     images = jnp.stack(
         [

@@ -92,6 +92,7 @@ class Solver:
         bottom = sum(1 << step * int(column) for column in places)
         per_word = _WORD // step
         from_centre = np.argsort(np.abs(2 * places - columns + 1), kind="stable")
+        digit_shifts = places // per_word * _WORD + places % per_word * step
         self._threshold = 1 if goal == "win" else 0
         self._search = _Search(
             step=np.uint64(step),
@@ -100,10 +101,8 @@ class Solver:
             upper=np.uint64(sum(bottom << row for row in range(rows - 1, -1, -2))),
             mirror_shift=np.uint64(step * (columns - 1)),
             table_shift=np.uint64(64 - table_bits),
-            digit_shifts=np.uint64(
-                places // per_word * _WORD + places % per_word * step
-            ),
-            columns=np.uint64((2**rows - 1) << from_centre * step),
+            digit_shifts=digit_shifts.astype(np.uint64),
+            columns=((2**rows - 1) << from_centre * step).astype(np.uint64),
             table=np.zeros(2**table_bits, np.uint64),
             waiting=np.zeros((cells + 1, 5, columns), np.uint64),
             num_nodes=np.zeros(1, np.int64),

@@ -239,7 +239,7 @@ def turns_of(
         if sees_images:
             stones = position_keys.unpack(env_id, keys)
             after = play(env_id, True, keys, action)
-            views = [*zip(*position_keys.all_views(env_id), strict=True)]
+            views = [*zip(*pgx_games.views_of(GAMES[env_id].symmetries), strict=True)]
             for cells, actions in views[1:]:
                 image = position_keys.stones_in_view(stones, cells)
                 there = chosen(

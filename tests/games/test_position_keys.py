@@ -94,7 +94,7 @@ def test_keys_by_hand(env_id, first, second, key):
 
 
 def test_a_view_permutes_the_cells():
-    views = position_keys.all_views("connect_4x4")
+    views = pgx_games.views_of(GAMES["connect_4x4"].symmetries)
     assert views.cells.shape == (2, 16)
     seen = position_keys.stones_in_view(stones([12], [13], 16), views.cells[1])
     assert np.flatnonzero(seen.first).tolist() == [15]

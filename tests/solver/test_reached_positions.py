@@ -11,9 +11,9 @@ import rule_player
 from jax.tree_util import Partial
 from rule_player import RULE, reached
 
-from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.games import position_keys
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, random_players
@@ -171,7 +171,7 @@ def test_a_random_policy_has_the_results_of_the_tree(seat, host_tree):
 def symmetric(key, env_state):
     """Play by the rule on the board or its mirror image, the lesser key of both."""
     stones = position_keys.stones_of(env_state)
-    mirror = position_keys.all_views(ENV).cells[1]
+    mirror = pgx_games.views_of(GAMES[ENV].symmetries).cells[1]
     keys = position_keys.pack(ENV, stones)[:, 0]
     image_keys = position_keys.pack(ENV, position_keys.stones_in_view(stones, mirror))[
         :, 0

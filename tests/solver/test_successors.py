@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from jax.tree_util import Partial
 
-from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.games import position_keys
+from jax_ttt.config.game_facts import GAMES, SEATS, Seat
+from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.games.state_keys import DRAWN, OPEN, WON
 from jax_ttt.solver import successors
@@ -153,7 +153,7 @@ def test_the_key_of_merged_images_is_the_least_of_all_eight(env_id, cells):
     def numbers(words):
         return position_keys.keys_to_numbers(np.asarray(words))
 
-    views = position_keys.all_views(env_id).cells
+    views = pgx_games.views_of(GAMES[env_id].symmetries).cells
     images = [position_keys.stones_in_view(stones, view) for view in views]
     keys = [numbers(pack(env_id, image)) for image in images]
     assert len(keys) == 8
