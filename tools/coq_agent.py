@@ -18,6 +18,7 @@ import tyro
 
 import jax_ttt
 from jax_ttt.config.game_facts import CERTIFIED, GAMES, Seat, seat_name
+from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.certificates import board_texts, proven_moves
 from jax_ttt.networks import integer_network

@@ -39,7 +39,7 @@ def empty_pool(env_id: EnvId) -> Pool:
 
 
 def add_positions(
-    pool: Pool, numbers: position_keys.Numbers, rng: np.random.Generator
+    pool: Pool, numbers: position_keys.PositionKeys, rng: np.random.Generator
 ) -> Pool:
     """Return the pool with positions added, as NumPy arrays, each position only once.
 

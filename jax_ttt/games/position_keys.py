@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pgx
-from jaxtyping import Array, Bool, Int, Integer, Shaped, UInt8, UInt32, UInt64
+from jaxtyping import Array, Bool, Int, Shaped, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
 from jax_ttt.games import line_games, pgx_games, state_keys, stone_boards
@@ -31,7 +31,7 @@ _WORD = 32  # bits
 Keys = UInt32[np.ndarray, "*N 2"] | UInt8[np.ndarray, "*N W"]
 """Positions on the host, as compiled programs take them; of a game without packing,
 they are the bytes of `games.state_keys`."""
-Numbers = UInt64[np.ndarray, "*N"] | Shaped[np.ndarray, "*N"]
+PositionKeys = UInt64[np.ndarray, "..."] | Shaped[np.ndarray, "..."]
 """Positions on the host, one value each: 64-bit numbers, or raw bytes."""
 
 
@@ -50,10 +50,7 @@ def _digit_bits(game: GameFacts) -> tuple[int, int]:
 
 def check_packed(env_id: EnvId) -> None:
     """Raise `ValueError` unless the game's positions have keys."""
-    game = GAMES[env_id]
-    num_digits, bits = _digit_bits(game)
-    words = -(-num_digits // (_WORD // bits))
-    if game.packing is None or not game.stones or words > 2:
+    if GAMES[env_id].packing is None:
         raise ValueError(f"positions of {env_id} have no keys of 64 bits")
 
 
@@ -158,21 +155,18 @@ def unpack(env_id: EnvId, keys: UInt32[ArrayT, "B 2"]) -> Stones[ArrayT]:
     if game.packing == "cells":
         # The swap of `_mover_and_other` is its own inverse.
         return Stones(*_mover_and_other(Stones(digits == 2, digits == 0)))
+    # A bit for each stone: ones below the highest 1, which is above the highest stone.
+    stones = digits >> 1
+    for shift in (1, 2, 4):
+        stones |= stones >> shift
     rows = np.arange(game.shape[0], dtype=np.uint32)[None, ::-1, None]
-    height = _highest_bits(digits)[:, None]
-    has_stone, is_first = rows < height, (digits[:, None] >> rows) & 1 == 1
+    has_stone = (stones[:, None] >> rows) & 1 == 1
+    is_first = (digits[:, None] >> rows) & 1 == 1
     flat = (len(keys), -1)
     return Stones(
         first=(has_stone & is_first).reshape(flat),
         second=(has_stone & ~is_first).reshape(flat),
     )
-
-
-def _highest_bits(digits: UInt32[ArrayT, "B D"]) -> Integer[ArrayT, "B D"]:
-    """Return the place of the highest 1 of each digit."""
-    if isinstance(digits, np.ndarray):
-        return np.frexp(digits)[1] - 1
-    return 31 - jax.lax.clz(digits)
 
 
 def legal_action_mask(env_id: EnvId, stones: Stones[ArrayT]) -> Bool[ArrayT, "B A"]:
@@ -239,7 +233,7 @@ def places_of_keys(
     return jnp.minimum(low, len(ordered) - 1)
 
 
-def keys_to_numbers(keys: Keys) -> Numbers:
+def keys_to_numbers(keys: Keys) -> PositionKeys:
     """Return keys on the host, one value each: a number, low word first, or bytes.
 
     NumPy sorts bytes from the first one on.
@@ -249,7 +243,12 @@ def keys_to_numbers(keys: Keys) -> Numbers:
     return np.ascontiguousarray(keys).view(dtype)[..., 0]
 
 
-def numbers_to_keys(numbers: Numbers) -> Keys:
+def numbers_of(env_id: EnvId, env_state: pgx.State) -> UInt64[np.ndarray, " B"]:
+    """Return the keys of states of a game of stones as numbers."""
+    return keys_to_numbers(np.asarray(keys_of(env_id, env_state)))
+
+
+def numbers_to_keys(numbers: PositionKeys) -> Keys:
     """Return the keys of `keys_to_numbers`."""
     return numbers[..., None].view("u1" if numbers.dtype.kind == "V" else "<u4")
 
@@ -259,9 +258,11 @@ def first_number(env_id: EnvId) -> Shaped[np.ndarray, " 1"]:
     """Return the position before the first move, as `keys_to_numbers` does."""
     with jax.ensure_compile_time_eval():  # also while a program is traced
         if GAMES[env_id].packing is None:
-            return keys_to_numbers(state_keys.first_key(env_id))
+            starts = state_keys.rules_of(env_id).starts
+            keys = state_keys.to_keys(jax.tree.map(lambda x: x[None], starts))
+            return keys_to_numbers(np.asarray(keys))
         start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-        return keys_to_numbers(np.asarray(keys_of(env_id, start)))
+        return numbers_of(env_id, start)
 
 
 def states_of(

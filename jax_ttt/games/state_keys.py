@@ -34,13 +34,7 @@ def rules_of(env_id: EnvId) -> UserRules:
     return env if isinstance(env, UserRules) else UserRules(env_id, env)
 
 
-@pgx_games.cache_of_games
-def first_key(env_id: EnvId) -> UInt8[np.ndarray, "1 W"]:
-    """Return the key of the position before the first move."""
-    starts = jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], rules_of(env_id).starts)
-    return np.asarray(jax.jit(to_keys)(starts))
-
-
+@jax.jit
 def to_keys(pairs: pgx.State) -> UInt8[Array, "B W"]:
     """Return the keys of positions; `pairs` are their states, `(B, 2, ...)`."""
     columns = []

@@ -8,10 +8,9 @@ levels (moves played), `B` moves, `N` board numbers.
 """
 
 import dataclasses
-import functools
 import textwrap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic
 
 import jax
@@ -250,14 +249,6 @@ def enumerate_positions(
     level = jax.tree_util.tree_map(lambda x: x[None], starts)  # (P, S, ...)
     found = Enumeration()
     shown = time.monotonic()
-
-    def show_progress(num_positions: int) -> None:
-        nonlocal shown
-        if time.monotonic() - shown > _SECONDS:
-            shown = time.monotonic()
-            phrase = count_phrase(num_positions, "position")
-            standard_streams.print_stderr(f"enumerating the game: {phrase} so far")
-
     while True:
         begin, end = found.level_start[-1], found.level_start[-1] + len(level.rewards)
         if end > max_positions and len(found.levels) > 1:
@@ -265,6 +256,10 @@ def enumerate_positions(
             return found
         found.levels.append(level)
         found.level_start.append(end)
+        if time.monotonic() - shown > _SECONDS:
+            shown = time.monotonic()
+            phrase = count_phrase(end, "position")
+            standard_streams.print_stderr(f"enumerating the game: {phrase} so far")
         if rules is not None:
             _check_level(level, begin, found.moves)
         state = jax.tree_util.tree_map(lambda x: x[:, 0], level)
@@ -284,7 +279,6 @@ def enumerate_positions(
             action=action,
             batch_size=num_lines or _BATCH,
             max_positions=max_positions - end if found.moves else 2**31,
-            on_batch=functools.partial(show_progress, end),
         )
         if after is None:
             return found
@@ -326,10 +320,8 @@ def _step_games(
     return jax.vmap(jax.vmap(env.step, in_axes=(0, None)))(env_state, action)
 
 
-# It runs for a fraction of a second, so it is compiled with few optimizations. A user's
-# game may take longer.
+# It runs for seconds at most, so it is compiled with few optimizations.
 _step = Program(_step_games, static_argnames=["env"], level="0")
-_step_users_games = Program(_step_games, static_argnames=["env"])
 
 
 def _play(
@@ -339,22 +331,19 @@ def _play(
     action: Int[np.ndarray, " B"],
     batch_size: int,
     max_positions: int,
-    on_batch: Callable[[], None],
 ) -> pgx.State | None:
     """Return the states after each `action` in the state `parent`, a row number.
 
     None if they are more than `max_positions` positions.
     """
     num_moves, parts = len(action), []
-    step = _step_users_games if isinstance(env, UserRules) else _step
     for begin in range(0, num_moves, batch_size):
         batch = np.arange(begin, begin + batch_size).clip(max=num_moves - 1)
         before = jax.tree_util.tree_map(
             lambda x, rows=parent[batch]: x[rows], env_state
         )
-        after = step(env, before, action[batch].astype(np.int32))
+        after = _step(env, before, action[batch].astype(np.int32))
         parts.append(jax.device_get(after))
-        on_batch()
         is_large = len(parts) * batch_size > max_positions
         if is_large and len(parts).bit_count() == 1:
             states, _ = _remove_duplicates(_join(parts))

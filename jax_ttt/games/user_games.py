@@ -214,26 +214,25 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
             f"{env_id}: its rules can't be compiled; they are functions written with "
             f"jax.numpy, and nothing is random: {_first_line(error)}"
         ) from error
-    before_leaves, after_leaves = map(leaves_of, (start, after))
-    for name, leaf in before_leaves.items():
-        if not (leaf.dtype == bool or jnp.issubdtype(leaf.dtype, jnp.number)):
-            rule = f"nothing is random, and {name} must be numbers"
-            raise GameError(f"{env_id}: {rule}, got {_shape(leaf)}")
-        if _shape(leaf) != (other := _shape(after_leaves.get(name))):
-            rule = f"a move must keep the shape and dtype of {name}"
-            raise GameError(f"{env_id}: {rule}: {_shape(leaf)}, then {other}")
-    num_actions = start.legal_action_mask.size
     expected = {
-        "legal_action_mask": f"bool of shape ({num_actions},)",
+        "legal_action_mask": f"bool of shape ({start.legal_action_mask.size},)",
         "rewards": "float32 of shape (2,)",
         "current_player": "int32 of shape ()",
         "_step_count": "int32 of shape ()",
         "terminated": "bool of shape ()",
         "truncated": "bool of shape ()",
     }
-    for name, kind in expected.items():
-        if (shape := _shape(before_leaves[name])) != kind:
-            raise GameError(f"{env_id}: {name} must be {kind}, got {shape}")
+    leaves_after = leaves_of(after)
+    for name, leaf in leaves_of(start).items():
+        shape, shape_after = _shape(leaf), _shape(leaves_after.get(name))
+        if not (leaf.dtype == bool or jnp.issubdtype(leaf.dtype, jnp.number)):
+            rule = f"nothing is random, and {name} must be numbers"
+            raise GameError(f"{env_id}: {rule}, got {shape}")
+        if shape != shape_after:
+            rule = f"a move must keep the shape and dtype of {name}"
+            raise GameError(f"{env_id}: {rule}: {shape}, then {shape_after}")
+        if shape != expected.get(name, shape):
+            raise GameError(f"{env_id}: {name} must be {expected[name]}, got {shape}")
     if len(start.observation.shape) not in (1, 2, 3):
         rule = "observation must have 1 to 3 axes: rows, columns and planes"
         raise GameError(f"{env_id}: {rule}, got {_shape(start.observation)}")

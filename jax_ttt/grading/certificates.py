@@ -22,7 +22,7 @@ from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
 from jax_ttt.players.player import Player
-from jax_ttt.solver import find_corrections, proof, reached_positions, successors
+from jax_ttt.solver import proof, reached_positions, successors
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
 
@@ -119,7 +119,7 @@ def _moves_in_tree(player: Player, tree: Tree, seat: Seat) -> dict[str, int] | s
     if not grade.unbeatable:
         return f"it loses the game {line_text(env_id, grade.losing_line or ())}"
     decides = proof.own_decisions(tree, probs, seat)
-    boards = board_texts(env_id, find_corrections.tree_keys(env_id, tree))
+    boards = board_texts(env_id, position_keys.numbers_of(env_id, tree.env_state))
     has_choice = decides & (proof.playable(tree, probs, seat).sum(axis=1) != 1)
     if has_choice.any():
         return f"it has more than one move on {boards[has_choice.argmax()]}"

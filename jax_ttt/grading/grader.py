@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Key
 from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.config.game_facts import Seat, seat_name
 from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
@@ -18,7 +19,7 @@ from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver import find_corrections, proof
+from jax_ttt.solver import proof
 from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 512
@@ -94,7 +95,7 @@ def _with_corrections(
     seats: dict[Seat, SeatGrade] = {}
     level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
     is_corrected = np.isin(
-        find_corrections.tree_keys(grade.env_id, tree), corrections.keys
+        position_keys.numbers_of(grade.env_id, tree.env_state), corrections.keys
     )
     for seat, followed in grade.followed.items():
         own = proof.own_decisions(tree, policy, seat)

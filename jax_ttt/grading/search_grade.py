@@ -96,10 +96,6 @@ def search_by_seat(
     if reason := reason_not_searchable(player, has_limit=True):
         raise PlayerError(reason)
     most = most_positions(player.env_id) if max_positions is None else max_positions
-
-    def on_latest(reach: Reach, num_done: int) -> None:
-        on_batch(reach, reach.num_expanded, num_done)
-
     results: dict[Seat, SearchResult] = {}
     interrupted = False
     for seat in player.seats:
@@ -108,15 +104,15 @@ def search_by_seat(
         choices = None
         try:
             try:
-                reached_positions.follow_all_lines(reach, most, on_latest)
+                reached_positions.follow_all_lines(reach, most, on_batch)
             except reached_positions.SymmetryError:
                 # Search again; a board and its mirror image are two positions.
                 reach = Reach(dataclasses.replace(reach.player, merge_symmetric=False))
-                reached_positions.follow_all_lines(reach, most, on_latest)
+                reached_positions.follow_all_lines(reach, most, on_batch)
             choices = _losing_choices(reach, rng, functools.partial(on_batch, reach))
             if player.near_best is not None and _never_loses(reach):
                 near = Reach(_near_best_player(reach.player, player, sharding))
-                reached_positions.follow_all_lines(near, most, on_latest)
+                reached_positions.follow_all_lines(near, most, on_batch)
         except IllegalMoveError as error:
             raise PlayerError(f"{player.name}: {error}") from None
         except TimeOverError:

@@ -293,10 +293,7 @@ def _moves_of_seat(
         merge_symmetric=False,
         batch=_BATCH,
     )
-    start = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
-    (number,) = position_keys.keys_to_numbers(
-        np.asarray(position_keys.keys_of(env_id, start))
-    ).tolist()
+    (number,) = position_keys.first_number(env_id).tolist()
     level: dict[int, Line] = {number: ()}
     last_lines: dict[int, Line] = {number: ()}  # by another order of the moves
     lines: list[Line] = []

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Int, Int8, Shaped
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games import position_keys
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.solver.merged_positions import PositionKeys
+from jax_ttt.games.position_keys import PositionKeys
 
 ResultsT = TypeVar("ResultsT")
 """The type of a batch's results on the device."""

@@ -28,14 +28,12 @@ from jaxtyping import Array, Bool, Int, Int8, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import EnvId, Goal
 from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games.position_keys import PositionKeys
 from jax_ttt.games.state_keys import DRAWN, LOST, OPEN
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, successors
 from jax_ttt.solver.batches import SearchedPlayer, fetch_rows, in_batches
 from jax_ttt.solver.merged_positions import LevelBuilder, plain_rows
-
-Keys = UInt64[np.ndarray, " _"]
-"""Keys of any number of positions."""
 
 
 @runtime_checkable  # the tests check the types of arguments
@@ -68,7 +66,7 @@ class TreePlay:
         worth = policies.values_to_mover(tree, policies.minimax_values(tree))
         at_least = 1.0 if goal == "win" else 0.0
         decisions = np.asarray(tree.decisions)
-        keys = tree_keys(env_id, tree)[decisions]
+        keys = position_keys.numbers_of(env_id, tree.env_state)[decisions]
         order = np.argsort(keys)
         self._keys = keys[order]
         self._keeps = (worth >= at_least)[decisions][order]
@@ -79,12 +77,6 @@ class TreePlay:
         """Return the first action in each order that keeps the goal; -1 without one."""
         keeps = self._keeps[np.searchsorted(self._keys, keys)]
         return first_of_order(order, keeps)
-
-
-def tree_keys(env_id: EnvId, tree: Tree) -> UInt64[np.ndarray, " P"]:
-    """Return the keys of all positions of an enumerated game."""
-    words = position_keys.keys_of(env_id, tree.env_state)
-    return position_keys.keys_to_numbers(np.asarray(words))
 
 
 def first_of_order(
@@ -171,9 +163,9 @@ def _search_once(
     order_fn: Partial,
     exact: ExactPlay,
     goal: Goal,
-    refused: Keys,
+    refused: PositionKeys,
     on_batch: OnBatch,
-) -> Keys | None:
+) -> PositionKeys | None:
     """Enumerate what the player reaches; it never moves to a refused position.
 
     Returns the positions that it must not move to either, since it could not keep the
@@ -230,8 +222,8 @@ def _choose_moves(
     player: SearchedPlayer,
     order_fn: Partial,
     exact: ExactPlay | None,
-    refused: Keys,
-    keys: Keys,
+    refused: PositionKeys,
+    keys: PositionKeys,
     done: Callable[[int], None],
 ) -> tuple[Int8[np.ndarray, " P"], Int8[np.ndarray, " P"]]:
     """Return the move to play in each position, -1 without one, and the preferred one.
@@ -261,7 +253,7 @@ def _ordered_actions(
 
 
 def _split_moves(
-    player: SearchedPlayer, keys: Keys, targets: Keys
+    player: SearchedPlayer, keys: PositionKeys, targets: PositionKeys
 ) -> tuple[Bool[np.ndarray, "P A"], Bool[np.ndarray, "P A"]]:
     """Return the legal moves that lead to one of the targets, and the others."""
     shape = len(keys), pgx_games.sizes(player.env_id).num_actions

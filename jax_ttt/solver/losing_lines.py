@@ -15,10 +15,10 @@ from jaxtyping import Bool
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
+from jax_ttt.games.position_keys import PositionKeys
 from jax_ttt.games.state_keys import LOST, OPEN
 from jax_ttt.solver import successors
 from jax_ttt.solver.batches import SearchedPlayer
-from jax_ttt.solver.merged_positions import PositionKeys
 
 OnLevel = Callable[[int, int], None]
 """A function of a level and of how many of its positions are done."""
@@ -49,8 +49,7 @@ def losing_line_to(
             on_path = (after.keys == here) & (after.result == OPEN)
         game = game.play(int(after.action[on_path][0]))
         if GAMES[player.env_id].packing is not None:
-            words = np.asarray(position_keys.keys_of(player.env_id, game.state))
-            here = position_keys.keys_to_numbers(words)
+            here = position_keys.numbers_of(player.env_id, game.state)
     return game.moves
 
 

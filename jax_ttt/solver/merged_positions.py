@@ -18,7 +18,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped, UInt64
+from jaxtyping import Bool, Float, Int, UInt64
+
+from jax_ttt.games.position_keys import PositionKeys
 
 _BUFFER_ROWS = 2**21
 """Rows that wait until they are sorted together: 59 MB, for few and large sorts."""
@@ -36,10 +38,6 @@ merge. So about a third of its rows are doubles at most, and each row is sorted 
 few times, since a range that grows is merged less and less often."""
 _FILE_BYTES = 2**20
 """Bytes from which an array is moved to a file."""
-
-
-PositionKeys = UInt64[np.ndarray, "_"] | Shaped[np.ndarray, "_"]
-"""Positions as 64-bit numbers or raw bytes, see `games.position_keys.Numbers`."""
 
 
 class PositionLevel(NamedTuple):

@@ -78,14 +78,12 @@ OnBatch = Callable[[Reach, int, int], None]
 The level is the latest one of the search; an earlier one while the losing lines are
 marked; or a later one of a sample, which is not in the search.
 """
-OnLatestBatch = Callable[[Reach, int], None]
-"""A function of a search, and how many positions of its latest level are done."""
 
 
 def follow_all_lines(
     reach: Reach,
     max_positions: int,
-    on_batch: OnLatestBatch = lambda reach, num_done: None,
+    on_batch: OnBatch = lambda reach, level, num_done: None,
 ) -> None:
     """Find, level by level, what the player reaches, and write it into a new `reach`.
 
@@ -143,7 +141,7 @@ def _play_level(
     reach: Reach,
     level: PositionLevel,
     max_positions: int,
-    on_batch: OnLatestBatch,
+    on_batch: OnBatch,
 ) -> _LevelMoves | None:
     """Play the moves of the latest level; None if they lead to too many positions."""
     player = reach.player
@@ -175,7 +173,7 @@ def _play_level(
                 drawn_level.add(ended)
         open_level.add(rows.where(after.result == OPEN))
         num_lines += float(rows.lines.sum(dtype=float))
-        on_batch(reach, places.stop)
+        on_batch(reach, reach.num_expanded, places.stop)
         # `min_positions` is a lower bound: only a search that is too large ends here.
         if open_level.min_positions > max_positions - reach.num_positions:
             return None

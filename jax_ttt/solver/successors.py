@@ -21,11 +21,11 @@ from jaxtyping import Array, Bool, Int, Shaped
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.games import pgx_games, position_keys, state_keys
 from jax_ttt.games.pgx_games import ChooseFn
+from jax_ttt.games.position_keys import PositionKeys
 from jax_ttt.games.state_keys import OPEN, AfterMoves
 from jax_ttt.games.stone_boards import LeafT
 from jax_ttt.solver import batches
 from jax_ttt.solver.batches import IllegalMoveError, MarkFn, Moves, SearchedPlayer
-from jax_ttt.solver.merged_positions import PositionKeys
 
 Batches = Iterator[tuple[slice, Moves]]
 """The places of a batch in its level, and the moves there."""
@@ -207,6 +207,7 @@ def turns_of(
     states: it must choose the same move in both, and the moves marked in one count.
     """
     is_pair = sees_state and GAMES[env_id].packing is None
+    other_states = state_keys.states(env_id, keys, began=1) if is_pair else None
     states = position_keys.states_of(env_id, keys)
     legal = states.legal_action_mask
     is_own = pgx_games.is_turn(states, jnp.int32(seat == "second"))
@@ -215,36 +216,33 @@ def turns_of(
     is_wrong, breaks_symmetry = nowhere, nowhere
     if near_best is not None:
         marked = near_best(states)
-        if is_pair:
-            marked |= near_best(state_keys.states(env_id, keys, began=1))
+        if other_states is not None:
+            marked |= near_best(other_states)
         moves = jnp.where(is_own[:, None], marked & legal, legal)
     elif choose is not None:
 
-        def chosen(states: Callable[[], pgx.State]) -> Int[Array, " B"]:
-            # The player is deterministic, so any key will do. Nobody needs its moves,
-            # and its states, where only its opponent is to move.
+        def chosen(states: pgx.State) -> Int[Array, " B"]:
+            # The player is deterministic, so any key will do. Nobody needs its moves
+            # where only its opponent is to move.
             return jax.lax.cond(
                 is_own.any(),
-                lambda: choose(jax.random.key(0), states()).astype(jnp.int32),
+                lambda: choose(jax.random.key(0), states).astype(jnp.int32),
                 lambda: jnp.zeros(len(keys), jnp.int32),
             )
 
-        action = chosen(lambda: position_keys.states_of(env_id, keys))
+        action = chosen(states)
         is_chosen = jnp.arange(legal.shape[1])[None] == action[:, None]
         moves = jnp.where(is_own[:, None], is_chosen & legal, legal)
         is_wrong = ~moves.any(axis=1)
-        if is_pair:
-            other = chosen(lambda: state_keys.states(env_id, keys, began=1))
-            is_wrong |= is_own & (action != other)
+        if other_states is not None:
+            is_wrong |= is_own & (action != chosen(other_states))
         if sees_images:
             stones = position_keys.unpack(env_id, keys)
             after = play(env_id, True, keys, action)
             views = [*zip(*pgx_games.views_of(GAMES[env_id].symmetries), strict=True)]
             for cells, actions in views[1:]:
                 image = position_keys.stones_in_view(stones, cells)
-                there = chosen(
-                    functools.partial(position_keys.to_states, env_id, image)
-                )
+                there = chosen(position_keys.to_states(env_id, image))
                 # The move on the image, as a move on the board itself.
                 other = play(env_id, True, keys, jnp.asarray(actions)[there])
                 differs = (other.keys != after.keys).any(axis=1)

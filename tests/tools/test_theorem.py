@@ -19,11 +19,12 @@ from flax import nnx
 
 import jax_ttt
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import certificates
 from jax_ttt.players import saved_agents
 from jax_ttt.players.shipped import ALL
-from jax_ttt.solver import find_corrections, proof
+from jax_ttt.solver import proof
 from tools import coq_agent
 
 ROOT = Path(__file__).parents[2]
@@ -322,7 +323,8 @@ def moves_of_coq(library, path, boards):
 @pytest.mark.slow
 @needs_coq
 def test_coq_and_jax_choose_the_same_moves_on_a_thousand_boards(library, host_tree):
-    keys = find_corrections.tree_keys("tic_tac_toe", host_tree)[host_tree.decisions]
+    keys = position_keys.numbers_of("tic_tac_toe", host_tree.env_state)
+    keys = keys[host_tree.decisions]
     places = np.random.default_rng(0).choice(len(keys), 1000, replace=False)
     boards = certificates.board_texts("tic_tac_toe", keys[places])
     policy = jax_ttt.player(jax_ttt.load(ALL["network"])).policy
