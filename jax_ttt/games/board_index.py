@@ -9,7 +9,8 @@ Axes: `B` boards, `N` board numbers, `P` positions, `K` different observations, 
 numbers of an observation, `L` levels (moves played).
 """
 
-from typing import Generic, NamedTuple, TypeAlias
+import dataclasses
+from typing import Generic, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +28,9 @@ _MAX_TRIES = 100
 three has different keys."""
 
 
-class StoneIndex(NamedTuple, Generic[LeafT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class StoneIndex(Generic[LeafT]):
     """The positions of boards of stones, by their numbers."""
 
     by_number: LeafT  # (N,) int32; 0 for a board that no game reaches
@@ -43,7 +46,9 @@ class StoneIndex(NamedTuple, Generic[LeafT]):
         return xp.asarray(self.by_number)[numbers]
 
 
-class ObservationIndex(NamedTuple, Generic[LeafT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class ObservationIndex(Generic[LeafT]):
     """The positions of any boards, by their observations and the number of moves."""
 
     keys: LeafT  # (K,) uint32 in ascending order

@@ -15,7 +15,7 @@ Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 
 import dataclasses
 import functools
-from typing import Any, Generic, NamedTuple, cast
+from typing import Any, Generic, cast
 
 import jax
 import jax.numpy as jnp
@@ -35,7 +35,9 @@ PositionKeys = UInt64[np.ndarray, "..."] | Shaped[np.ndarray, "..."]
 """Positions on the host, one value each: 64-bit numbers, or raw bytes."""
 
 
-class Stones(NamedTuple, Generic[LeafT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Stones(Generic[LeafT]):
     """The stones of both players, row by row."""
 
     first: LeafT  # (B, F) bool

@@ -16,6 +16,7 @@ Axes: `B` boards, `H W` rows and columns, `F` cells, `N` board numbers, `G` view
 actions, `D` decisions, `C` classes.
 """
 
+import dataclasses
 from types import ModuleType
 from typing import Generic, NamedTuple, TypeVar
 
@@ -123,7 +124,9 @@ def from_canonical(
     return jnp.take_along_axis(values, actions, axis=-1)
 
 
-class Classes(NamedTuple, Generic[LeafT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Classes(Generic[LeafT]):
     """The decisions of a tree, in classes with the same canonical board.
 
     Action `a` in decision `d` is action `actions[d, a]` on the canonical board.

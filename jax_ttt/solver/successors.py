@@ -8,9 +8,10 @@ Axes: `P` positions of a level, `B` positions of a batch, `W` words or bytes of 
 `A` actions, `N` moves of a batch.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator
-from typing import Generic, NamedTuple
+from typing import Generic
 
 import jax
 import jax.numpy as jnp
@@ -177,7 +178,9 @@ def play(
     )
 
 
-class Turns(NamedTuple, Generic[LeafT]):
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class Turns(Generic[LeafT]):
     """The moves that are played in each position."""
 
     moves: LeafT  # (B, A) bool
