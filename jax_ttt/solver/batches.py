@@ -22,10 +22,7 @@ from jax_ttt.games import position_keys
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.games.position_keys import PositionKeys
 
-ResultsT = TypeVar("ResultsT")
-"""The type of a batch's results on the device."""
-FetchedT = TypeVar("FetchedT")
-"""The type of a batch's results on the host."""
+ItemT = TypeVar("ItemT")
 
 MarkFn = Callable[[pgx.State], Bool[Array, "B A"]]
 """A function that marks moves of states."""
@@ -65,22 +62,19 @@ class Moves:
     breaks_symmetry: bool = False  # on some image, the player moves elsewhere
 
 
-_IN_FLIGHT = 2
-"""Batches that the device computes while the host uses one."""
-
-
-def fetch_rows(results: ResultsT, size: int) -> ResultsT:
-    """Wait for the arrays of a batch, and return the first rows of each on the host."""
-    return jax.tree.map(lambda rows: np.asarray(rows)[:size], results)
+def fetch(places: slice, results: ItemT) -> tuple[slice, ItemT]:
+    """Wait for the arrays of a batch, and return the rows of its places on the host."""
+    size = places.stop - places.start
+    return places, jax.tree.map(lambda rows: np.asarray(rows)[:size], results)
 
 
 def calls(
     player: SearchedPlayer,
-    compute: Callable[..., ResultsT],
+    compute: Callable[..., ItemT],
     keys: PositionKeys,
     *columns: Shaped[np.ndarray, "P ..."],
     level_size: int | None = None,
-) -> Iterator[tuple[slice, ResultsT]]:
+) -> Iterator[tuple[slice, ItemT]]:
     """Yield the places of a batch, and what the device computes for it.
 
     `compute` takes the batch's keys as words, and its rows of the other columns. JAX
@@ -106,27 +100,23 @@ def calls(
 
 def in_batches(
     player: SearchedPlayer,
-    compute: Callable[..., ResultsT],
+    compute: Callable[..., ItemT],
     keys: PositionKeys,
-    *columns: Shaped[np.ndarray, "P ..."],
-    fetch: Callable[[ResultsT, int], FetchedT],
     level_size: int | None = None,
-) -> Iterator[tuple[slice, FetchedT]]:
-    """Yield the places of a batch, and its results on the host; the rest as in `calls`.
+) -> Iterator[tuple[slice, ItemT]]:
+    """Yield the places of a batch, and the results of `calls` on the host.
 
-    `fetch` takes the device's results and the number of the batch's positions, which
-    come first, and returns these positions' results on the host. The next two batches
-    are computed while one is used.
+    The next two batches are computed while one is used.
     """
-    in_flight: collections.deque[tuple[slice, ResultsT]] = collections.deque()
+    for call in ahead(calls(player, compute, keys, level_size=level_size), num=2):
+        yield fetch(*call)
 
-    def oldest() -> tuple[slice, FetchedT]:
-        places, results = in_flight.popleft()
-        return places, fetch(results, places.stop - places.start)
 
-    for call in calls(player, compute, keys, *columns, level_size=level_size):
-        in_flight.append(call)
-        if len(in_flight) > _IN_FLIGHT:
-            yield oldest()
-    while in_flight:
-        yield oldest()
+def ahead(items: Iterator[ItemT], num: int) -> Iterator[ItemT]:
+    """Yield each item when the next `num` are made."""
+    waiting: collections.deque[ItemT] = collections.deque()
+    for item in items:
+        waiting.append(item)
+        if len(waiting) > num:
+            yield waiting.popleft()
+    yield from waiting

@@ -32,7 +32,7 @@ from jax_ttt.games.position_keys import PositionKeys
 from jax_ttt.games.state_keys import DRAWN, LOST, OPEN
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, successors
-from jax_ttt.solver.batches import SearchedPlayer, fetch_rows, in_batches
+from jax_ttt.solver.batches import SearchedPlayer, in_batches
 from jax_ttt.solver.merged_positions import LevelBuilder, plain_rows
 
 
@@ -234,7 +234,7 @@ def _choose_moves(
     actions = np.empty(len(keys), np.int8)
     preferred = np.empty(len(keys), np.int8)
     compute = functools.partial(_ordered_actions, player.env_id, order_fn)
-    for places, order in in_batches(player, compute, keys, fetch=fetch_rows):
+    for places, order in in_batches(player, compute, keys):
         preferred[places] = order[:, 0]
         if exact is not None:
             actions[places] = exact.keeping_moves(keys[places], order)

@@ -65,7 +65,7 @@ def expand_all_moves(player: SearchedPlayer, keys: PositionKeys) -> Batches:
 def has_choice(player: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, " P"]:
     """Return in which positions the player is to move, with several legal moves."""
     chooses = np.zeros(len(keys), bool)
-    turns = batches.in_batches(player, _all_moves(player), keys, fetch=_fetch_turns)
+    turns = batches.in_batches(player, _all_moves(player), keys)
     for places, here in turns:
         chooses[places] = here.is_own & (here.moves.sum(axis=1) > 1)
     return chooses
@@ -83,37 +83,35 @@ def expand_given_moves(
         yield places, _finished(player, rows, actions[places], is_own[places], calls)
 
 
-def _all_moves(player: SearchedPlayer) -> Callable[..., "Turns[jax.Array]"]:
+def _all_moves(player: SearchedPlayer) -> Callable[..., "Turns"]:
     return functools.partial(turns_of, player.env_id, player.seat)
 
 
 def _expand(
     player: SearchedPlayer,
     keys: PositionKeys,
-    choices: Callable[..., "Turns[jax.Array]"],
+    choices: Callable[..., "Turns"],
     level_size: int | None = None,
 ) -> Batches:
     """Yield the moves of `choices`, played; the next batch is computed meanwhile."""
-    started: tuple[slice, functools.partial[Moves]] | None = None
-    for places, turns in batches.in_batches(
-        player, choices, keys, fetch=_fetch_turns, level_size=level_size
-    ):
-        rows, actions = np.nonzero(turns.moves)
-        calls = _play_calls(player, keys[places][rows], actions)
-        if started is not None:
-            yield started[0], started[1]()
-        finish = functools.partial(
-            _finished,
-            player,
-            rows,
-            actions,
-            turns.is_own[rows],
-            calls,
-            breaks_symmetry=bool(turns.breaks_symmetry.any()),
-        )
-        started = places, finish
-    if started is not None:
-        yield started[0], started[1]()
+
+    def start() -> Iterator[tuple[slice, functools.partial[Moves]]]:
+        for places, turns in batches.in_batches(player, choices, keys, level_size):
+            _check_turns(turns)
+            rows, actions = np.nonzero(turns.moves)
+            finish = functools.partial(
+                _finished,
+                player=player,
+                rows=rows,
+                actions=actions,
+                is_own=turns.is_own[rows],
+                calls=_play_calls(player, keys[places][rows], actions),
+                breaks_symmetry=bool(turns.breaks_symmetry.any()),
+            )
+            yield places, finish
+
+    for places, finish in batches.ahead(start(), num=1):
+        yield places, finish()
 
 
 def _play_calls(
@@ -137,9 +135,7 @@ def _finished(
     Raises:
         GameError: a position breaks a rule of users' games.
     """
-    parts = [
-        batches.fetch_rows(after, places.stop - places.start) for places, after in calls
-    ]
+    parts = [batches.fetch(*call)[1] for call in calls]
     after = jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
     if after.broken is not None and (after.broken >= 0).any():
         raise state_keys.broken_rule(player.env_id, after)
@@ -259,13 +255,11 @@ def turns_of(
     )
 
 
-def _fetch_turns(turns: Turns, size: int) -> Turns:
-    """Wait for the turns of a batch, and return those of the first positions."""
-    rows = batches.fetch_rows(turns, size)
-    if rows.is_wrong.any() and not rows.breaks_symmetry.any():
-        place = int(rows.is_wrong.argmax())
+def _check_turns(turns: Turns) -> None:
+    """Raise `IllegalMoveError` if a choice is wrong, and the same on all images."""
+    if turns.is_wrong.any() and not turns.breaks_symmetry.any():
+        place = int(turns.is_wrong.argmax())
         reason = "which is not legal"
-        if rows.moves[place].any():
+        if turns.moves[place].any():
             reason = "and another move where player 1 began the game"
-        raise IllegalMoveError(f"the player plays {rows.action[place]}, {reason}")
-    return rows
+        raise IllegalMoveError(f"the player plays {turns.action[place]}, {reason}")
