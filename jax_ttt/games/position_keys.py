@@ -50,12 +50,6 @@ def _digit_bits(game: GameFacts) -> tuple[int, int]:
     return (rows * columns, 2) if game.packing == "cells" else (columns, rows + 1)
 
 
-def check_packed(env_id: EnvId) -> None:
-    """Raise `ValueError` unless the game's positions have keys."""
-    if GAMES[env_id].packing is None:
-        raise ValueError(f"positions of {env_id} have no keys of 64 bits")
-
-
 def stones_of(env_state: pgx.State) -> Stones[jax.Array]:
     """Return the stones of states of a game of stones."""
     # PGX's states of stones have the same fields as our states; `pgx.State` does not
@@ -195,9 +189,13 @@ def to_states(env_id: EnvId, stones: Stones[jax.Array]) -> pgx.State:
     num_stones = (stones.first | stones.second).sum(axis=1, dtype=jnp.int32)
     second_moves = num_stones % 2
     board = jnp.where(stones.first, 0, jnp.where(stones.second, 1, -1))
+    new_game = pgx_games.init(pgx_games.make_env(env_id), jax.random.key(0), 1)
+    start = jax.tree.map(
+        lambda x: jnp.broadcast_to(x, (len(board), *x.shape[1:])), new_game
+    )
     # PGX's states of stones have the same fields as our states; `pgx.State` does not
     # declare them.
-    start = cast(line_games.State, _new_games(env_id, len(board)))
+    start = cast(line_games.State, start)
     return dataclasses.replace(
         start,
         current_player=second_moves,
@@ -206,13 +204,6 @@ def to_states(env_id: EnvId, stones: Stones[jax.Array]) -> pgx.State:
         _step_count=num_stones,
         _x=start._x._replace(color=second_moves, board=board.astype(jnp.int32)),
     )
-
-
-def _new_games(env_id: EnvId, num_boards: int) -> pgx.State:
-    """Return games before their first move."""
-    env = pgx_games.make_env(env_id)
-    start = jax.tree.map(lambda x: x[0], pgx_games.init(env, jax.random.key(0), 1))
-    return jax.tree.map(lambda x: jnp.broadcast_to(x, (num_boards, *x.shape)), start)
 
 
 def places_of_keys(

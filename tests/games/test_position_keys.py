@@ -99,13 +99,6 @@ def test_a_view_permutes_the_cells():
     assert np.flatnonzero(seen.second).tolist() == [14]
 
 
-def test_games_without_keys_of_64_bits_are_an_error():
-    position_keys.check_packed("connect_7x6")
-    for env_id in ("othello", "animal_shogi"):
-        with pytest.raises(ValueError, match=f"^positions of {env_id} have no keys"):
-            position_keys.check_packed(env_id)
-
-
 def test_numbers_are_words_and_back():
     numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
     words = position_keys.numbers_to_keys(numbers)
