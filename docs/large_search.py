@@ -65,7 +65,7 @@ def main(env_id: EnvId, seat: Seat, max_positions: str = "1000000000000") -> Non
     )
     begin, level = time.monotonic(), 0
 
-    def on_batch(search: Reach, done: int) -> None:
+    def on_batch(search: Reach, last: int, done: int) -> None:
         nonlocal level
         if len(search.keys) > level:
             level = len(search.keys)
