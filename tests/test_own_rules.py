@@ -934,6 +934,42 @@ def test_observations_may_have_one_axis(nim):
     check_positions_are_found("axis")
 
 
+class Rounded(TicTacToe):
+    """Tic-tac-toe whose observation is of floats that are not exact."""
+
+    def _init(self, key):
+        return dataclasses.replace(
+            super()._init(key), observation=jnp.zeros((3, 3), jnp.float32)
+        )
+
+    def _observe(self, state, player_id):
+        stones = super()._observe(state, player_id)
+        own, other = jnp.float32(stones[..., 0]), jnp.float32(stones[..., 1])
+        board = 1.137 * own - 0.713 * other
+        place = jnp.arange(9, dtype=jnp.float32).reshape(3, 3)
+        return jnp.tanh(board * stones.sum() + 0.137 * place) * 0.77 + board
+
+
+@pytest.mark.slow
+def test_positions_with_rounded_observations_are_found_in_games(optimized):
+    """What plays a game rounds as what enumerates it; else `minimax` would be lost."""
+    jax_ttt.register_game("rounded", Rounded)
+    index = trees.position_index("rounded")
+    tree, env = trees.enumerated("rounded"), pgx_games.make_env("rounded")
+    choose = jax_ttt.player("random", env_id="rounded").choose
+    for num_games in (1, 100):
+        state = pgx_games.init(env, jax.random.key(1), num_games)
+        for number in range(9):
+            live = ~np.asarray(state.terminated)
+            found = np.asarray(index.of_states(state))
+            expected = jax.tree.map(lambda x, at=found: x[at], tree.env_state)
+            for name in ("legal_action_mask", "_step_count"):
+                played, there = (getattr(s, name) for s in (state, expected))
+                np.testing.assert_array_equal(np.asarray(played)[live], there[live])
+            action = choose(jax.random.key(number), state)
+            state = pgx_games.play_moves(env, state, action)
+
+
 @pytest.mark.slow
 def test_observations_may_have_three_axes(nim):
     def observe(self, state, player_id):

@@ -27,13 +27,14 @@ import pytest
 import tiny
 from jax.tree_util import Partial
 from pgx.go import Go
+from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
 from jax_ttt.config.errors import GameError, PlayerError
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
-from jax_ttt.games import pgx_games, position_keys, state_keys
+from jax_ttt.games import pgx_games, position_keys, state_keys, user_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import search_grade
@@ -43,7 +44,7 @@ from jax_ttt.solver import policies, reached_positions
 from jax_ttt.text import board_text
 
 HEX = Path(__file__).parents[1] / "docs" / "examples" / "hex.py"
-EVALUATE, PLAY = map(commands.module_of, ("evaluate", "play"))
+EVALUATE, PLAY, TRAIN = map(commands.module_of, ("evaluate", "play", "train"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -439,6 +440,34 @@ def test_a_match_of_who_moves_twice_is_played_by_turns():
 def test_who_moves_twice_is_trained():
     run = jax_ttt.train(env_id="four_twice", **tiny.FIELDS)
     assert run.agent.description.num_updates == tiny.FIELDS["num_updates"]
+
+
+def test_a_game_that_goes_on_too_long_is_refused_by_the_walk(monkeypatch):
+    """Registration saw a few lines of it only."""
+    monkeypatch.setattr(reached_positions, "MAX_MOVES", 7)
+    rule = "^four: a game must end after at most 7 moves"
+    with pytest.raises(GameError, match=rule):
+        searched(player_of("first_free", "four"), "first")
+
+
+@pytest.mark.slow
+def test_a_training_is_proven_by_walks(monkeypatch, tmp_path):
+    """As soon as an evaluation proves it, or at its end."""
+    monkeypatch.setattr(user_games, "MAX_TREE_POSITIONS", 100)
+    jax_ttt.register_game("walked", TicTacToe)
+    assert not GAMES["walked"].enumerable
+    settings = {"env_id": "walked", "num_updates": 3000, "eval_every": 200}
+    settings |= {"start_share": 0.3, "tremble": 0.3, "gamma": 0.9, "eval_games": 0}
+    run = jax_ttt.train(2, until_proven=True, **settings)
+    assert run.is_proven
+    assert run.agent.num_updates < 3000
+    assert jax_ttt.prove(run.agent).unbeatable
+    settings |= {"num_updates": run.agent.num_updates, "start_share": 0.0}
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    folder = tmp_path / "run"
+    assert commands.run(TRAIN, [*words, "--prove", "--run-dir", str(folder)]) == 0
+    row = (folder / "metrics.jsonl").read_text().splitlines()[-1]
+    assert '"complete": true' in row
 
 
 def test_a_limit_ends_with_bounds_of_the_exact_rates():

@@ -32,6 +32,10 @@ Goal = Literal["not-lose", "win"]
 
 MAX_TREE_POSITIONS = 100_000
 """Maximum number of positions of an enumerable game."""
+KEY_WORD = 32
+"""Bits of each of the two words of a position's key."""
+MAX_DIGIT = 9
+"""Bits of the longest digit of a key: a column of eight cells."""
 MovesOn = Literal["cells", "columns"]
 Packing = Literal["cells", "columns"]
 Grid = list[tuple[int, ...]]
@@ -109,6 +113,21 @@ class GameFacts:
         # Stones decide which view of a board is the canonical one.
         if self.symmetries and not self.stones:
             raise ValueError("symmetries need stones")
+        if self.packing is not None:
+            num_digits, bits = self.key_digits
+            fits = bits <= MAX_DIGIT and num_digits <= 2 * (KEY_WORD // bits)
+            if not (fits and self.symmetries):
+                rule = "symmetries, and a board that fits into two words"
+                raise ValueError(f"packing needs {rule} of {KEY_WORD} bits")
+
+    @property
+    def key_digits(self) -> tuple[int, int]:
+        """The number of digits of a position's key, and the bits of each.
+
+        They are its cells or its columns, by `packing`; no digit has bits in two words.
+        """
+        rows, columns = self.shape
+        return (rows * columns, 2) if self.packing == "cells" else (columns, rows + 1)
 
 
 def square_views(size: int) -> tuple[Symmetry, ...]:

@@ -87,8 +87,8 @@ def step(
     """Play one move in each game; finished games don't change.
 
     `Move.discount` is 0 after the last move, `-gamma` if the opponent moves next and
-    `+gamma` if the same player does. In the games of `GAMES` the players
-    alternate, so `+gamma` comes only from a reply that is part of the move (see
+    `+gamma` if the same player does. In the package's own games the players alternate,
+    so there `+gamma` comes only from a reply that is part of the move (see
     `training_opponents.Versus.reply`). A truncated game did not end by its rules, so
     learning still uses the value of its last position.
     """

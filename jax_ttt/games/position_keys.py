@@ -1,14 +1,16 @@
-"""Positions as keys of at most 64 bits, exact and without collisions.
+"""Positions as keys, exact and without collisions.
 
-A key is two 32-bit words, as JAX has 64-bit integers only if a whole process uses them.
-It holds the stones of both players. Whose turn it is follows from their number, since
-the players alternate and the first player begins. There are two ways to pack a board
-(`GameFacts.packing`):
+A packed key is two 32-bit words, as JAX has 64-bit integers only if a whole process
+uses them. It holds the stones of both players. Whose turn it is follows from their
+number, since the players alternate and the first player begins. There are two ways to
+pack a board (`GameFacts.packing`):
 
 - By cells: two bits for each cell. It is the key of `games.stone_boards`, and the least
   key of a board's symmetric views is the key of its canonical board.
 - By columns, for games whose stones fall: one bit for each stone and a 1 above them.
   This is shorter: 49 bits for 7 x 6 cells, not 84.
+
+A game without packing has the keys of `games.state_keys`.
 
 Axes: `B` boards, `F` cells, `G` views, `D` digits, `A` actions.
 """
@@ -23,11 +25,10 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Shaped, UInt8, UInt32, UInt64
 
-from jax_ttt.config.game_facts import GAMES, EnvId, GameFacts
+from jax_ttt.config.game_facts import GAMES, KEY_WORD, EnvId, GameFacts
 from jax_ttt.games import line_games, pgx_games, state_keys, stone_boards
 from jax_ttt.games.stone_boards import ArrayT, LeafT
 
-_WORD = 32  # bits
 Keys = UInt32[np.ndarray, "*N 2"] | UInt8[np.ndarray, "*N W"]
 """Positions on the host, as compiled programs take them; of a game without packing,
 they are the bytes of `games.state_keys`."""
@@ -42,12 +43,6 @@ class Stones(Generic[LeafT]):
 
     first: LeafT  # (B, F) bool
     second: LeafT  # (B, F) bool
-
-
-def _digit_bits(game: GameFacts) -> tuple[int, int]:
-    """Return the number of digits of a key, and the bits of each."""
-    rows, columns = game.shape
-    return (rows * columns, 2) if game.packing == "cells" else (columns, rows + 1)
 
 
 def stones_of(env_state: pgx.State) -> Stones[jax.Array]:
@@ -99,9 +94,9 @@ def _join_digits(
     game: GameFacts, digits: UInt32[ArrayT, "B D"]
 ) -> UInt32[ArrayT, "B 2"]:
     """Return the keys with these digits, the first in the lowest bits."""
-    num_digits, bits = _digit_bits(game)
+    num_digits, bits = game.key_digits
     place = np.arange(num_digits)
-    per_word = _WORD // bits
+    per_word = KEY_WORD // bits
     shifted = digits << (place % per_word * bits).astype(np.uint32)[None]
     words = [shifted[:, place // per_word == word] for word in (0, 1)]
     stack = stone_boards.array_module(digits).stack
@@ -142,9 +137,9 @@ def _digits(game: GameFacts, stones: Stones[ArrayT]) -> UInt32[ArrayT, "B D"]:
 def unpack(env_id: EnvId, keys: UInt32[ArrayT, "B 2"]) -> Stones[ArrayT]:
     """Return the stones of the boards with these keys."""
     game = GAMES[env_id]
-    num_digits, bits = _digit_bits(game)
+    num_digits, bits = game.key_digits
     place = np.arange(num_digits)
-    per_word = _WORD // bits
+    per_word = KEY_WORD // bits
     shifts = (place % per_word * bits).astype(np.uint32)[None]
     words: Any = keys[:, place // per_word] >> shifts
     digits = words & np.uint32(2**bits - 1)

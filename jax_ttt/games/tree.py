@@ -320,8 +320,9 @@ def _step_games(
     return jax.vmap(jax.vmap(env.step, in_axes=(0, None)))(env_state, action)
 
 
-# It runs for seconds at most, so it is compiled with few optimizations.
-_step = Program(_step_games, static_argnames=["env"], level="0")
+# With the optimizations of the programs that play: others would round floats of an
+# observation in another way, and positions are found by their observations.
+_step = Program(_step_games, static_argnames=["env"])
 
 
 def _play(

@@ -16,7 +16,7 @@ from jax_ttt.runtime.words import count_phrase
 
 _NUM_STARTS = 2**16
 """Keys with which `_init` is called, to see that all games begin in one position."""
-_BATCH = 2**12
+_BATCH = 2**10
 """Keys at once: states may be large."""
 
 
@@ -95,11 +95,11 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
     for keys in jax.random.split(jax.random.key(0), (_NUM_STARTS // _BATCH, _BATCH)):
         games = dict(zip(names, jax.device_get(init(keys)), strict=True))
         player = games["current_player"]
+        if {*player.tolist()} != {0, 1}:
+            raise GameError("_init must draw who begins, player 0 or 1, by its key")
         if not starts:
             rows = [player.argmin(), player.argmax()]
             starts = {name: leaf[rows] for name, leaf in games.items()}
-            if starts["current_player"].tolist() != [0, 1]:
-                raise GameError("_init must draw who begins, player 0 or 1, by its key")
         for name, leaf in games.items():
             # The observation is a function of the others.
             if name != "observation" and (leaf != starts[name][player]).any():

@@ -16,6 +16,17 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games
 
 
+def packed(columns, rows, packing="columns"):
+    """Return the facts of stones that fall on a board of this size, with keys."""
+    return {
+        "in_a_row": 4,
+        "shape": (rows, columns),
+        "stones": True,
+        "symmetries": game_facts.column_views(rows, columns),
+        "packing": packing,
+    }
+
+
 @pytest.mark.usefixtures("promoted_ranks")
 @pytest.mark.parametrize(
     "env_id",
@@ -50,11 +61,21 @@ def test_a_record_agrees_with_pgx(env_id):
             {"in_a_row": 3, "shape": (3, 3), "symmetries": game_facts.square_views(3)},
             "^symmetries need stones",
         ),
+        (packed(9, 6), "^packing needs .* fits into two words"),
+        (packed(5, 9), "^packing needs .* fits into two words"),
+        (packed(4, 4) | {"symmetries": ()}, "^packing needs symmetries"),
+        (packed(6, 6, "cells"), "^packing needs .* fits into two words"),
     ],
 )
 def test_a_record_without_a_fact_that_it_needs_is_refused(facts, rule):
     with pytest.raises(ValueError, match=rule):
         game_facts.GameFacts(**facts)
+
+
+def test_keys_hold_eight_columns_of_six_cells_and_32_cells():
+    """Four columns of seven bits fit into each of two words, and 16 cells of two."""
+    for facts in (packed(8, 6), packed(6, 8), packed(4, 8, "cells")):
+        assert game_facts.GameFacts(**facts).packing
 
 
 def test_symmetries_are_a_quarter_turn_and_a_mirror_image():
