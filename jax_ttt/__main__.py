@@ -28,7 +28,7 @@ from jax_ttt.cli import (
     message_with_advice,
     parse,
 )
-from jax_ttt.config.errors import ConflictError, Refused, UsageError, did_you_mean
+from jax_ttt.config.errors import ConflictError, Refused, did_you_mean
 from jax_ttt.runtime import early_interrupts, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
@@ -78,11 +78,11 @@ def list_commands(args: Args) -> int:
     """List the commands, or print the version or the script of a shell.
 
     Raises:
-        UsageError: the first word is not the name of a command.
+        Refused: the first word is not the name of a command.
     """
     if args.command is not None:
         hint = did_you_mean(args.command, COMMANDS)
-        raise UsageError(f"there is no command {args.command!r}{hint}")
+        raise Refused(f"there is no command {args.command!r}{hint}")
     if args.completion:
         print(_completion(args), end="")
     else:

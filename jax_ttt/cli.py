@@ -29,7 +29,6 @@ from jax_ttt.config.errors import (
     Refused,
     SettingError,
     UnknownGameError,
-    UsageError,
     flag_name,
 )
 from jax_ttt.config.presets import PRESETS, Preset
@@ -231,7 +230,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         ours = [other for other in OTHER_NAMES.get(name, ()) if other in names]
         if ours and name not in names:
             hint = f"did you mean {' or '.join(map(flag_name, ours))}?"
-            raise UsageError(f"there is no flag {flag_name(name)}; {hint}")
+            raise Refused(f"there is no flag {flag_name(name)}; {hint}")
     try:
         args = flags.read(
             defaults,
@@ -244,12 +243,12 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             args.config.check_changes(unchanged.config)
             if args.user_game.rules is not None and args.spread.distributed:
                 # The file uses JAX, which the processes must join before.
-                raise UsageError("--rules must be left out with --distributed")
+                raise Refused("--rules must be left out with --distributed")
     except ConflictError as error:
         if unchanged is None:
             raise
         note = defaults_note(unchanged.source)
-        raise UsageError(f"{error.args[0]}{note}") from None
+        raise Refused(f"{error.args[0]}{note}") from None
     return args
 
 
@@ -257,7 +256,7 @@ def _fields_of_flags(words: Sequence[str]) -> list[str]:
     """Return the fields of the flags among the words.
 
     Raises:
-        UsageError: a flag is given twice, and tyro would use the last one; a word is
+        Refused: a flag is given twice, and tyro would use the last one; a word is
             empty, and as a path would be the current folder; or a line can't show it.
     """
     names = [word.partition("=")[0] for word in words if word.startswith("--")]
@@ -265,15 +264,15 @@ def _fields_of_flags(words: Sequence[str]) -> list[str]:
     counts = Counter(name.removeprefix("no_") for name in fields)
     for flag, name in zip(names, fields, strict=True):
         if counts[name.removeprefix("no_")] > 1:
-            raise UsageError(f"{flag} must be given once, and without its opposite")
+            raise Refused(f"{flag} must be given once, and without its opposite")
     for previous, word in zip(("", *words), words, strict=False):
         if not word:
             place = f" after {previous}" if previous else ""
-            raise UsageError(f"can't use an empty word{place}")
+            raise Refused(f"can't use an empty word{place}")
         if word.startswith("--") and word.endswith("="):
-            raise UsageError(f"{word[:-1]} must not be empty")
+            raise Refused(f"{word[:-1]} must not be empty")
         if any(unicodedata.category(letter) in _UNPRINTABLE for letter in word):
-            raise UsageError(f"can't use {word!r}: it has a control character")
+            raise Refused(f"can't use {word!r}: it has a control character")
     return fields
 
 
@@ -309,7 +308,7 @@ def player_or_newest_run(
     The newest run is printed unless `quiet`; without a run, `otherwise` is returned.
 
     Raises:
-        UsageError: there is no run, and no name in `otherwise`.
+        Refused: there is no run, and no name in `otherwise`.
     """
     if name is not None:
         return name
@@ -317,7 +316,7 @@ def player_or_newest_run(
 
     try:
         newest = str(run_folder.newest_run().path)
-    except UsageError:
+    except Refused:
         if otherwise:
             return otherwise
         raise
@@ -327,21 +326,21 @@ def player_or_newest_run(
 
 
 def check_output_path(flag: str, path: Path | None) -> None:
-    """Raise `UsageError`, before any work, if a file can't be written there."""
+    """Raise `Refused`, before any work, if a file can't be written there."""
     if path is None:
         return
     try:
         if not path.parent.is_dir():
-            raise UsageError(f"{flag} {path}: no folder {path.parent}")
+            raise Refused(f"{flag} {path}: no folder {path.parent}")
         if path.is_dir():
-            raise UsageError(f"{flag} {path}: a folder, not a file")
+            raise Refused(f"{flag} {path}: a folder, not a file")
         if not (path.exists() or path.is_symlink()):
             path.open("xb").close()  # permissions alone do not show whether it works
             path.unlink()
         elif path.is_file() and not path.is_symlink():  # opening a pipe would wait
             path.open("ab").close()
     except OSError as error:
-        raise UsageError(f"{flag} {path}: {error.strerror}") from None
+        raise Refused(f"{flag} {path}: {error.strerror}") from None
 
 
 def set_up_device(
@@ -350,7 +349,7 @@ def set_up_device(
     """Import JAX, choose the device or the devices, and use the program cache.
 
     Raises:
-        UsageError: there is no such device, or a setting of JAX prevents training.
+        Refused: there is no such device, or a setting of JAX prevents training.
     """
     with standard_streams.status_line("loading JAX"):
         from jax_ttt.runtime import compiling, mesh

@@ -14,7 +14,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import PlayerError, UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Goal, Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
@@ -108,11 +108,11 @@ def main(args: Args) -> int:
     name = cli.player_or_newest_run(args.agent, quiet=args.json)
     spec = player_names.read_name(name, game_facts.DEFAULT_GAME)
     if spec.kind != "agent":
-        raise PlayerError(f"correct needs a saved agent, not {name}")
+        raise Refused(f"correct needs a saved agent, not {name}")
     out = args.out or corrected_path(name, spec.path)
     cli.check_output_path("--out", out)
     if out.exists() and out.samefile(spec.path):
-        raise UsageError(f"--out {out}: the agent's own file")
+        raise Refused(f"--out {out}: the agent's own file")
     hardware = cli.set_up_device(args.machine)
 
     from jax_ttt.grading import correcting

@@ -17,7 +17,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.device_flags import DeviceFlags
-from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.errors import Refused, SettingError, flag_name
 from jax_ttt.config.game_facts import CERTIFIED, GAMES, EnvId, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.ranges import (
@@ -172,7 +172,7 @@ def main(args: Args) -> int:
             certificate, reason = policy_files.make_certificate(spec, player, tree)
             # The certificate names the checksum of the file, so it must be the same.
             if player_names.file_stamp(spec) != stamp:
-                raise UsageError(f"{name}: its file was replaced meanwhile; try again")
+                raise Refused(f"{name}: its file was replaced meanwhile; try again")
         grade = grade_player(
             args=args,
             env_id=env_id,
@@ -286,10 +286,10 @@ def check_output_paths(args: Args, spec: PlayerSpec) -> None:
             raise SettingError(setting, "used with a saved agent", spec.name)
         cli.check_output_path(flag_name(setting), path)
         if setting == "certificate" and path.exists() and not path.is_file():
-            raise UsageError(f"{flag_name(setting)} {path}: not a regular file")
+            raise Refused(f"{flag_name(setting)} {path}: not a regular file")
         saved = spec.saved
         if saved and path.exists() and path.samefile(saved.path):
-            raise UsageError(f"{flag_name(setting)} {path}: the agent's own file")
+            raise Refused(f"{flag_name(setting)} {path}: the agent's own file")
 
 
 def check_output_games(args: Args, env_id: EnvId) -> None:

@@ -15,7 +15,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import UsageError, require_package
+from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import GAMES, LETTERS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -64,7 +64,7 @@ def main(args: Args) -> int:
     for run in args.runs:
         if not run.is_dir():
             reason = "a file, not a run's folder" if run.exists() else "no such folder"
-            raise UsageError(f"{run}: {reason}")
+            raise Refused(f"{run}: {reason}")
     path = args.svg or picture_path(args)
     picture_file.check_picture_file("--svg", path)
     cli.check_output_path("--svg", path)
@@ -92,19 +92,19 @@ def read_metrics(run: Path) -> list[Row]:
     """Return the rows of a run's metrics.
 
     Raises:
-        UsageError: the file is not one of metrics, or has no training or evaluation.
+        Refused: the file is not one of metrics, or has no training or evaluation.
     """
     path = RunFolder(run).metrics
     read_settings(run)  # they have the version of the folder's formats
     try:
         metrics = RunFolder(run).rows()
     except ValueError as error:
-        raise UsageError(f"{path}: not a run's metrics ({error})") from None
+        raise Refused(f"{path}: not a run's metrics ({error})") from None
     if not any(isinstance(row, Chunk) for row in metrics):
-        raise UsageError(f"{path}: no training in it")
+        raise Refused(f"{path}: no training in it")
     graded = [row for row in metrics if isinstance(row, Evaluated)]
     if not any(row.grade.rates or row.grade.followed for row in graded):
-        raise UsageError(f"{path}: no evaluation in it")
+        raise Refused(f"{path}: no evaluation in it")
     return metrics
 
 
@@ -115,7 +115,7 @@ def name_and_config(run: Path) -> tuple[str, Config]:
     of the evaluations.
 
     Raises:
-        UsageError: there is no such file, or it has no settings.
+        Refused: there is no such file, or it has no settings.
     """
     settings = read_settings(run)
     preset = PRESETS[settings.preset]
@@ -142,11 +142,11 @@ def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
     names, configs = zip(*map(name_and_config, runs), strict=True)
     first = configs[0]
     if len({(config.env_id, config.seats) for config in configs}) > 1:
-        raise UsageError("runs of one game, and of the same seats")
+        raise Refused("runs of one game, and of the same seats")
     by_round = len(runs) == 1 and first.finds_counterexamples
     for run, metrics in runs.items():
         if not (metrics_rows.evaluated_rows(metrics, first.seats) or by_round):
-            raise UsageError(f"{run}: no results against random to draw")
+            raise Refused(f"{run}: no results against random to draw")
 
     from jax_ttt.pictures import curves
 
@@ -165,7 +165,7 @@ def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
 def draw_agent(args: Args) -> "Picture":
     """Draw the agent's game against itself, or its values of a board."""
     if len(args.runs) > 1 or (args.game and args.values is not None):
-        raise UsageError("--game and --values each draw one picture of one run")
+        raise Refused("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
         require_package("cairosvg", "png", f"--svg {args.svg}")
     run = next(iter(args.runs))
@@ -185,23 +185,23 @@ def draw_agent(args: Args) -> "Picture":
     try:
         position = find_position(game, args.values.replace(".", "-"))
     except ValueError as error:
-        raise UsageError(f"--values {args.values}: {error}") from None
+        raise Refused(f"--values {args.values}: {error}") from None
     return board_svg.values_picture(agent, position, args.theme)
 
 
 def check_board(env_id: str, cells: str | None) -> None:
-    """Raise `UsageError` if a game is not enumerable, or `cells` is not its board."""
+    """Raise `Refused` if a game is not enumerable, or `cells` is not its board."""
     game = GAMES[env_id]
     drawn = game_facts.games_with_all_boards()
     if env_id not in drawn:
         rule = f"need an enumerable game of stones: {', '.join(drawn)}"
-        raise UsageError(f"--game and --values {rule}, not {env_id}")
+        raise Refused(f"--game and --values {rule}, not {env_id}")
     if cells is None:
         return
     size, (first, second) = math.prod(game.shape), LETTERS
     if len(cells) != size or not set(cells) <= {first, second, ".", "-"}:
         rule = f"must be {size} cells, each {first}, {second} or . (free)"
-        raise UsageError(f"--values {rule}, got {cells!r}")
+        raise Refused(f"--values {rule}, got {cells!r}")
 
 
 COMMAND = cli.Command(

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from jax_ttt.config.errors import Refused, UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES
 
 _FLAG = "--rules"
@@ -21,14 +21,14 @@ def named_file(words: Sequence[str]) -> str:
     """Return the file that the words of a command line name, or empty.
 
     Raises:
-        UsageError: there is no such file.
+        Refused: there is no such file.
     """
     for word, next_word in itertools.zip_longest(words, words[1:], fillvalue=""):
         name, equals, value = word.partition("=")
         if name == _FLAG:
             path = value if equals else next_word
             if path and not Path(path).is_file():
-                raise UsageError(f"{_FLAG} {path}: no such file")
+                raise Refused(f"{_FLAG} {path}: no such file")
             return path
     return ""
 
@@ -37,7 +37,7 @@ def run_rules(path: str) -> None:
     """Run a file, once in a process.
 
     Raises:
-        UsageError: it fails, or registers no game.
+        Refused: it fails, or registers no game.
     """
     if any(game.rules_file == path for game in GAMES.values()):
         return
@@ -45,7 +45,7 @@ def run_rules(path: str) -> None:
     _run(path)
     new = [name for name, game in GAMES.items() if game is not before.get(name)]
     if not new:
-        raise UsageError(f"{_FLAG} {path}: it calls no jax_ttt.register_game")
+        raise Refused(f"{_FLAG} {path}: it calls no jax_ttt.register_game")
     for env_id in new:
         GAMES[env_id] = dataclasses.replace(GAMES[env_id], rules_file=path)
 
@@ -57,7 +57,7 @@ def _run(path: str) -> None:
     try:
         runpy.run_path(str(file))
     except Refused as error:
-        raise UsageError(f"{_FLAG} {path}: {error.args[0]}") from error
+        raise Refused(f"{_FLAG} {path}: {error.args[0]}") from error
     except (Exception, SystemExit) as error:  # a user's program may raise anything
         lines = [
             frame.lineno
@@ -70,4 +70,4 @@ def _run(path: str) -> None:
         where = f", line {line}" if line else ""
         reason = error.msg if isinstance(error, SyntaxError) else error
         text = f"{type(error).__name__}: {reason}".splitlines()[0]
-        raise UsageError(f"{_FLAG} {path}{where}: {text}") from error
+        raise Refused(f"{_FLAG} {path}{where}: {text}") from error

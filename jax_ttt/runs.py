@@ -12,7 +12,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.runtime import standard_streams
@@ -47,7 +47,7 @@ def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
         reason = "a file, not a folder" if args.folder.exists() else "no such folder"
-        raise UsageError(f"{args.folder}: {reason}")
+        raise Refused(f"{args.folder}: {reason}")
     summaries, reasons = run_folder.run_summaries(args.folder)
     if args.json:
         print(json_records.to_json(RunsResult(runs=tuple(summaries))))

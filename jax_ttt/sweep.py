@@ -19,7 +19,7 @@ from tqdm import tqdm
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
-from jax_ttt.config.errors import SettingError, UsageError, flag_name, require_package
+from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
@@ -177,7 +177,7 @@ def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
     """Return the sweep of a file; refuse flags that would change its settings."""
     for name in sorted({*given_fields} - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
-        raise UsageError(f"{flag_name(name)} must be {rule}")
+        raise Refused(f"{flag_name(name)} must be {rule}")
     return sweep_file.read_sweep(path)
 
 
@@ -221,7 +221,7 @@ def open_file(args: Args) -> SweepFile:
         raise
     except OSError as error:
         path = error.filename or RUNS
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise Refused(f"{path}: {error.strerror}") from None
 
 
 def points_to_train(args: Args) -> list[tuple[Point, Config]]:
@@ -232,7 +232,7 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     """
     check_seeds(args.first_seed, args.num_seeds)
     if "grid" in args.given_fields and not args.grid:
-        raise UsageError("--grid must be SETTING=VALUE,VALUE")
+        raise Refused("--grid must be SETTING=VALUE,VALUE")
     settings = settings_grid.read_grid(args.grid)
     points = settings_grid.grid_points(args.config, settings)
     cli.check_output_path("--csv", args.csv)

@@ -14,7 +14,7 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import SettingError, UsageError, flag_name, require_package
+from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
 from jax_ttt.config.game_facts import (
     GAMES,
     enumerable_games,
@@ -110,13 +110,13 @@ class Args(cli.TrainingFlags):
             for name, value in (("preset", flags.preset), ("config", flags.config)):
                 if value:
                     rule = "must be left out with --resume"
-                    raise UsageError(f"--{name} {rule}, got {value!r}")
+                    raise Refused(f"--{name} {rule}, got {value!r}")
             return cls.resumed(Path(flags.resume))
         if not flags.config:
             defaults = super().with_defaults(flags)
         elif flags.preset:
             rule = "--preset must be left out with --config"
-            raise UsageError(f"{rule}, got {flags.preset!r}")
+            raise Refused(f"{rule}, got {flags.preset!r}")
         else:
             settings = read_settings(Path(flags.config))
             defaults = cls(
@@ -226,16 +226,16 @@ def check_args(args: Args) -> None:
 
     Raises:
         SettingError: a setting is wrong.
-        UsageError: a flag is wrong, or a package is absent.
+        Refused: a flag is wrong, or a package is absent.
     """
     config = args.config
     for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
         if getattr(args, field) and getattr(args, other):
-            raise UsageError(f"--{field} must be left out with --{other}")
+            raise Refused(f"--{field} must be left out with --{other}")
     if args.prove and (reason := reason_game_is_not_searched(config.env_id)):
-        raise UsageError(f"--prove must be left out: {reason}")
+        raise Refused(f"--prove must be left out: {reason}")
     if args.prove and args.spread.distributed:
-        raise UsageError("--prove must be left out with --distributed")
+        raise Refused("--prove must be left out with --distributed")
     if args.until_proven and not config.run.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"used with an enumerable game ({games}), or with --start-share"
@@ -258,7 +258,7 @@ def make_plan(args: Args) -> Plan:
     """Return what the command line asks of the run.
 
     Raises:
-        PlayerError: a player of the settings can't be used, or its file has changed.
+        Refused: a player of the settings can't be used, or its file has changed.
     """
     before = None if args.latest is None else args.latest.checkpoint.plan.wandb
     return Plan(
@@ -286,7 +286,7 @@ def config_to_resume(saved: Checkpoint) -> Config:
 
 
 def check_same(args: Args, latest: LatestCheckpoint) -> None:
-    """Raise `UsageError` if flags change more than the end of a run that continues.
+    """Raise `Refused` if flags change more than the end of a run that continues.
 
     Only a longer `num_updates` and other loggers are allowed.
     """
@@ -312,7 +312,7 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
         changed.append("--run-dir must be left out")
     if changed:
         path = latest.run.path
-        raise UsageError(
+        raise Refused(
             f"--resume {path}: {'; '.join(changed)}. Leave out what changes the run, "
             f"or begin another one with --config {path}"
         )
@@ -458,7 +458,7 @@ def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
     """Print how this process differs from the one that began the run.
 
     Raises:
-        UsageError: the run used another random number generator of JAX.
+        Refused: the run used another random number generator of JAX.
     """
     from jax_ttt.training import reproducibility
 
@@ -482,7 +482,7 @@ def open_writer(args: Args, times: TimeSpans) -> RunWriter:
     """Make and lock the run's folder, and return the writer of its files.
 
     Raises:
-        UsageError: the folder can't be made, or another process writes to it.
+        Refused: the folder can't be made, or another process writes to it.
     """
     from jax_ttt.runtime import distributed
 
@@ -497,13 +497,13 @@ def open_writer(args: Args, times: TimeSpans) -> RunWriter:
     try:
         writer = RunWriter(run, times)
     except OSError as error:
-        raise UsageError(f"{name} {run.path}: {error.strerror or error}") from None
+        raise Refused(f"{name} {run.path}: {error.strerror or error}") from None
     try:
         if latest is None:
             run.check_free()
         elif checkpoint.newest_checkpoint(run).path != latest.path:
-            raise UsageError(f"--resume {run.path}: another process has continued it")
-    except UsageError:
+            raise Refused(f"--resume {run.path}: another process has continued it")
+    except Refused:
         writer.close()
         raise
     if latest is not None:

@@ -14,7 +14,7 @@ import pytest
 
 from jax_ttt import __version__, arena, cli, evaluate, play, plot, runs
 from jax_ttt.__main__ import COMMANDS, run_command
-from jax_ttt.config.errors import UsageError, flag_name
+from jax_ttt.config.errors import Refused, flag_name
 from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
@@ -268,7 +268,7 @@ def test_a_file_of_wrong_settings_is_refused(changes, message, tmp_path, capsys)
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (UsageError("no such thing"), 2, "no such thing"),
+        (Refused("no such thing"), 2, "no such thing"),
         (FloatingPointError("diverged"), 3, "diverged"),
         (OSError(28, "No space left on device", "f"), 1, "No space left on device"),
         (MemoryError(), 1, "out of memory"),
@@ -299,7 +299,7 @@ def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     assert cli.player_or_newest_run(None, otherwise="shipped:x") == "shipped:x"
     assert cli.player_or_newest_run("random", otherwise="shipped:x") == "random"
-    with pytest.raises(UsageError, match="no agent below runs/: train one"):
+    with pytest.raises(Refused, match="no agent below runs/: train one"):
         cli.player_or_newest_run(None)
 
 

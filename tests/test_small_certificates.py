@@ -13,7 +13,7 @@ import pytest
 import small_boards
 from small_boards import ENV_ID
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
 from jax_ttt.players import random_players
@@ -143,13 +143,13 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypat
         choose=random_players.Partial(first_legal),
         evidence="construction",
     )
-    with pytest.raises(PlayerError, match="left: no certificate: as X it loses"):
+    with pytest.raises(Refused, match="left: no certificate: as X it loses"):
         certificates.proven_moves(left, None)
     random_player = Player(
         env_id=ENV_ID, name="random", choose=random_players.random_player
     )
-    with pytest.raises(PlayerError, match="does not play one move in each position"):
+    with pytest.raises(Refused, match="does not play one move in each position"):
         certificates.proven_moves(random_player, None)
     monkeypatch.setattr(certificates, "MAX_POSITIONS", 20)
-    with pytest.raises(PlayerError, match="as X it reaches more than 20 positions"):
+    with pytest.raises(Refused, match="as X it reaches more than 20 positions"):
         certificates.proven_moves(perfect, None)

@@ -30,7 +30,7 @@ from pgx.go import Go
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
-from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
@@ -446,7 +446,7 @@ def test_a_game_that_goes_on_too_long_is_refused_by_the_walk(monkeypatch):
     """Registration saw a few lines of it only."""
     monkeypatch.setattr(reached_positions, "MAX_MOVES", 7)
     rule = "^four: a game must end after at most 7 moves"
-    with pytest.raises(GameError, match=rule):
+    with pytest.raises(Refused, match=rule):
         searched(player_of("first_free", "four"), "first")
 
 
@@ -521,7 +521,7 @@ def test_evidence_does_not_replace_a_look_at_both_states():
         choose=Partial(lambda key, state: by_number(state)),
         evidence="construction",
     )
-    with pytest.raises(PlayerError, match="another move where player 1 began"):
+    with pytest.raises(Refused, match="another move where player 1 began"):
         searched(player, "first")
 
 
@@ -543,7 +543,7 @@ def test_a_game_that_is_called_enumerable_and_is_not_is_refused(monkeypatch):
     """Connect Four 4 x 4 has 161,029 positions."""
     facts = dataclasses.replace(GAMES["connect_4x4"], enumerable=True)
     monkeypatch.setitem(GAMES, "called_small", facts)
-    with pytest.raises(GameError, match="called_small: more than 100,000 positions"):
+    with pytest.raises(Refused, match="called_small: more than 100,000 positions"):
         trees.host_tree("called_small")
 
 

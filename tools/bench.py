@@ -17,7 +17,7 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import UsageError, require_package
+from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
 from jax_ttt.files import picture_file
@@ -160,7 +160,7 @@ def check_args(args: Args) -> Args:
 
     Raises:
         SettingError: a number is outside its range.
-        UsageError: a file can't be written, or there will be nothing to draw.
+        Refused: a file can't be written, or there will be nothing to draw.
     """
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
     cli.check_output_path("--out", args.out)
@@ -169,7 +169,7 @@ def check_args(args: Args) -> Args:
     if args.svg:
         require_package("matplotlib", "plots", "--svg")
         if "growth" not in args.only:
-            raise UsageError("--svg draws growth, which --only leaves out")
+            raise Refused("--svg draws growth, which --only leaves out")
     if args.quick:
         num_seeds = min(args.num_seeds or 2, 2)
         return dataclasses.replace(
@@ -179,10 +179,10 @@ def check_args(args: Args) -> Args:
 
 
 def check_accelerator(args: Args, device: str) -> None:
-    """Raise `UsageError` if `gpu` is asked for and the device in use is a CPU."""
+    """Raise `Refused` if `gpu` is asked for and the device in use is a CPU."""
     is_cpu = devices.current_device().platform == "cpu"
     if is_cpu and "gpu" in args.only and not args.quick:
-        raise UsageError(
+        raise Refused(
             f"--only gpu needs an accelerator, and this is {device}; with --quick it "
             "runs on any device, to see that it works"
         )

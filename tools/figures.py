@@ -19,7 +19,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import train
 from jax_ttt.api.training_result import Run
-from jax_ttt.config.errors import UsageError, require_package
+from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
@@ -89,7 +89,7 @@ def main(args: Args) -> int:
     """Run the command and return its exit code."""
     check_seeds(args.first_seed, args.num_seeds)
     if not args.out.is_dir():
-        raise UsageError(f"--out {args.out}: no such folder")
+        raise Refused(f"--out {args.out}: no such folder")
     require_package("matplotlib", "plots", "figures")
     if "corrections" in args.only:
         require_package("numba", "solver", "--only corrections")
@@ -242,7 +242,7 @@ def lost_line(seed: int) -> tuple[Game, Game]:
     agent follows for the most moves.
 
     Raises:
-        UsageError: there is no such line, or the run ended without a proof.
+        Refused: there is no such line, or the run ended without a proof.
     """
     run = trained(_ROUNDS, seed)
     agent = run.agent
@@ -254,7 +254,7 @@ def lost_line(seed: int) -> tuple[Game, Game]:
     ]
     if not (lines and agent.grade.unbeatable):
         message = f"--first-seed {seed}: {_ROUNDS} is not proven after a lost line"
-        raise UsageError(message)
+        raise Refused(message)
     env_id = agent.config.env_id
     pairs = [
         (

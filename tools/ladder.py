@@ -26,7 +26,7 @@ import msgspec
 import tyro
 
 import jax_ttt
-from jax_ttt.config.errors import PlayerError, Refused, UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
 from jax_ttt.config.grade import Exam, Grade
 from jax_ttt.config.presets import PRESETS, Preset
@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None) -> int:
     args = tyro.cli(Args, args=argv, prog="python -m tools.ladder")
     systems = chosen_systems(args.only)
     if args.only and args.page == PAGE:
-        raise UsageError("--only needs --page and --certificates: the page has all")
+        raise Refused("--only needs --page and --certificates: the page has all")
     args.certificates.mkdir(parents=True, exist_ok=True)
     for system in systems:  # it may be beatable now, or left out
         (args.certificates / certificate_name(system)).unlink(missing_ok=True)
@@ -141,14 +141,14 @@ def main(argv: Sequence[str] | None) -> int:
         print(f"{system.name}: {system.how}", flush=True)
         try:
             rows.append(graded_row(system, args))
-        except (PlayerError, subprocess.CalledProcessError) as error:
+        except (Refused, subprocess.CalledProcessError) as error:
             missing[system.name] = without_paths(error)
             print(f"  left out: {error}", flush=True)
     for system in SYSTEMS.examined if args.exam else ():
         print(f"{system.name}: exam of Connect Four", flush=True)
         try:
             exam_results[system.name] = system, exam_of(system, args.copies)
-        except (PlayerError, subprocess.CalledProcessError) as error:
+        except (Refused, subprocess.CalledProcessError) as error:
             missing[system.name] = without_paths(error)
             print(f"  left out: {error}", flush=True)
     both = [row.player for row in rows if row.player.seats == SEATS]
@@ -190,7 +190,7 @@ def graded_row(system: System, args: Args) -> Row:
     """Return a system with its exact grade, and write its certificate.
 
     Raises:
-        PlayerError: the program gives a wrong answer.
+        Refused: the program gives a wrong answer.
         CalledProcessError: the packages can't be installed.
     """
     player = make_player(system, args)
@@ -209,7 +209,7 @@ def make_player(system: System, args: Args) -> Player:
     """Return a system as a player: trained again, or its program.
 
     Raises:
-        PlayerError: the program gives a wrong answer.
+        Refused: the program gives a wrong answer.
         CalledProcessError: the packages can't be installed.
     """
     if system.preset is not None:
@@ -260,7 +260,7 @@ def certificate_of(player: Player) -> Certificate | None:
     tree = trees.enumerated(DEFAULT_GAME)
     try:
         moves, _ = certificates.proven_moves(player, tree)
-    except PlayerError:
+    except Refused:
         return None
     return Certificate.of(player, player.name, moves)
 
@@ -269,7 +269,7 @@ def exam_of(system: System, copies: int) -> Exam:
     """Return how a player does in the exam of Connect Four.
 
     Raises:
-        PlayerError: the program gives a wrong answer.
+        Refused: the program gives a wrong answer.
         CalledProcessError: the packages can't be installed.
     """
     env_id = "connect_7x6"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -36,10 +36,10 @@ def take(folder: Path) -> Iterator[Path]:
     """Take the pictures `web-*.png`, and yield the path of each.
 
     Raises:
-        UsageError: there is no chromium.
+        Refused: there is no chromium.
     """
     if (chromium := find_chromium()) is None:
-        raise UsageError("figures of the page need chromium, which is not installed")
+        raise Refused("figures of the page need chromium, which is not installed")
     from playwright.sync_api import sync_playwright
 
     with _served() as url, sync_playwright() as playwright:
@@ -129,7 +129,7 @@ def _served() -> Iterator[str]:
         try:
             address = re.search(r"http://\S+", process.stdout.readline())
             if address is None:
-                raise UsageError("the server of the page did not start")
+                raise Refused("the server of the page did not start")
             yield address[0]
         finally:
             process.terminate()

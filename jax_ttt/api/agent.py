@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling
@@ -53,10 +53,10 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
 
 
 def check_agent(function: str, agent: object) -> None:
-    """Raise `PlayerError` unless `agent` is a trained agent.
+    """Raise `Refused` unless `agent` is a trained agent.
 
     The message names `function`, which needs the agent.
     """
     if not isinstance(agent, Agent):
         rule = "needs an agent of train or load"
-        raise PlayerError(f"{function} {rule}, got {argument_phrase(agent)}")
+        raise Refused(f"{function} {rule}, got {argument_phrase(agent)}")

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Callable, Sequence
 
-from jax_ttt.config.errors import GameError, MissingPackageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files.picture_file import Picture
 
 
@@ -36,5 +36,5 @@ def with_picture(text: str, picture: Callable[[], Picture], alone: str = "") -> 
         svg = picture().svg
         # Without the XML prolog, which is not allowed within a page.
         return f"<div>{text}\n{svg[svg.index('<svg') :]}</div>"
-    except (GameError, MissingPackageError):
+    except Refused:
         return f"<div>{alone or text}</div>"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import jax
 
 from jax_ttt.api.player import PlayerLike, distinct_players
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Match, weakest
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.games import tree as trees
@@ -95,7 +95,7 @@ def cross_table(
     SEED_RANGE.check("seed", seed)
     player_list = list(players) if isinstance(players, Iterable) else []
     if isinstance(players, str) or len(player_list) < 2:
-        raise PlayerError("a cross table needs a list of at least two players")
+        raise Refused("a cross table needs a list of at least two players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, named_players = distinct_players(player_list, env_id, player_key)
     return round_robin.play_round_robin(named_players, game, match_key, num_games)

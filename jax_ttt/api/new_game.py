@@ -11,7 +11,7 @@ from jaxtyping import Array, Key
 
 from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
-from jax_ttt.config.errors import MoveError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat, letters_from
 from jax_ttt.config.ranges import check_setting
 from jax_ttt.files.picture_file import Picture, Theme
@@ -91,7 +91,7 @@ class GameAgainst:
         """
         moves = read_moves([move])
         if moves is None:
-            raise MoveError(f"a move is a whole number, not {argument_phrase(move)}")
+            raise Refused(f"a move is a whole number, not {argument_phrase(move)}")
         return _after_replies(replace(self, game=self.game.play(moves[0])))
 
     def undo(self) -> "GameAgainst":
@@ -182,10 +182,10 @@ def game_of_board(board: Board, env_id: EnvId) -> Game:
         moves = read_moves(board)
         if moves is None:
             rule = "a board is a game or the moves from its start, e.g. [4, 0]"
-            raise MoveError(f"{rule}; got {argument_phrase(board)}")
+            raise Refused(f"{rule}; got {argument_phrase(board)}")
         return Game.start(env_id, moves)
     if board.env_id != env_id:
-        raise MoveError(f"a board of {board.env_id}, but the agent plays {env_id}")
+        raise Refused(f"a board of {board.env_id}, but the agent plays {env_id}")
     return board.game
 
 

@@ -11,12 +11,7 @@ import numpy as np
 from jaxtyping import Array, Key
 
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import (
-    GameError,
-    PlayerError,
-    SettingError,
-    UnknownGameError,
-)
+from jax_ttt.config.errors import Refused, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.ranges import MAX_POSITIONS_RANGE, SEED_RANGE, check_setting
 from jax_ttt.config.settings import SEATS_OF_SETTING
@@ -66,9 +61,9 @@ def player(
         seed: The seed of a search in advance.
 
     Raises:
-        Refused: no player of this game has the name; the function takes other
-            arguments or raises an error; the function or policy plays an illegal move;
-            or `name` is empty.
+        Refused: no player of this game has the name; the function takes other arguments
+            or raises an error; the function or policy plays an illegal move; or `name`
+            is empty.
 
     Examples:
         >>> def first_free(env_state):
@@ -143,7 +138,7 @@ def examined_player(
         rule = f"left out: the whole tree of {examined.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
     if reason := search_grade.reason_not_searchable(examined, has_limit=True):
-        raise PlayerError(reason)
+        raise Refused(reason)
     return examined
 
 
@@ -161,7 +156,7 @@ def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
             sources.setdefault(game, default_name(player_like))
     if len(sources) > 1:
         first, second = [f"{game} ({name})" for game, name in sources.items()][:2]
-        raise GameError(f"more than one game: {first} and {second}")
+        raise Refused(f"more than one game: {first} and {second}")
     return cast(EnvId, next(iter(sources), game_facts.DEFAULT_GAME))
 
 
@@ -215,7 +210,7 @@ def _make_player(
         return user_players.from_policy(player_name, player_like, env_id)
     if not callable(player_like):
         has_agent = isinstance(getattr(player_like, "agent", None), saved_agents.Agent)
-        raise PlayerError(
+        raise Refused(
             "a player is an agent, a name, a path, a function or a policy, "
             + ("not a run: give run.agent" if has_agent else f"not {player_like!r}")
         )

@@ -7,7 +7,7 @@ import numpy as np
 
 from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, examined_player
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.files.picture_file import Picture, Theme
@@ -133,7 +133,7 @@ def prove(
     tree = trees.host_tree(examined.env_id)
     has_limit = max_positions is not None
     if reason := search_grade.reason_not_searchable(examined, has_limit):
-        raise PlayerError(reason)
+        raise Refused(reason)
     grade = grader.follow_lines(examined, max_positions)
     if tree is not None and examined.policy is not None:
         likeliest = proof.self_play_line(tree, examined.policy)

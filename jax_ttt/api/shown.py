@@ -5,7 +5,7 @@
 
 from jax_ttt.api import html
 from jax_ttt.config import shown
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, LETTERS, SEATS, games_with_all_boards
 from jax_ttt.config.grade import Grade, Match
 from jax_ttt.files import picture_file
@@ -49,7 +49,7 @@ def _(agent: Agent) -> str:
 def _(agent: Agent, theme: Theme) -> Picture:
     env_id = agent.config.env_id
     if not GAMES[env_id].enumerable:
-        raise GameError(f"{env_id} is too large to draw an agent; draw a game")
+        raise Refused(f"{env_id} is too large to draw an agent; draw a game")
     return board_svg.animation(agent.game_against_itself().states, theme)
 
 

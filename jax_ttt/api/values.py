@@ -10,7 +10,7 @@ import pgx
 from jax_ttt.api import html
 from jax_ttt.api.agent import check_agent
 from jax_ttt.api.new_game import Board, game_of_board
-from jax_ttt.config.errors import GameError, MoveError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
@@ -70,11 +70,11 @@ class Values(Mapping[int, float]):
         """Draw the values on the free cells of the board.
 
         Raises:
-            GameError: a move is not a cell in this game.
+            Refused: a move is not a cell in this game.
         """
         cells = self._cells()
         if cells is None:
-            raise GameError(f"{self.env_id}: values are drawn where moves are cells")
+            raise Refused(f"{self.env_id}: values are drawn where moves are cells")
         boards = {"learned": self.learned}
         if self.exact is not None:
             boards["exact"] = self.exact
@@ -153,9 +153,9 @@ def best_move(agent: saved_agents.Agent, board: Board) -> int:
 
 
 def _unfinished_game(agent: saved_agents.Agent, board: Board) -> Game:
-    """Return the game that led to a board; raise `MoveError` if it is over."""
+    """Return the game that led to a board; raise `Refused` if it is over."""
     compiling.use_user_cache()
     game = game_of_board(board, agent.config.env_id)
     if game.is_over:
-        raise MoveError("the game is over, so no move has a value")
+        raise Refused("the game is over, so no move has a value")
     return game

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from jax_ttt.config.errors import SettingError, UsageError, flag_name
+from jax_ttt.config.errors import Refused, SettingError, flag_name
 from jax_ttt.config.ranges import Range
 
 _NUM_PROCESSES_RANGE = Range(int, 1, 100_000, optional=True)
@@ -73,7 +73,7 @@ class DistributedFlags(DeviceFlags):
         if fields and len(fields) < len(_CLUSTER_FIELDS):
             missing = sorted({*_CLUSTER_FIELDS} - {*fields})
             missing_flags = " and ".join(map(flag_name, missing))
-            raise UsageError(f"{flag_name(fields[0])} needs {missing_flags} too")
+            raise Refused(f"{flag_name(fields[0])} needs {missing_flags} too")
         if fields:
             self._check_address()
 

@@ -59,35 +59,15 @@ class ConflictError(SettingError):
     """A setting contradicts others, which may come from a preset."""
 
 
-class PlayerError(Refused):
-    """A name does not name a usable player; the message says why."""
-
-
-class MoveError(Refused):
-    """A move is not possible; the message says why."""
-
-
-class GameError(Refused):
-    """A request is not possible in this game; the message says what is missing."""
-
-
-class MissingPackageError(Refused):
-    """An optional package is not installed; the message says how to install it."""
-
-
-class UsageError(Refused):
-    """A command line is wrong; the message says why."""
-
-
 def require_package(module: str, extra: str, user: str) -> None:
-    """Raise `MissingPackageError` if an optional package is not installed.
+    """Raise `Refused` if an optional package is not installed.
 
     `extra` is the extra of our package that installs it; `user` needs it.
     """
     spec = importlib.util.find_spec(module)
     # A plain folder of that name in the current folder has a spec without an origin.
     if spec is None or spec.origin is None:
-        raise MissingPackageError(
+        raise Refused(
             f"{user} needs {module}, which is not installed: "
             f"pip install 'jax_ttt[{extra}]', or pip install {module}"
         )

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
-from jax_ttt.config.errors import UsageError, did_you_mean
+from jax_ttt.config.errors import Refused, did_you_mean
 from jax_ttt.config.ranges import Setting, parse_setting
 from jax_ttt.config.settings import PART_OF_FIELD, Config, setting_type
 
@@ -17,7 +17,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
     """Return the values of each setting from words like `tau=0.005,0.02`.
 
     Raises:
-        UsageError: a word is not of that form, its setting does not exist or can't be
+        Refused: a word is not of that form, its setting does not exist or can't be
             varied, or two words have the same setting.
         SettingError: a value is not of the setting's type, or outside its range.
     """
@@ -27,15 +27,15 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         name = name.strip().lstrip("-").replace("-", "_")
         if not equals:
             rule = "--grid must be SETTING=VALUE,VALUE, for instance tau=0.01,0.02"
-            raise UsageError(f"{rule}, got {word!r}")
+            raise Refused(f"{rule}, got {word!r}")
         if name in grid:
-            raise UsageError(f"--grid must name each setting once, got {name} twice")
+            raise Refused(f"--grid must name each setting once, got {name} twice")
         if name in _FIXED_FIELDS:
             reason = "a sweep is of one game, and grades all agents alike"
-            raise UsageError(f"--grid can't vary {name}: {reason}")
+            raise Refused(f"--grid can't vary {name}: {reason}")
         if name not in PART_OF_FIELD:
             hint = did_you_mean(name, PART_OF_FIELD)
-            raise UsageError(f"--grid: there is no setting {name!r}{hint}")
+            raise Refused(f"--grid: there is no setting {name!r}{hint}")
         hint = setting_type(name)
         texts = [text.strip() for text in values.split(",")]
         grid[name] = tuple(

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Grade
 from jax_ttt.files import agent_file, json_records, tensor_file
 from jax_ttt.files.json_records import JsonObject
@@ -133,10 +133,10 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     """Return the newest good checkpoint in a run's folder.
 
     Raises:
-        UsageError: there is no such folder, or no good checkpoint in it.
+        Refused: there is no such folder, or no good checkpoint in it.
     """
     if not run.path.is_dir():
-        raise UsageError(f"--resume {run.path}: no such folder")
+        raise Refused(f"--resume {run.path}: no such folder")
     damaged: dict[Path, AgentError] = {}
     for path in run.checkpoints():
         try:
@@ -148,9 +148,9 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     if damaged:
         first, *others = damaged.values()
         older = "; nor can an older one be used" if others else ""
-        raise UsageError(f"{first}{older}") from first
+        raise Refused(f"{first}{older}") from first
     reason = "no checkpoint in this folder"
     if run.agent.exists():
         reason += "; its agent can be used, but the run can't be continued"
     reason += agent_file.runs_hint(run.agent)
-    raise UsageError(f"--resume {run.path}: {reason}")
+    raise Refused(f"--resume {run.path}: {reason}")

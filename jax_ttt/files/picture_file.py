@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from jax_ttt.config.errors import MissingPackageError, Refused, UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.runtime import atomic_files
 
 Theme = Literal["light", "dark"]
@@ -71,12 +71,12 @@ def file_ending(path: str | os.PathLike[str]) -> str:
 
 
 def check_picture_file(flag: str, path: Path | None) -> None:
-    """Raise `UsageError`, before any work, if a picture's file has another ending."""
+    """Raise `Refused`, before any work, if a picture's file has another ending."""
     try:
         if path is not None:
             file_ending(path)
     except Refused as error:
-        raise UsageError(f"{flag} {error}") from None
+        raise Refused(f"{flag} {error}") from None
 
 
 def _convert_svg(svg: str, file_format: str) -> bytes:
@@ -84,7 +84,7 @@ def _convert_svg(svg: str, file_format: str) -> bytes:
     try:
         import cairosvg  # type: ignore[import-not-found]
     except (ImportError, OSError):  # OSError: without the library Cairo
-        raise MissingPackageError(
+        raise Refused(
             "PNG and PDF of boards need cairosvg, and the library Cairo: "
             "pip install 'jax_ttt[png]'; SVG needs neither"
         ) from None

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import filelock
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import Preset
@@ -170,7 +170,7 @@ class RunFolder:
         """Return the run's settings.
 
         Raises:
-            UsageError: `config.json` is missing, or is not a run's settings.
+            Refused: `config.json` is missing, or is not a run's settings.
         """
         return read_settings(self.config)
 
@@ -206,14 +206,14 @@ class RunFolder:
         """Return the run in short.
 
         Raises:
-            UsageError: the settings are missing, or they or the metrics can't be read.
+            Refused: the settings are missing, or they or the metrics can't be read.
         """
         settings = self.settings()
         try:
             # A run writes its first row after it is compiled.
             last = self.last_evaluation() if self.metrics.exists() else None
         except ValueError as error:
-            raise UsageError(f"{self.metrics}: {error}") from None
+            raise Refused(f"{self.metrics}: {error}") from None
         return RunSummary(
             run_dir=str(self.path),
             saved=self.agent.exists(),
@@ -239,16 +239,16 @@ class RunFolder:
         return "there is no checkpoint, so the run can't be continued"
 
     def check_unlocked(self, flag: str) -> None:
-        """Raise `UsageError` if a process writes to the folder, which `flag` names."""
+        """Raise `Refused` if a process writes to the folder, which `flag` names."""
         try:
             if self.lock.exists():
                 Lock(self.lock).close()
         except OSError as error:
             reason = error.strerror or error
-            raise UsageError(f"{flag} {self.path}: {reason}") from None
+            raise Refused(f"{flag} {self.path}: {reason}") from None
 
     def check_free(self) -> None:
-        """Raise `UsageError` if no run can begin in the folder, which need not exist.
+        """Raise `Refused` if no run can begin in the folder, which need not exist.
 
         A new run may replace one that saved neither an agent nor a checkpoint. Such a
         run is known by its `config.json`, the first file that a run writes.
@@ -260,7 +260,7 @@ class RunFolder:
         if reason:
             rule = "a folder that can be made and holds no run"
             text = f"--run-dir must be {rule}, got '{self.path}': {reason}"
-            raise UsageError(text)
+            raise Refused(text)
 
     def _reason_not_free(self) -> str:
         """Return why no run can begin in the folder; empty if one can."""
@@ -301,7 +301,7 @@ class RunFolder:
     def _is_run(self) -> bool:
         try:
             self.settings()
-        except UsageError:
+        except Refused:
             return False
         return True
 
@@ -344,7 +344,7 @@ def read_settings(path: Path) -> Settings:
     """Return a run's settings from its `config.json`; `path` may be its folder.
 
     Raises:
-        UsageError: there is no such file, or it is not a run's settings.
+        Refused: there is no such file, or it is not a run's settings.
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
@@ -352,9 +352,9 @@ def read_settings(path: Path) -> Settings:
         json_records.check_version(fields)
         return json_records.from_dict(Settings, fields)
     except atomic_files.UnreadableError as error:
-        raise UsageError(f"{path}: {error}{agent_file.runs_hint(path)}") from error
+        raise Refused(f"{path}: {error}{agent_file.runs_hint(path)}") from error
     except ValueError as error:
-        raise UsageError(f"{path}: not a run's settings ({error})") from None
+        raise Refused(f"{path}: not a run's settings ({error})") from None
 
 
 def runs_in(folder: Path = RUNS) -> list[RunFolder]:
@@ -377,15 +377,15 @@ def newest_run(folder: Path = RUNS) -> RunFolder:
     """Return the run whose agent was saved last.
 
     Raises:
-        UsageError: no agent is saved there.
+        Refused: no agent is saved there.
     """
     saved = [run for run in runs_in(folder) if run.agent.exists()]
     if not saved:
-        raise UsageError(f"no agent below {folder}/: train one, or name another folder")
+        raise Refused(f"no agent below {folder}/: train one, or name another folder")
     return saved[-1]
 
 
-def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[UsageError]]:
+def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[Refused]]:
     """Return a summary of each run, the newest last, and why other runs have none.
 
     Folders without settings are ignored.
@@ -395,6 +395,6 @@ def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[UsageErro
         if run.config.exists():
             try:
                 summaries.append(run.summary())
-            except UsageError as error:
+            except Refused as error:
                 reasons.append(error)
     return summaries, reasons

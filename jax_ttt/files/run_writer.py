@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, checkpoint, json_records
 from jax_ttt.files.agent_file import AgentFile
@@ -122,7 +122,7 @@ class RunWriter:
         """Write the settings of a run that continues if they have changed."""
         try:
             settings = self.run.settings()
-        except UsageError:
+        except Refused:
             settings = None
         if settings != _settings_of(plan):
             self._write_settings(plan, environment)
@@ -131,7 +131,7 @@ class RunWriter:
         """Remove the rows and snapshots after the checkpoint that the run starts from.
 
         Raises:
-            UsageError: the file of metrics can't be read.
+            Refused: the file of metrics can't be read.
         """
         if not self._writes:
             return
@@ -167,7 +167,7 @@ class RunWriter:
         try:
             return self.run.lines()
         except atomic_files.UnreadableError as error:
-            raise UsageError(f"{path}: {error}") from None
+            raise Refused(f"{path}: {error}") from None
 
     def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and the environment."""
@@ -285,7 +285,7 @@ def make_run_folder(preset: str, seed: int) -> RunFolder:
     A number is added to the name if there is such a folder.
 
     Raises:
-        UsageError: it can't be made.
+        Refused: it can't be made.
     """
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{preset}-seed{seed}"
     try:
@@ -296,5 +296,5 @@ def make_run_folder(preset: str, seed: int) -> RunFolder:
                 path.mkdir()
                 return RunFolder(path)
     except OSError as error:
-        raise UsageError(f"{RUNS / name}: {error.strerror}") from None
-    raise UsageError(f"{RUNS / name}: too many runs of this name")
+        raise Refused(f"{RUNS / name}: {error.strerror}") from None
+    raise Refused(f"{RUNS / name}: too many runs of this name")

@@ -22,7 +22,7 @@ from typing import Annotated
 import msgspec
 
 from jax_ttt.config import settings_grid
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import check_seeds
 from jax_ttt.config.settings import Config
@@ -174,7 +174,7 @@ def read_sweep(path: Path) -> Sweep:
     """Return the sweep of a file.
 
     Raises:
-        UsageError: there is no such file, or it is damaged or not a sweep's.
+        Refused: there is no such file, or it is damaged or not a sweep's.
     """
     return _read_contents(path)[0]
 
@@ -183,7 +183,7 @@ def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
     """Open the file of a sweep to continue it; an incomplete last line is dropped.
 
     Raises:
-        UsageError: there is no such file, it is damaged or not a sweep's, or another
+        Refused: there is no such file, it is damaged or not a sweep's, or another
             process is writing to it.
     """
     if not writes:
@@ -192,7 +192,7 @@ def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
     try:
         lock = _lock(path)
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
+        raise Refused(f"{path}: {error.strerror or error}") from None
     try:
         # Read under the lock: until then another process may add agents.
         sweep, agents, num_bytes = _read_contents(path)
@@ -222,9 +222,9 @@ def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
             raise ValueError(f"a line is not of this sweep: {rule}")
         return sweep, agents, len(whole)
     except atomic_files.UnreadableError as error:
-        raise UsageError(f"{path}: {error}") from error
+        raise Refused(f"{path}: {error}") from error
     except ValueError as error:
-        raise UsageError(f"{path}: damaged, or not a sweep's file ({error})") from None
+        raise Refused(f"{path}: damaged, or not a sweep's file ({error})") from None
 
 
 def _line_text(line: SweepHead | SweepLine) -> str:

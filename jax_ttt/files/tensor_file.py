@@ -18,7 +18,7 @@ import safetensors
 import safetensors.numpy
 
 from jax_ttt import __version__
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject, Versioned
 from jax_ttt.runtime import atomic_files
@@ -43,7 +43,7 @@ class TensorFile(Versioned):
     """Checksum of this object and of the tensors, in hexadecimal digits."""
 
 
-class AgentError(PlayerError):
+class AgentError(Refused):
     """A file of tensors is unusable; the message names the file and the reason."""
 
     def __init__(self, message: str) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Int, Shaped, UInt32
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.games import stone_boards
 from jax_ttt.games.stone_boards import ArrayT, LeafT, array_module
 
@@ -91,8 +91,8 @@ def index_observations(
     """Return the index of positions with these observations; levels ascend.
 
     Raises:
-        GameError: two positions in which a move must be chosen have the same
-            observation after the same number of moves.
+        Refused: two positions in which a move must be chosen have the same observation
+            after the same number of moves.
     """
     words = _words(obs)
     different, first, place = np.unique(
@@ -105,7 +105,7 @@ def index_observations(
     cell = rank * by_level.shape[1] + num_moves
     decisions = np.flatnonzero(~terminal)
     if len(np.unique(cell[decisions])) < len(decisions):
-        raise GameError(
+        raise Refused(
             "two different positions have the same observation after the same number "
             "of moves; the observation must show all that matters for the rest of the "
             "game"
@@ -131,7 +131,7 @@ def _different_keys(
         keys = words @ weights
         if len(np.unique(keys)) == len(keys):
             return keys, weights
-    raise GameError("no keys for the observations of this game were found")
+    raise Refused("no keys for the observations of this game were found")
 
 
 def _words(obs: Shaped[ArrayT, "B *shape"]) -> Shaped[ArrayT, "B F"]:

@@ -18,7 +18,7 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Int, Key
 
-from jax_ttt.config.errors import MoveError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
@@ -47,7 +47,7 @@ class Game:
         """Return the game after these moves.
 
         Raises:
-            MoveError: a move is not legal, or the game is already over.
+            Refused: a move is not legal, or the game is already over.
         """
         # PGX draws which player has id 0. With a constant key, equal moves lead to
         # equal states.
@@ -102,14 +102,14 @@ class Game:
         player who makes an illegal move loses.
 
         Raises:
-            MoveError: the move is not legal, or the game is over.
+            Refused: the move is not legal, or the game is over.
         """
         legal = self.legal_moves
         if move not in legal:
             rule = (
                 f"legal: {' '.join(map(str, legal))}" if legal else "the game is over"
             )
-            raise MoveError(f"{move} is not a legal move of {self.env_id}; {rule}")
+            raise Refused(f"{move} is not a legal move of {self.env_id}; {rule}")
         action = np.array([move], np.int32)
         env = pgx_games.make_env(self.env_id)
         after = pgx_games.play_moves(env, self.state, action)
@@ -189,7 +189,7 @@ def game_against_itself(
     as the player itself would follow it in `seat`.
 
     Raises:
-        MoveError: a move of the line, or of the player, is not legal.
+        Refused: a move of the line, or of the player, is not legal.
     """
     game, follows_line = Game.start(env_id), True
     while not game.is_over:

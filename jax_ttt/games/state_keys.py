@@ -19,7 +19,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Float, Int, Int8, UInt8
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, user_rules
 from jax_ttt.games.user_rules import UserRules
@@ -110,11 +110,11 @@ def result_of(after: pgx.State, reward: Float[Array, " B"]) -> Int8[Array, " B"]
     return jnp.where(pgx_games.is_finished(after), ended, jnp.int8(OPEN))
 
 
-def broken_rule(env_id: EnvId, after: AfterMoves) -> GameError:
+def broken_rule(env_id: EnvId, after: AfterMoves) -> Refused:
     """Return the error of the first position that breaks a rule."""
     broken = np.asarray(after.broken)
     place = int((broken >= 0).argmax())
     pair = to_pairs(env_id, jnp.asarray(after.keys[place])[None])
     rules = [*user_rules.broken_rules(pair, pair._step_count[:, 0])]
     error = user_rules.broken(rules[broken[place]], int(pair._step_count[0, 0]))
-    return GameError(f"{env_id}: {error}")
+    return Refused(f"{env_id}: {error}")

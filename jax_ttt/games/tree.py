@@ -18,7 +18,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Int, Shaped
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, MAX_TREE_POSITIONS, EnvId, Seat
 from jax_ttt.games import board_index, pgx_games, stone_boards, user_rules
 from jax_ttt.games.board_index import PositionIndex
@@ -111,7 +111,7 @@ def host_tree(env_id: EnvId) -> Tree[np.ndarray] | None:
     else:
         found = enumerate_positions(pgx_games.make_env(env_id))
         if not found.is_whole:
-            raise GameError(f"{env_id}: more than {MAX_TREE_POSITIONS:,} positions")
+            raise Refused(f"{env_id}: more than {MAX_TREE_POSITIONS:,} positions")
         tree = found.tree()
     views = pgx_games.symmetric_views(env_id)
     return tree if views is None else with_symmetries(tree, views)
@@ -179,7 +179,7 @@ def observation_index(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
     """Return the index by which the positions are found by what players see.
 
     Raises:
-        GameError: two positions look alike.
+        Refused: two positions look alike.
     """
     num_moves = tree.env_state._step_count
     return board_index.index_observations(tree.obs, num_moves, tree.terminal)
@@ -238,7 +238,7 @@ def enumerate_positions(
     `num_lines`, at most so many moves are played at each level, drawn at random.
 
     Raises:
-        GameError: there is no legal move at the start, a game has more than `MAX_MOVES`
+        Refused: there is no legal move at the start, a game has more than `MAX_MOVES`
             moves, or a position breaks a rule of users' games.
     """
     rules, rng = env if isinstance(env, UserRules) else None, np.random.default_rng(0)
@@ -268,7 +268,7 @@ def enumerate_positions(
         if not len(action):
             break
         if len(found.moves) >= MAX_MOVES:
-            raise GameError(f"a game must end after at most {MAX_MOVES:,} moves")
+            raise Refused(f"a game must end after at most {MAX_MOVES:,} moves")
         if num_lines is not None:
             drawn = rng.permutation(len(action))[:num_lines]
             parent, action = parent[drawn], action[drawn]
@@ -286,7 +286,7 @@ def enumerate_positions(
         # `parent` and `child` are rows of their levels; all positions are numbered.
         found.moves.append((begin + parent, action, end + child))
     if not found.moves:
-        raise GameError("there must be a legal move at the start")
+        raise Refused("there must be a legal move at the start")
     found.is_whole = num_lines is None
     return found
 
@@ -294,7 +294,7 @@ def enumerate_positions(
 def _check_level(
     pairs: pgx.State, begin: int, moves: Sequence[tuple[np.ndarray, ...]]
 ) -> None:
-    """Raise `GameError` if a position of a level breaks a rule of users' games.
+    """Raise `Refused` if a position of a level breaks a rule of users' games.
 
     `pairs` are the two states of each position, and `begin` is the number of the first
     position. `moves` are the parents, actions and children of each level before it.

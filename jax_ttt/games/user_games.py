@@ -11,7 +11,7 @@ import numpy as np
 import pgx
 
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import (
     GAMES,
     MAX_TREE_POSITIONS,
@@ -84,10 +84,10 @@ def register_game(
     """
     if not isinstance(env_id, str) or not re.fullmatch("[a-z][a-z0-9_]*", env_id):
         rule = "the name of a game must be of small letters, digits and _"
-        raise GameError(f"{rule}, got {env_id!r}")
+        raise Refused(f"{rule}, got {env_id!r}")
     before = GAMES.get(env_id)
     if before is not None and before.user_env is None:
-        raise GameError(f"there is a game {env_id} already: choose another name")
+        raise Refused(f"there is a game {env_id} already: choose another name")
     env = _checked_env(env_id, make_env)
     start = _checked_start(env_id, env)
     _check_names(env_id, move_names, len(start.legal_action_mask))
@@ -95,11 +95,11 @@ def register_game(
     try:
         rules = UserRules(env_id, env)
         facts = _examine(rules)
-    except GameError as error:
-        raise GameError(f"{env_id}: {error}") from None
+    except Refused as error:
+        raise Refused(f"{env_id}: {error}") from None
     except Exception as error:  # a user's functions may raise anything
         rule = "its rules can't be compiled"
-        raise GameError(f"{env_id}: {rule}: {_first_line(error)}") from error
+        raise Refused(f"{env_id}: {rule}: {_first_line(error)}") from error
     if before is not None:
         pgx_games.forget_games()
     GAMES[env_id] = replace(
@@ -111,7 +111,7 @@ def _examine(rules: UserRules) -> GameFacts:
     """Return the facts that the game's positions show.
 
     Raises:
-        GameError: a position breaks a rule.
+        Refused: a position breaks a rule.
     """
     size = sum(leaf.nbytes for leaf in jax.tree.leaves(rules.starts))
     found = trees.enumerate_positions(
@@ -129,7 +129,7 @@ def _examine(rules: UserRules) -> GameFacts:
 
 
 def _check_observations(found: Enumeration, tree: Tree) -> None:
-    """Raise `GameError` if an observation hides what a move leads to."""
+    """Raise `Refused` if an observation hides what a move leads to."""
     _, seen_as = trees.unique_rows(
         tree.env_state._step_count,
         tree.obs,
@@ -192,13 +192,13 @@ def _checked_env(env_id: str, make_env: Callable[[], pgx.Env]) -> pgx.Env:
     try:
         env = make_env()
     except Exception as error:  # a user's function may raise anything
-        raise GameError(f"{env_id}: make_env fails: {_first_line(error)}") from error
+        raise Refused(f"{env_id}: make_env fails: {_first_line(error)}") from error
     if not isinstance(env, pgx.Env):
         rule = "make_env must return an environment, a pgx.Env"
-        raise GameError(f"{env_id}: {rule}, got {type(env).__name__}")
+        raise Refused(f"{env_id}: {rule}, got {type(env).__name__}")
     if env.num_players != 2:
         rule = "a game must have 2 players"
-        raise GameError(f"{env_id}: {rule}, got {env.num_players}")
+        raise Refused(f"{env_id}: {rule}, got {env.num_players}")
     return env
 
 
@@ -210,7 +210,7 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
         # PGX's `step` needs a move to keep the shapes, and says so in many lines.
         after = jax.eval_shape(lambda s, a: env._step(s, a, None), start, action)
     except Exception as error:  # a user's functions may raise anything
-        raise GameError(
+        raise Refused(
             f"{env_id}: its rules can't be compiled; they are functions written with "
             f"jax.numpy, and nothing is random: {_first_line(error)}"
         ) from error
@@ -227,26 +227,26 @@ def _checked_start(env_id: str, env: pgx.Env) -> pgx.State:
         shape, shape_after = _shape(leaf), _shape(leaves_after.get(name))
         if not (leaf.dtype == bool or jnp.issubdtype(leaf.dtype, jnp.number)):
             rule = f"nothing is random, and {name} must be numbers"
-            raise GameError(f"{env_id}: {rule}, got {shape}")
+            raise Refused(f"{env_id}: {rule}, got {shape}")
         if shape != shape_after:
             rule = f"a move must keep the shape and dtype of {name}"
-            raise GameError(f"{env_id}: {rule}: {shape}, then {shape_after}")
+            raise Refused(f"{env_id}: {rule}: {shape}, then {shape_after}")
         if shape != expected.get(name, shape):
-            raise GameError(f"{env_id}: {name} must be {expected[name]}, got {shape}")
+            raise Refused(f"{env_id}: {name} must be {expected[name]}, got {shape}")
     if len(start.observation.shape) not in (1, 2, 3):
         rule = "observation must have 1 to 3 axes: rows, columns and planes"
-        raise GameError(f"{env_id}: {rule}, got {_shape(start.observation)}")
+        raise Refused(f"{env_id}: {rule}, got {_shape(start.observation)}")
     return start
 
 
 def _check_names(
     env_id: str, move_names: Sequence[str | int], num_actions: int
 ) -> None:
-    """Raise `GameError` unless there is another word for each action, or none."""
+    """Raise `Refused` unless there is another word for each action, or none."""
     words = {word for word in map(str, move_names) if re.fullmatch("[a-z0-9]+", word)}
     if move_names and not len(words) == len(move_names) == num_actions:
         rule = f"move_names must be {num_actions} different words"
-        raise GameError(f"{env_id}: {rule} of small letters and digits, one per action")
+        raise Refused(f"{env_id}: {rule} of small letters and digits, one per action")
 
 
 def _shape(leaf: jax.ShapeDtypeStruct | None) -> str:

@@ -9,7 +9,7 @@ import pgx
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jaxtyping import Array, Bool, Int, Key
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.runtime import tracing
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.runtime.words import count_phrase
@@ -36,7 +36,7 @@ class UserRules(pgx.Env):
         """Trace the rules.
 
         Raises:
-            GameError: they call Python while they run, or a game may begin in more than
+            Refused: they call Python while they run, or a game may begin in more than
                 one position.
         """
         self.id = env_id
@@ -44,10 +44,10 @@ class UserRules(pgx.Env):
         step = tracing.trace_once(env.step, init.result, jnp.int32(0))
         if init.calls_outside or step.calls_outside:
             rule = "nothing is random: its rules may not call Python while they run"
-            raise GameError(rule)
+            raise Refused(rule)
         if tracing.draws_numbers(step.program):
             rule = "nothing is random: a move may not draw random numbers"
-            raise GameError(f"{rule}; tables of them belong outside of _step")
+            raise Refused(f"{rule}; tables of them belong outside of _step")
         self._program = step.program
         self.starts: pgx.State = _starts(init.program, init.result)
         """The first states `(2, ...)`: where player 0 begins, where player 1 begins."""
@@ -96,16 +96,14 @@ def _starts(program: ClosedJaxpr, shapes: pgx.State) -> pgx.State:
         games = dict(zip(names, jax.device_get(init(keys)), strict=True))
         player = games["current_player"]
         if {*player.tolist()} != {0, 1}:
-            raise GameError("_init must draw who begins, player 0 or 1, by its key")
+            raise Refused("_init must draw who begins, player 0 or 1, by its key")
         if not starts:
             rows = [player.argmin(), player.argmax()]
             starts = {name: leaf[rows] for name, leaf in games.items()}
         for name, leaf in games.items():
             # The observation is a function of the others.
             if name != "observation" and (leaf != starts[name][player]).any():
-                raise GameError(
-                    f"all games must begin in one position; {name} is drawn"
-                )
+                raise Refused(f"all games must begin in one position; {name} is drawn")
     return jax.tree.unflatten(jax.tree.structure(shapes), starts.values())
 
 
@@ -151,10 +149,10 @@ def broken_rules(
     }
 
 
-def broken(rule: str, num_moves: int, line: str = "") -> GameError:
+def broken(rule: str, num_moves: int, line: str = "") -> Refused:
     """Return the error of a position that breaks a rule, after a line of play."""
     moves_played = count_phrase(num_moves, "move")
-    return GameError(f"{rule}; after {moves_played} it does not hold{line}")
+    return Refused(f"{rule}; after {moves_played} it does not hold{line}")
 
 
 def leaves_of(state: pgx.State) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 from jaxtyping import UInt64
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import (
     LETTERS,
     EnvId,
@@ -82,10 +82,10 @@ def proven_moves(player: Player, tree: Tree | None) -> tuple[CertifiedMoves, str
     reaches. Also return why a seat that it learned is left out; empty if none is.
 
     Raises:
-        PlayerError: no seat can be certified.
+        Refused: no seat can be certified.
     """
     if reason := search_grade.reason_not_searchable(player):
-        raise PlayerError(f"no certificate: {reason}")
+        raise Refused(f"no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
         if tree is None:
@@ -98,7 +98,7 @@ def proven_moves(player: Player, tree: Tree | None) -> tuple[CertifiedMoves, str
             moves[seat] = proven
     missing = "; ".join(reasons)
     if not moves:
-        raise PlayerError(f"{player.name}: no certificate: {missing}")
+        raise Refused(f"{player.name}: no certificate: {missing}")
     return moves, missing
 
 
@@ -108,11 +108,11 @@ def _moves_in_tree(player: Player, tree: Tree, seat: Seat) -> dict[str, int] | s
     Boards with fewer moves played come first.
 
     Raises:
-        PlayerError: the player's policy is unknown.
+        Refused: the player's policy is unknown.
     """
     env_id, probs = player.env_id, player.policy
     if probs is None:
-        raise PlayerError(f"{player.name}: no certificate: its policy is not known")
+        raise Refused(f"{player.name}: no certificate: its policy is not known")
     grade = tree_grade.grade_policy(
         env_id, tree, probs, player.evidence, with_details=False
     ).followed[seat]
@@ -136,7 +136,7 @@ def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
     Boards with fewer moves played come first.
 
     Raises:
-        PlayerError: the player plays an illegal move.
+        Refused: the player plays an illegal move.
     """
     searched = SearchedPlayer(
         env_id=player.env_id,
@@ -149,7 +149,7 @@ def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
     try:
         reached_positions.follow_all_lines(reach, MAX_POSITIONS)
     except IllegalMoveError as error:
-        raise PlayerError(f"{player.name}: {error}") from None
+        raise Refused(f"{player.name}: {error}") from None
     if reach.losing_line is not None:
         return f"it loses the game {line_text(player.env_id, reach.losing_line)}"
     if not search_grade.seat_grade(reach, player.evidence).unbeatable:

@@ -11,12 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jax.tree_util import Partial
 
-from jax_ttt.config.errors import (
-    GameError,
-    PlayerError,
-    SettingError,
-    require_package,
-)
+from jax_ttt.config.errors import Refused, SettingError, require_package
 from jax_ttt.config.game_facts import (
     GAMES,
     EnvId,
@@ -58,7 +53,7 @@ def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
     game = GAMES[env_id]
     falls = game.moves_on == "columns" and game.packing == "columns"
     if not game.enumerable and not falls:
-        raise GameError(
+        raise Refused(
             f"corrections need exact play: here {env_id} has none, but tic_tac_toe and "
             "four in a row with falling stones do"
         )
@@ -82,11 +77,11 @@ def correct_agent(
     weights become integers: then they were made for another network.
 
     Raises:
-        GameError: the game has no exact play.
+        Refused: the game has no exact play.
         SettingError: no player can reach the goal in a seat, or the network can't be
             made of integers.
-        PlayerError: the corrected agent does not reach the goal.
-        MissingPackageError: the game needs Numba, which is not installed.
+        Refused: the corrected agent does not reach the goal; the game needs Numba,
+            which is not installed.
     """
     check_goal(agent.config.env_id, seats, goal)
     exact = exact_play(agent.config.env_id, goal)
@@ -108,7 +103,7 @@ def find_in_seats(
     """Return the corrections of the agent's weights in these seats; nothing is proven.
 
     Raises:
-        PlayerError: exact play does not know a move.
+        Refused: exact play does not know a move.
     """
 
     def on_batch(
@@ -133,7 +128,7 @@ def find_in_seats(
                 on_batch=on_batch,
             )
         except ExactPlayError as error:
-            raise PlayerError(f"{name}: {error}") from None
+            raise Refused(f"{name}: {error}") from None
     return searches
 
 
@@ -220,19 +215,19 @@ def _prove(
     """Return the grade of the corrected agent in these seats.
 
     Raises:
-        PlayerError: a line does not end as the goal says, or memory is too small.
+        Refused: a line does not end as the goal says, or memory is too small.
     """
     player = dataclasses.replace(registry.agent_player(name, agent), seats=seats)
     grade = grader.follow_lines(player, on_batch=on_batch, keep_interrupted=False)
     for seat in seats:
         followed = grade.seat(seat)
         if followed is not None and not followed.complete:
-            raise PlayerError(f"{name}: memory ends before all lines are followed")
+            raise Refused(f"{name}: memory ends before all lines are followed")
         if followed is None or followed.proven not in _REACHED_BY[goal]:
             rule = f"the walk with its corrections does not prove {goal}"
             if followed is not None and followed.near_loss is not None:
                 rule += ": rounding may decide a move that loses; use --precision int8"
-            raise PlayerError(f"{name}: {rule}")
+            raise Refused(f"{name}: {rule}")
     return dataclasses.replace(grade, seats=agent.config.seats)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Key
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.grade import Exam, ExamScore, wilson_interval
 from jax_ttt.games import pgx_games
@@ -43,12 +43,12 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
     empty if it is illegal; and `kind`.
 
     Raises:
-        UsageError: the game has no exam, or the file is not one.
+        Refused: the game has no exam, or the file is not one.
     """
     game = GAMES[env_id]
     if path is None and game.exam is None:
         with_exam = ", ".join(name for name, other in GAMES.items() if other.exam)
-        raise UsageError(f"--exam: {env_id} has none; games that do: {with_exam}")
+        raise Refused(f"--exam: {env_id} has none; games that do: {with_exam}")
     path = path or _FOLDER / str(game.exam)
     num_actions = pgx_games.sizes(env_id).num_actions
     try:
@@ -59,9 +59,9 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
         kinds = tuple(row["kind"] for row in rows)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"--exam {path}: not an exam of {env_id} ({reason})") from None
+        raise Refused(f"--exam {path}: not an exam of {env_id} ({reason})") from None
     if not rows:
-        raise UsageError(f"--exam {path}: no questions")
+        raise Refused(f"--exam {path}: no questions")
     values = np.sign(np.array(scores))
     keeps = values == np.nanmax(values, axis=1, keepdims=True)
     return Questions(moves=moves, keeps=keeps, kinds=kinds)
@@ -80,16 +80,16 @@ def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
     """Return the states of the questions, `(N, ...)`, by playing the moves.
 
     Raises:
-        UsageError: a move is not legal, or a game is over.
+        Refused: a move is not legal, or a game is over.
     """
     states = replay(env_id, questions.moves)
     num_played = np.asarray(pgx_games.num_moves(states))
     if (is_wrong := num_played < questions.plies).any():
         place = int(is_wrong.argmax())
         number = num_played[place] + 1
-        raise UsageError(f"--exam: question {place + 1}: move {number} is not legal")
+        raise Refused(f"--exam: question {place + 1}: move {number} is not legal")
     if bool(pgx_games.is_finished(states).any()):
-        raise UsageError("--exam: a game is over before the question")
+        raise Refused("--exam: a game is over before the question")
     return states
 
 
@@ -99,8 +99,8 @@ def take_exam(
     """Return the scores of a player; `key` is consumed.
 
     Raises:
-        UsageError: a question is not a position of the game.
-        PlayerError: a program gives no answer, or an illegal one.
+        Refused: a question is not a position of the game; a program gives no answer, or
+            an illegal one.
     """
     states = question_states(env_id, questions)
     action = player.moves(questions.moves, states, key)

@@ -6,7 +6,7 @@ import numpy as np
 from jax.sharding import NamedSharding
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.errors import GameError, PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, seat_name
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.games import position_keys
@@ -42,8 +42,8 @@ def follow_lines(
     is raised.
 
     Raises:
-        PlayerError: the player plays an illegal move, or a correction is for a board
-            that it never reaches.
+        Refused: the player plays an illegal move, or a correction is for a board that
+            it never reaches.
     """
     env_id = player.env_id
     tree = trees.host_tree(env_id)
@@ -106,7 +106,7 @@ def _with_corrections(
 
 
 def _check_corrections(player: Player, grade: Grade) -> None:
-    """Raise `PlayerError` if a correction is for a board that is never reached.
+    """Raise `Refused` if a correction is for a board that is never reached.
 
     Only seats whose lines are all followed are checked. Such a correction belongs to
     another network, or to another rounding of its values.
@@ -121,7 +121,7 @@ def _check_corrections(player: Player, grade: Grade) -> None:
         if num_unused := num_made - (followed.num_corrections or 0):
             boards = count_phrase(num_unused, "correction")
             rule = f"{boards} {seat_name(seat)} never needs: they are not its own"
-            raise PlayerError(f"{player.name}: {rule}")
+            raise Refused(f"{player.name}: {rule}")
 
 
 def with_match(
@@ -134,7 +134,7 @@ def with_match(
     `key` is consumed.
 
     Raises:
-        GameError: `num_games` is 0, and the grade has no exact part either.
+        Refused: `num_games` is 0, and the grade has no exact part either.
     """
     if num_games is None:
         is_exact = grade.mean_rates(grade.seats) is not None
@@ -142,7 +142,7 @@ def with_match(
     if not num_games:
         if not grade.followed:
             rule = "nothing is exact, so a grade needs at least one game against random"
-            raise GameError(f"{player.name} in {grade.env_id}: {rule}")
+            raise Refused(f"{player.name} in {grade.env_id}: {rule}")
         return grade
     random = Player(
         env_id=grade.env_id, name="random", choose=random_players.random_player

@@ -62,7 +62,7 @@ def sample_match(
     """Return the player's results in `num_games` in each seat; `key` is consumed.
 
     Raises:
-        PlayerError: a program gives no answer, or an illegal one.
+        Refused: a program gives no answer, or an illegal one.
     """
     first_key, second_key = jax.random.split(key)
     first = sample_pair(player, opponent, first_key, num_games)
@@ -79,7 +79,7 @@ def sample_pair(
     consumed.
 
     Raises:
-        PlayerError: a program gives no answer, or an illegal one.
+        Refused: a program gives no answer, or an illegal one.
     """
     if isinstance(first, HostPlayer) or isinstance(second, HostPlayer):
         return sampled_seat(play_on_host(first, second, key, num_games).tolist())
@@ -163,7 +163,7 @@ def play_on_host(
     Returns the numbers of games that `first` wins, draws and loses.
 
     Raises:
-        PlayerError: a program gives no answer, or an illegal one.
+        Refused: a program gives no answer, or an illegal one.
     """
     env = pgx_games.make_env(first.env_id)
     start_key, key = jax.random.split(key)

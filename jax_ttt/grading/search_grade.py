@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.grade import Evidence, Interval, Lines, SeatGrade
 from jax_ttt.games import position_keys
@@ -91,10 +91,10 @@ def search_by_seat(
     there.
 
     Raises:
-        PlayerError: `reason_not_searchable`, or the player plays an illegal move.
+        Refused: `reason_not_searchable`, or the player plays an illegal move.
     """
     if reason := reason_not_searchable(player, has_limit=True):
-        raise PlayerError(reason)
+        raise Refused(reason)
     most = most_positions(player.env_id) if max_positions is None else max_positions
     results: dict[Seat, SearchResult] = {}
     interrupted = False
@@ -114,7 +114,7 @@ def search_by_seat(
                 near = Reach(_near_best_player(reach.player, player, sharding))
                 reached_positions.follow_all_lines(near, most, on_batch)
         except IllegalMoveError as error:
-            raise PlayerError(f"{player.name}: {error}") from None
+            raise Refused(f"{player.name}: {error}") from None
         except TimeOverError:
             pass
         except KeyboardInterrupt:

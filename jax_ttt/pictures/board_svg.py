@@ -20,7 +20,7 @@ import numpy as np
 import pgx
 from jaxtyping import Int, Shaped
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, LETTERS, Seat, seat_name
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import pgx_games
@@ -118,7 +118,7 @@ def _draw_states(
     name: str = env_states[0].env_id
     game = GAMES.get(name)
     if name not in pgx.available_envs() and (game is None or not game.stones):
-        raise GameError(f"{name}: a game of your own is not drawn as a picture")
+        raise Refused(f"{name}: a game of your own is not drawn as a picture")
     title = f"{name}, move by move" if len(env_states) > 1 else name
     title = title.replace("_", " ")
     if game is None or not game.stones:

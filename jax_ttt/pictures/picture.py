@@ -50,7 +50,7 @@ def theme_style(theme: Theme) -> AbstractContextManager[None]:
     In it, the same data give the same SVG file: matplotlib names elements by a hash.
 
     Raises:
-        MissingPackageError: matplotlib is not installed.
+        Refused: matplotlib is not installed.
     """
     require_package("matplotlib", "plots", "this picture")
     import matplotlib as mpl

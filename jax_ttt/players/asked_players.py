@@ -20,7 +20,7 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key, UInt32
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, seat_name
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
@@ -66,7 +66,7 @@ class SampledPlayer(Player):
 class HostPlayer(SampledPlayer):
     """A player that is asked in each game, as its moves are not known in advance.
 
-    Its `choose` raises `PlayerError`: a compiled program can't ask.
+    Its `choose` raises `Refused`: a compiled program can't ask.
 
     Attributes:
         asked: Who is asked.
@@ -114,7 +114,7 @@ def make_asked_player(asked: Asked, env_id: EnvId) -> Player:
     is a `HostPlayer`.
 
     Raises:
-        PlayerError: an answer is missing or illegal.
+        Refused: an answer is missing or illegal.
     """
     note = ""
     if asked.options.in_advance:
@@ -143,10 +143,10 @@ class _NotInAdvanceError(Exception):
 def _refuse(
     name: str, note: str, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
-    """Raise `PlayerError`: this needs the moves in advance."""
+    """Raise `Refused`: this needs the moves in advance."""
     del key, env_state
     reason = f": {note}" if note else ""
-    raise PlayerError(f"{name}: its moves must be known in advance here{reason}")
+    raise Refused(f"{name}: its moves must be known in advance here{reason}")
 
 
 def _player_of_policy(asked: Asked, env_id: EnvId, tree: Tree[np.ndarray]) -> Player:

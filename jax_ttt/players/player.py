@@ -101,7 +101,7 @@ class Player:
         `(B, ...)`. `key` is consumed.
 
         Raises:
-            PlayerError: a program gives no answer, or an illegal one.
+            Refused: a program gives no answer, or an illegal one.
         """
         del lines  # which only a program reads
         return np.asarray(choose_moves(self.choose, key, states), np.int32)

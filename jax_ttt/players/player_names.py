@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from jax_ttt.config.errors import PlayerError, UsageError, did_you_mean
+from jax_ttt.config.errors import Refused, did_you_mean
 from jax_ttt.config.game_facts import (
     DEFAULT_GAME,
     GAMES,
@@ -107,7 +107,7 @@ class PlayerSpec:
         """The words of a program's command line.
 
         Raises:
-            PlayerError: there is no such program.
+            Refused: there is no such program.
         """
         return _command_words(self.name)
 
@@ -130,15 +130,15 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
     """Return the parts of a player's name, which `depth` other players enclose.
 
     Raises:
-        PlayerError: no player has this name, or it can't play this game.
+        Refused: no player has this name, or it can't play this game.
     """
     if depth > MAX_NESTING:
-        raise PlayerError(f"players may be nested at most {MAX_NESTING} levels deep")
+        raise Refused(f"players may be nested at most {MAX_NESTING} levels deep")
     kind, colon, arguments = name.partition(":")
     if kind in _NEED_TREE and not GAMES[env_id].enumerable:
         games = ", ".join(enumerable_games())
         rule = f"needs an enumerable game, of at most {MAX_TREE_POSITIONS:,} positions"
-        raise PlayerError(f"{name}: {rule}: {games}")
+        raise Refused(f"{name}: {rule}: {games}")
     if kind in _DEFAULT_PLAYOUTS:
         default = _DEFAULT_PLAYOUTS[kind]
         num_playouts = _read_number(name, kind, arguments) if colon else default
@@ -147,12 +147,10 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
         number, _, inner_name = arguments.partition(":")
         if not inner_name:
             form = next(form for form in PLAYER_KINDS if form.startswith(kind))
-            raise PlayerError(f"{name}: {kind} needs a player after it: {form}")
+            raise Refused(f"{name}: {kind} needs a player after it: {form}")
         inner = read_name(inner_name, env_id, depth + 1)
         if kind == "lookahead" and inner.kind != "agent":
-            raise PlayerError(
-                f"{name}: lookahead needs a saved agent, got {inner_name!r}"
-            )
+            raise Refused(f"{name}: lookahead needs a saved agent, got {inner_name!r}")
         return PlayerSpec(name, kind, _read_number(name, kind, number), inner)
     if kind == "program":
         _command_words(name)
@@ -163,7 +161,7 @@ def read_name(name: str, env_id: EnvId, depth: int = 0) -> PlayerSpec:
         raise _unknown_player(name)
     path = agent_path(Path(name))
     if not path.exists():
-        raise PlayerError(f"{path}: no such file")
+        raise Refused(f"{path}: no such file")
     return PlayerSpec(name, "agent")
 
 
@@ -171,13 +169,13 @@ def read_opponent(name: str, env_id: EnvId) -> PlayerSpec | None:
     """Return the opponent of a training; None in self-play.
 
     Raises:
-        PlayerError: it can't play this game, or it is a program.
+        Refused: it can't play this game, or it is a program.
     """
     if name == SELF:
         return None
     spec = read_name(name, env_id)
     if spec.program is not None:
-        raise PlayerError(
+        raise Refused(
             f"{name}: not possible as an opponent in training, which plays many games "
             "at once in one compiled program; a program would be slow"
         )
@@ -192,15 +190,15 @@ def read_start_agents(
     Only a new training reads them, so another one may lack some.
 
     Raises:
-        PlayerError: there is no such agent.
+        Refused: there is no such agent.
     """
     names = {settings.start_agent, settings.start_positions}
     specs = []
     for name in sorted(names - {NO_AGENT, COUNTEREXAMPLES}):
-        with contextlib.suppress(*() if is_new else (PlayerError,)):
+        with contextlib.suppress(*() if is_new else (Refused,)):
             specs.append(read_name(name, settings.env_id))
             if specs[-1].kind != "agent":
-                raise PlayerError(f"{name}: a training starts from a saved agent")
+                raise Refused(f"{name}: a training starts from a saved agent")
     return specs
 
 
@@ -213,7 +211,7 @@ def check_files(
     settings these are; a training that continues keeps those of missing files.
 
     Raises:
-        PlayerError: a player can't be used in this training, or its file is another one
+        Refused: a player can't be used in this training, or its file is another one
             than before.
     """
     opponent = read_opponent(config.opponent.opponent, config.env_id)
@@ -224,7 +222,7 @@ def check_files(
     for saved in filter(None, (spec.saved for spec in specs)):
         checksum = agent_file.checksum(saved.path)
         if checksum != (before := known.get(saved.name, checksum)):
-            raise PlayerError(
+            raise Refused(
                 f"{saved.path}: another file than that of the run: its SHA-256 is "
                 f"{checksum[:16]}..., not {before[:16]}..."
             )
@@ -234,14 +232,12 @@ def check_files(
 
 
 def check_games(specs: Iterable[PlayerSpec], env_id: EnvId) -> None:
-    """Raise `PlayerError` if a saved agent among the players is of another game."""
+    """Raise `Refused` if a saved agent among the players is of another game."""
     for spec in specs:
         if (saved := spec.saved) is not None:
             agent_game = agent_file.read_env_id(saved.path)
             if agent_game != env_id:
-                raise PlayerError(
-                    f"{saved.name}: made for {agent_game}, not for {env_id}"
-                )
+                raise Refused(f"{saved.name}: made for {agent_game}, not for {env_id}")
 
 
 def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
@@ -252,7 +248,7 @@ def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
 
     Raises:
         AgentError: a file can't be read, or two agents are made for different games.
-        UsageError: no agent names a game, and the file registers several.
+        Refused: no agent names a game, and the file registers several.
     """
     if env_id is not None:
         return env_id
@@ -267,7 +263,7 @@ def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
         return next(iter(games))
     of_file = [name for name, game in GAMES.items() if game.rules_file]
     if len(of_file) > 1:
-        raise UsageError(f"--env-id must be one of {', '.join(of_file)}")
+        raise Refused(f"--env-id must be one of {', '.join(of_file)}")
     return of_file[0] if of_file else DEFAULT_GAME
 
 
@@ -286,23 +282,23 @@ def _command_words(name: str) -> list[str]:
     word, with its spaces.
 
     Raises:
-        PlayerError: there is no command, a quotation is not closed, or there is no such
+        Refused: there is no command, a quotation is not closed, or there is no such
             program.
     """
     text = name.partition(":")[2].strip()
     if "\0" in text:
-        raise PlayerError(f"{name!r}: a command has no NUL character")
+        raise Refused(f"{name!r}: a command has no NUL character")
     if os.sep in text and Path(text).is_file():
         words = [text]
     else:
         try:
             words = shlex.split(text)
         except ValueError as error:  # for instance: no closing quotation
-            raise PlayerError(f"{name}: {error}") from None
+            raise Refused(f"{name}: {error}") from None
     if not words:
-        raise PlayerError(f"{name}: program needs a command after it: program:COMMAND")
+        raise Refused(f"{name}: program needs a command after it: program:COMMAND")
     if shutil.which(words[0]) is None:
-        raise PlayerError(f"{name}: {words[0]}: {_why_not_a_program(words[0])}")
+        raise Refused(f"{name}: {words[0]}: {_why_not_a_program(words[0])}")
     return words
 
 
@@ -330,19 +326,17 @@ def _read_number(name: str, kind: str, text: str) -> int | float:
     try:
         return number_range.parse_number(text)
     except ValueError:
-        raise PlayerError(
-            f"{name}: {kind} needs {number_range}, got {text!r}"
-        ) from None
+        raise Refused(f"{name}: {kind} needs {number_range}, got {text!r}") from None
 
 
-def _unknown_player(name: str) -> PlayerError:
+def _unknown_player(name: str) -> Refused:
     if os.sep in name:
-        return PlayerError(f"{name}: no such file or folder{_similar_path(name)}")
+        return Refused(f"{name}: no such file or folder{_similar_path(name)}")
     kinds = [kind.partition("[")[0] for kind in PLAYER_KINDS if kind != "AGENT"]
     has_arguments = ":" in name and not name.startswith("shipped:")
     hint = "" if has_arguments else did_you_mean(name, kinds)
     kinds_text = "".join(f"\n  {kind}: {text}" for kind, text in PLAYER_KINDS.items())
-    return PlayerError(f"{name}: no such file, and no known player{hint}{kinds_text}")
+    return Refused(f"{name}: no such file, and no known player{hint}{kinds_text}")
 
 
 def _similar_path(name: str) -> str:

@@ -21,7 +21,7 @@ from typing import IO, Annotated
 
 import tyro
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.ranges import Range
 
@@ -66,10 +66,10 @@ def position_phrase(line: Line) -> str:
 
 
 def check_answer(name: str, move: int, line: Line, legal: Sequence[int]) -> None:
-    """Raise `PlayerError` if an answer is not one of the legal moves after a line."""
+    """Raise `Refused` if an answer is not one of the legal moves after a line."""
     if move not in legal:
         allowed = " ".join(map(str, legal))
-        raise PlayerError(
+        raise Refused(
             f"{name}: answered {move} {position_phrase(line)}; legal are {allowed}"
         )
 
@@ -97,7 +97,7 @@ class Asked:
         `states` are the states after the lines, if they are known.
 
         Raises:
-            PlayerError: an answer is missing or illegal.
+            Refused: an answer is missing or illegal.
         """
         raise NotImplementedError
 
@@ -106,7 +106,7 @@ class Asked:
         return self
 
     def check_silence(self) -> None:
-        """Raise `PlayerError` if it says more than its answers."""
+        """Raise `Refused` if it says more than its answers."""
 
     def end(self) -> None:
         """End what it has started; it is started again if it is asked."""
@@ -142,7 +142,7 @@ class ProgramCopies(Asked):
         """Yield the program's moves after these lines, where these moves are legal.
 
         Raises:
-            PlayerError: the program can't be started, or an answer is missing, late, no
+            Refused: the program can't be started, or an answer is missing, late, no
                 number or illegal.
         """
         del states
@@ -170,7 +170,7 @@ class ProgramCopies(Asked):
         )
 
     def check_silence(self) -> None:
-        """Wait a moment, and raise `PlayerError` if a copy says more than its answers.
+        """Wait a moment, and raise `Refused` if a copy says more than its answers.
 
         A second line as an answer may come late.
         """
@@ -195,7 +195,7 @@ class ProgramCopy:
     """A running copy of a program in a seat. It ends with `end`, or with this process.
 
     Raises:
-        PlayerError: the program can't be started.
+        Refused: the program can't be started.
     """
 
     def __init__(
@@ -215,7 +215,7 @@ class ProgramCopy:
         try:
             self._process = _Process(command)
         except OSError as error:
-            raise PlayerError(f"{name}: can't be started: {error.strerror}") from None
+            raise Refused(f"{name}: can't be started: {error.strerror}") from None
         # Called by `end`, or when this object or the interpreter ends.
         self.end = weakref.finalize(self, self._process.end)
         self._write(f"{env_id} {seat}")
@@ -237,7 +237,7 @@ class ProgramCopy:
         """Ask for the move after these moves.
 
         Raises:
-            PlayerError: the program has said something that it was not asked for.
+            Refused: the program has said something that it was not asked for.
         """
         self._line = line
         self.check_silence()
@@ -245,24 +245,24 @@ class ProgramCopy:
         self._deadline = time.monotonic() + self.answer_seconds
 
     def check_silence(self) -> None:
-        """Raise `PlayerError` if the program has written before it was asked."""
+        """Raise `Refused` if the program has written before it was asked."""
         output = self._process.stdout
         if _is_readable(output, 0.0) and (text := _read(output)):
             where = position_phrase(self._line)
             fault = f"wrote {_shown(text)} before it was asked for a move"
-            raise PlayerError(f"{self.name}: {fault}, {where}")
+            raise Refused(f"{self.name}: {fault}, {where}")
 
     def read(self) -> int | None:
         """Return the answer if its line is complete, else None; call it when readable.
 
         Raises:
-            PlayerError: the program has ended, or its answer is not a number.
+            Refused: the program has ended, or its answer is not a number.
         """
         data = _read(self._process.stdout)
         self._buffer += data
         where = position_phrase(self._line)
         if not data:
-            raise PlayerError(f"{self.name}: {self._how_it_ended()} {where}")
+            raise Refused(f"{self.name}: {self._how_it_ended()} {where}")
         answer, newline, rest = self._buffer.partition(b"\n")
         if not newline and len(answer) < _MAX_BYTES:
             return None
@@ -270,19 +270,19 @@ class ProgramCopy:
         is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
         if rest or not is_number:
             said = _shown(self._buffer)
-            raise PlayerError(f"{self.name}: answered {said}, not one move, {where}")
+            raise Refused(f"{self.name}: answered {said}, not one move, {where}")
         self._buffer = b""
         self._has_answered = True
         return int(text)
 
-    def late_error(self) -> PlayerError:
+    def late_error(self) -> Refused:
         """Return the error of an answer that is late."""
         incomplete = f"; it said only {_shown(self._buffer)}" if self._buffer else ""
         if not (incomplete or self._has_answered):
             advice = "does it flush its output, as mawk does with -W interactive?"
             incomplete = f"; {advice}"
         limit, where = f"{self.answer_seconds:g} s", position_phrase(self._line)
-        return PlayerError(f"{self.name}: no answer within {limit} {where}{incomplete}")
+        return Refused(f"{self.name}: no answer within {limit} {where}{incomplete}")
 
     def _write(self, text: str) -> None:
         # If the program has ended, the end of its output says so.
@@ -317,7 +317,7 @@ def answers_in_turn(
     Each of the programs, which are copies of one, answers the next open line.
 
     Raises:
-        PlayerError: an answer is missing, late or no number; the programs go on.
+        Refused: an answer is missing, late or no number; the programs go on.
     """
     open_lines = enumerate(lines)
     number_of: dict[ProgramCopy, int] = {}  # of the line that it is asked for

@@ -13,7 +13,7 @@ import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
@@ -77,8 +77,8 @@ def make_player(
 
     Raises:
         AgentError: the file does not hold a usable agent for this game.
-        PlayerError: a lookahead is too deep for this game, or a program can't be
-            started or gives a wrong answer.
+        Refused: a lookahead is too deep for this game, or a program can't be started or
+            gives a wrong answer.
     """
     key = _key_of(spec, key)
     tree = trees.host_tree(env_id)
@@ -99,10 +99,10 @@ def make_player(
         if spec.program is not None and tree is None:
             # Its random moves lead to positions that the program does not reach.
             rule = f"a blend of a program needs an enumerable game, not {env_id}"
-            raise PlayerError(f"{spec.name}: {rule}")
+            raise Refused(f"{spec.name}: {rule}")
         inner = make_player(spec.inner, env_id, key, replace(programs, in_advance=True))
         if isinstance(inner, SampledPlayer):
-            raise PlayerError(f"{spec.name}: {inner.name}: {inner.note}")
+            raise Refused(f"{spec.name}: {inner.name}: {inner.note}")
         return _blend(spec, inner, tree)
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
@@ -206,7 +206,7 @@ def _lookahead(
     depth = int(spec.number)
     max_depth = int(math.log(_MAX_BOARDS, pgx_games.sizes(env_id).num_actions))
     if depth > max_depth:
-        raise PlayerError(f"{spec.name}: the depth is at most {max_depth} in {env_id}")
+        raise Refused(f"{spec.name}: the depth is at most {max_depth} in {env_id}")
     agent = saved_agents.load_agent(inner.path, env_id)
     _checked_policy(inner.name, agent)
     if agent.corrections is not None:

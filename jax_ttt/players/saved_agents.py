@@ -147,7 +147,7 @@ class Agent(Shown):
         """Draw the agent's likeliest game against itself, move by move.
 
         Raises:
-            GameError: the game is too large to enumerate.
+            Refused: the game is too large to enumerate.
         """
         return picture_file.picture_of(self, theme)
 

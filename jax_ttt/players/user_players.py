@@ -25,7 +25,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.tree_util import Partial
 from jaxtyping import Array, Int, Key, Shaped
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
@@ -54,8 +54,8 @@ def from_function(
     """Return a user's function as a player; `options` say how it is asked.
 
     Raises:
-        PlayerError: the function takes other arguments, raises an error, does not
-            return one action per game, or plays an illegal move.
+        Refused: the function takes other arguments, raises an error, does not return
+            one action per game, or plays an illegal move.
     """
     takes_key = _takes_key(name, function)
     asked = _AskedFunction(name, function, env_id, options)
@@ -94,7 +94,7 @@ def _takes_key(name: str, function: PlayerFn) -> bool:
     """Return whether a function takes a key and a state, and not the state alone.
 
     Raises:
-        PlayerError: it takes neither.
+        Refused: it takes neither.
     """
     for arguments in (["state"], ["key", "state"]):
         # `bind` raises TypeError; functions of C may not say what they take.
@@ -102,22 +102,21 @@ def _takes_key(name: str, function: PlayerFn) -> bool:
             inspect.signature(function).bind(*arguments)
             return "key" in arguments
     rule = "a player is a function f(state), or f(key, state) if it draws by chance"
-    raise PlayerError(f"{name}: {rule}")
+    raise Refused(f"{name}: {rule}")
 
 
 def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> Player:
     """Return a user's policy, `(P, A)` probabilities of moves, as a player.
 
     Raises:
-        PlayerError: the game is not enumerable, or the array is not a policy over its
-            tree.
+        Refused: the game is not enumerable, or the array is not a policy over its tree.
     """
     tree = trees.host_tree(env_id)
     if tree is None:
-        raise PlayerError(f"{name}: {env_id} is too large for a policy as an array")
+        raise Refused(f"{name}: {env_id} is too large for a policy as an array")
     shape = tree.legal_action_mask.shape
     if policy.shape != shape or policy.dtype.kind not in "iuf":
-        raise PlayerError(
+        raise Refused(
             f"{name}: must be numbers of shape {shape}, got {policy.dtype} of shape "
             f"{policy.shape}"
         )
@@ -127,7 +126,7 @@ def from_policy(name: str, policy: Shaped[np.ndarray, "..."], env_id: EnvId) -> 
     is_right = is_allowed.all(axis=1) & (has_sum_1 | tree.terminal)
     if not is_right.all():
         position = int(np.argmin(is_right))
-        raise PlayerError(
+        raise Refused(
             f"{name}: must be probabilities of legal moves with the sum 1, got "
             f"{probs[position]} in position {position}"
         )
@@ -170,7 +169,7 @@ class _AskedFunction(Asked):
         """Yield the function's moves after these lines, where these moves are legal.
 
         Raises:
-            PlayerError: it raises an error, or an answer is not a legal move.
+            Refused: it raises an error, or an answer is not a legal move.
         """
         del seat
         for begin in range(0, len(lines), _BLOCK):
@@ -196,11 +195,11 @@ class _AskedFunction(Asked):
         """Return whether it returns a move, though tracing it raises an error.
 
         Raises:
-            PlayerError: it raises another error, which is not about tracing.
+            Refused: it raises another error, which is not about tracing.
         """
         try:
             self.move((), jax.device_get(jax.device_put(board)))
-        except PlayerError:
+        except Refused:
             if isinstance(error, jax.errors.JAXTypeError | jax.errors.JAXIndexError):
                 raise
             return False
@@ -231,22 +230,22 @@ def _test_boards(env_id: EnvId) -> pgx.State:
     return jax.tree.map(lambda x: x[is_unfinished], jax.device_get(boards))
 
 
-def _refusal(name: str, boards: pgx.State, error: Exception) -> PlayerError:
+def _refusal(name: str, boards: pgx.State, error: Exception) -> Refused:
     """Return the error of a function that can't be called with boards."""
     reason = (str(error).strip() or type(error).__name__).splitlines()[0]
     shape = ", ".join(map(str, boards.observation.shape[1:]))
     rule = f"a player gets a batch of games, whose observation is (B, {shape})"
     kind = type(error).__name__
-    return PlayerError(f"{name}: {rule}; this one raises {kind}: {reason}")
+    return Refused(f"{name}: {rule}; this one raises {kind}: {reason}")
 
 
 def _check_result(name: str, result: object, boards: pgx.State) -> None:
     rule = "a player gets a batch of games, and must return one whole number per game"
     shape = boards.terminated.shape
     if not isinstance(result, jax.ShapeDtypeStruct | np.ndarray):
-        raise PlayerError(f"{name}: {rule}, got {type(result).__name__}")
+        raise Refused(f"{name}: {rule}, got {type(result).__name__}")
     if result.shape != shape or not jnp.issubdtype(result.dtype, jnp.integer):
-        raise PlayerError(
+        raise Refused(
             f"{name}: {rule}, got {result.dtype} of shape {result.shape} for "
             f"{count_phrase(shape[0], 'game')}"
         )
@@ -255,7 +254,7 @@ def _check_result(name: str, result: object, boards: pgx.State) -> None:
 def _check_numbers(
     name: str, choose: Partial, action: Int[np.ndarray, " D"], env_id: EnvId
 ) -> None:
-    """Raise `PlayerError` if a move of the tree depends on who is player 0."""
+    """Raise `Refused` if a move of the tree depends on who is player 0."""
     tree, rules = trees.enumerated(env_id), GAMES[env_id].user_env
     if not isinstance(rules, UserRules):
         return
@@ -263,7 +262,7 @@ def _check_numbers(
     others = np.asarray(choose_moves(choose, jax.random.key(0), boards))
     if (differs := action != others).any():
         reason = "and another move where player 1 began the game"
-        raise PlayerError(f"{name}: the player plays {action[differs][0]}, {reason}")
+        raise Refused(f"{name}: the player plays {action[differs][0]}, {reason}")
 
 
 def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) -> None:
@@ -274,7 +273,7 @@ def _check_legal(name: str, action: Int[np.ndarray, " B"], boards: pgx.State) ->
     is_legal = is_action & mask[rows, action.clip(0, num_actions - 1)]
     if not is_legal.all():
         row = int(np.argmin(is_legal))
-        raise PlayerError(
+        raise Refused(
             f"{name}: plays {action[row]}, but the legal moves are "
             f"{' '.join(map(str, np.flatnonzero(mask[row])))}"
         )

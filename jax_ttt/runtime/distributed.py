@@ -13,7 +13,7 @@ import numpy as np
 from jax.experimental import multihost_utils
 
 from jax_ttt.config.device_flags import DistributedFlags
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 
 JOIN_TIMEOUT = 60
 """Seconds within which all processes must join."""
@@ -26,7 +26,7 @@ def join_processes(flags: DistributedFlags) -> None:
     """Join the processes of a run with `--distributed`, before JAX computes.
 
     Raises:
-        UsageError: JAX finds no cluster, or not all processes join in time.
+        Refused: JAX finds no cluster, or not all processes join in time.
     """
     if not flags.distributed:
         return
@@ -43,13 +43,13 @@ def join_processes(flags: DistributedFlags) -> None:
         )
     except ValueError as error:
         if flags.coordinator is not None:
-            raise UsageError(f"--distributed: {_one_line(error)}") from None
-        raise UsageError(
+            raise Refused(f"--distributed: {_one_line(error)}") from None
+        raise Refused(
             f"--distributed: found no {_DETECTED_CLUSTERS}: "
             "give --coordinator, --num-processes and --process-id"
         ) from None
     except RuntimeError as error:
-        raise UsageError(f"--distributed: {_one_line(error)}") from None
+        raise Refused(f"--distributed: {_one_line(error)}") from None
     # JAX replaced the handler of this signal by its own for preemptions. Python's is
     # set again, so that a signal is a request to save and stop.
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGTERM))

@@ -15,7 +15,7 @@ from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.runtime import devices, distributed
 
 _AXIS = "devices"
@@ -33,7 +33,7 @@ def use_devices(kind: str, flags: DeviceFlags) -> Hardware:
     """Make JAX compute on the devices that the flags name, of this kind.
 
     Raises:
-        UsageError: there are no such devices, or a setting of JAX prevents training.
+        Refused: there are no such devices, or a setting of JAX prevents training.
     """
     if not isinstance(flags, DistributedFlags):
         flags = DistributedFlags(devices=flags.devices)
@@ -41,7 +41,7 @@ def use_devices(kind: str, flags: DeviceFlags) -> Hardware:
     try:
         device = devices.choose_device(kind)
     except devices.DeviceError as error:
-        raise UsageError(str(error)) from None
+        raise Refused(str(error)) from None
     return _hardware(flags, device) if flags.is_spread else Hardware(device)
 
 
@@ -51,7 +51,7 @@ def _hardware(flags: DistributedFlags, device: str) -> Hardware:
     number = flags.devices or ("all" if flags.distributed else "1")
     if number != "all" and int(number) > len(present):
         rule = f"1 to {len(present)}, the devices here, or all"
-        raise UsageError(f"--devices must be {rule}, got {number}")
+        raise Refused(f"--devices must be {rule}, got {number}")
     chosen = present if number == "all" else present[: int(number)]
     if len(chosen) == 1:
         return Hardware(device)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.games.stone_boards import ArrayT, array_module
 from jax_ttt.games.tree import Tree
@@ -81,8 +81,8 @@ def playable(
     The policy may play a move whose probability is not 0; NaN is not 0.
 
     Raises:
-        PlayerError: with NumPy arrays, the policy has no legal move in a position that
-            it reaches, or an illegal one. No line would lose from there.
+        Refused: with NumPy arrays, the policy has no legal move in a position that it
+            reaches, or an illegal one. No line would lose from there.
     """
     is_opponents_turn = ~tree.turns_of(seat)[:, None]
     moves = tree.legal_action_mask & (is_opponents_turn | _is_not_zero(probs))
@@ -97,14 +97,14 @@ def _check_own_moves(
     seat: Seat,
     moves: Bool[ArrayT, "P A"],
 ) -> None:
-    """Raise `PlayerError` as `playable` does."""
+    """Raise `Refused` as `playable` does."""
     game, legal = cast(Tree[np.ndarray], tree), np.asarray(tree.legal_action_mask)
     own = _reached(game, np.asarray(moves)) & game.turns_of(seat) & ~game.terminal
     has_legal = (legal & (probs > 0)).any(axis=1)
     has_illegal = (~legal & (probs != 0)).any(axis=1)
     faults = np.flatnonzero(own & (has_illegal | ~has_legal))
     if len(faults):
-        raise PlayerError(
+        raise Refused(
             "the player has no legal move with a probability above 0, or an illegal "
             f"one, in position {faults[0]}"
         )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.games import position_keys
 from jax_ttt.games.state_keys import DRAWN, LOST, OPEN, WON
 from jax_ttt.games.tree import MAX_MOVES
@@ -95,7 +95,7 @@ def follow_all_lines(
         SymmetryError: with the player's `merge_symmetric`, its move on a symmetric
             board is another one.
         IllegalMoveError: the player plays a move that is not legal.
-        GameError: a position breaks a rule of users' games.
+        Refused: a position breaks a rule of users' games.
     """
     player = reach.player
     start = position_keys.first_number(player.env_id)
@@ -104,7 +104,7 @@ def follow_all_lines(
     while len(level.keys):
         if reach.num_expanded >= MAX_MOVES:
             rule = f"a game must end after at most {MAX_MOVES:,} moves"
-            raise GameError(f"{player.env_id}: {rule}")
+            raise Refused(f"{player.env_id}: {rule}")
         reach.keys.append(merged_positions.spill_to_disk(level.keys))
         parents.append(merged_positions.spill_to_disk(level.parent))
         if reach.num_positions > max_positions:

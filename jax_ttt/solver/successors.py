@@ -43,7 +43,7 @@ def expand_level(
 
     Raises:
         IllegalMoveError: the player's move is not legal, or depends on who is player 0.
-        GameError: a position breaks a rule of users' games.
+        Refused: a position breaks a rule of users' games.
     """
     choices = functools.partial(
         turns_of,
@@ -133,7 +133,7 @@ def _finished(
     """Wait for the moves that the device plays.
 
     Raises:
-        GameError: a position breaks a rule of users' games.
+        Refused: a position breaks a rule of users' games.
     """
     parts = [batches.fetch(*call)[1] for call in calls]
     after = jax.tree.map(lambda *columns: np.concatenate(columns), *parts)

@@ -116,7 +116,7 @@ def make_certificate(
     Without a tree, all positions that the player reaches are enumerated.
 
     Raises:
-        PlayerError: no seat can be certified.
+        Refused: no seat can be certified.
     """
     name, sha256 = spec.name, ""
     if (program := spec.program) is not None:

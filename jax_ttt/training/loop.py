@@ -62,7 +62,7 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     (see `player_names.PlayerSpec.draws_before_games`).
 
     Raises:
-        PlayerError: the opponent is unknown.
+        Refused: the opponent is unknown.
         SettingError: the first move is illegal in this game.
         ValueError: the settings differ in more than the hyperparameters in `Hyper`.
     """
@@ -77,7 +77,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     """Return the opponent that the agent trains against; None in self-play.
 
     Raises:
-        PlayerError: the opponent is unknown, of another game, or a program.
+        Refused: the opponent is unknown, of another game, or a program.
     """
     spec = player_names.read_opponent(config.opponent.opponent, config.env_id)
     if spec is None:

@@ -12,7 +12,7 @@ from importlib.metadata import version
 import jax
 
 from jax_ttt import __version__
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.runtime import devices
@@ -43,14 +43,14 @@ def describe_environment() -> JsonObject:
 
 
 def check_random_numbers(saved: JsonObject) -> None:
-    """Raise `UsageError` if a saved run has another random number generator than ours.
+    """Raise `Refused` if a saved run has another random number generator than ours.
 
     Its keys would then be read as different numbers, or not at all.
     """
     then = saved.get("random_numbers")
     now = describe_environment()["random_numbers"]
     if then != now:
-        raise UsageError(
+        raise Refused(
             f"the run was trained with the random numbers of {then}, but those here "
             f"are of {now}: set JAX_DEFAULT_PRNG_IMPL and "
             "JAX_THREEFRY_PARTITIONABLE as they were then"

@@ -21,7 +21,7 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import UsageError, require_package
+from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files.run_folder import RUNS
@@ -163,13 +163,13 @@ def open_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket at a port, or at one of the next if it is taken.
 
     Raises:
-        UsageError: no port is free, or the host is not of this machine.
+        Refused: no port is free, or the host is not of this machine.
     """
     try:
         return _listen_at_free_port(host, port)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(
+        raise Refused(
             f"can't serve at --host {host} --port {port}: {reason}; "
             "try another --port or --host"
         ) from None
@@ -248,7 +248,7 @@ def _data_folder(folder: Path | None) -> Path | None:
     Return None, after a warning, if the default folder can't be used.
 
     Raises:
-        UsageError: --data-dir can't be used.
+        Refused: --data-dir can't be used.
     """
     import platformdirs
 
@@ -259,7 +259,7 @@ def _data_folder(folder: Path | None) -> Path | None:
             raise PermissionError(0, "no permission to write to it")
     except OSError as error:
         if folder is not None:
-            raise UsageError(f"--data-dir {folder}: {error.strerror}") from None
+            raise Refused(f"--data-dir {folder}: {error.strerror}") from None
         standard_streams.print_stderr(
             f"warning: no agent is kept: {path}: {error.strerror}"
         )
@@ -274,7 +274,7 @@ def _export(folder: Path) -> int:
     try:
         path = one_file.write_page(folder)
     except OSError as error:
-        raise UsageError(f"--export {folder}: {error.strerror}") from None
+        raise Refused(f"--export {folder}: {error.strerror}") from None
     standard_streams.print_written(path)
     return 0
 

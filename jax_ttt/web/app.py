@@ -21,13 +21,13 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from jax_ttt.config.errors import MoveError, Refused, SettingError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.one_file import STATIC
 from jax_ttt.web.security import SecurityMiddleware
-from jax_ttt.web.training_thread import LIVE, Training
+from jax_ttt.web.training_thread import LIVE, Training, WrongStateError
 
 MAX_BODY_BYTES = 64 * 2**10
 MAX_MOVES = 100
@@ -251,7 +251,7 @@ async def _http_error_response(request: Request, error: Exception) -> Response:
 
 async def _refused_response(request: Request, error: Exception) -> Response:
     # The request itself is wrong, or it does not fit the state of the training.
-    status = 400 if isinstance(error, SettingError | MoveError) else 409
+    status = 409 if isinstance(error, WrongStateError) else 400
     return JSONResponse({"error": str(error)}, status)
 
 

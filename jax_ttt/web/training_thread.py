@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
-from jax_ttt.config.errors import MoveError, Refused, SettingError, UsageError
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.ranges import check_setting
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
@@ -50,6 +50,10 @@ INITIAL_FIGURES: JsonObject = {
     "proven_at": None,
 }
 """The figures of a run before its first step."""
+
+
+class WrongStateError(Refused):
+    """A request does not fit the state of the training, but may fit a later one."""
 
 
 OpenRun: TypeAlias = Callable[[Config, int, Callable[[], bool]], "LiveRun"]
@@ -122,7 +126,7 @@ class Training:
 
         Raises:
             SettingError: there is no such command, or no such learner.
-            UsageError: the command does not fit the state.
+            WrongStateError: the command does not fit the state.
         """
         commands = {
             "start": self._start,
@@ -136,10 +140,10 @@ class Training:
             raise SettingError("learner", f"one of {', '.join(LEARNERS)}", learner)
         with self._changed:
             if self.is_closed:
-                raise UsageError("the server is about to end")
+                raise WrongStateError("the server is about to end")
             in_training = self._run is not None and self._run.in_training
             if name == "start" and in_training:
-                raise UsageError("start: an agent is in training; reset it first")
+                raise WrongStateError("start: an agent is in training; reset it first")
             if name in ("start", "reset"):
                 self._learner = cast("LearnerName", learner or self._learner)
             commands[name]()
@@ -157,12 +161,12 @@ class Training:
 
     def _pause(self) -> None:
         if self._run is None or self._run.paused or not self._run.in_training:
-            raise UsageError("pause: no agent is in training")
+            raise WrongStateError("pause: no agent is in training")
         self._run.paused = True
 
     def _continue(self) -> None:
         if self._run is None or not self._run.paused:
-            raise UsageError("continue: no training is paused")
+            raise WrongStateError("continue: no training is paused")
         self._run.paused = False
 
     def _reset(self) -> None:
@@ -194,22 +198,25 @@ class Training:
         """Let the agent learn from a finished game, the moves of both players.
 
         Raises:
-            UsageError: learning from people is off, or no agent in training can learn.
-            MoveError: a move is illegal, or the game is not over.
+            WrongStateError: learning from people is off, or no agent in training can
+                learn.
+            Refused: a move is illegal, or the game is not over.
         """
         with self._changed:
             run = self._run
             if run is None or run.phase in ("compiling", "failed"):
-                raise UsageError("no agent is in training that could learn the game")
+                raise WrongStateError(
+                    "no agent is in training that could learn the game"
+                )
             if not self._from_people:
-                raise UsageError("learning from people is switched off")
+                raise WrongStateError("learning from people is switched off")
             learning = LEARNING[run.learner]
         if not learning.from_people:
-            raise UsageError(f"{run.learner} does not learn from people")
+            raise WrongStateError(f"{run.learner} does not learn from people")
         from jax_ttt.games.played_game import Game  # of JAX, which the run has loaded
 
         if not Game.start(learning.config.env_id, moves).is_over:
-            raise MoveError(f"the game {[*moves]} is not over")
+            raise Refused(f"the game {[*moves]} is not over")
         with self._changed:
             run.games.append(moves)
             self._changed.notify_all()

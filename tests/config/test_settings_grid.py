@@ -3,7 +3,7 @@
 import pytest
 
 from jax_ttt.config import settings_grid
-from jax_ttt.config.errors import SettingError, UsageError
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 
@@ -56,7 +56,7 @@ def test_values_have_the_types_of_their_settings():
     ],
 )
 def test_a_word_that_names_no_setting_is_refused(words, message):
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(Refused, match=message):
         settings_grid.read_grid(words)
 
 

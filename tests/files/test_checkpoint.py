@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files import checkpoint, tensor_file
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentError, TensorFile
@@ -143,10 +143,10 @@ def test_a_run_without_a_good_checkpoint_is_refused_with_the_reason(run):
     ):
         for update in updates:
             run.checkpoint(update).unlink()
-        with pytest.raises(UsageError, match=reason):
+        with pytest.raises(Refused, match=reason):
             checkpoint.newest_checkpoint(run)
     run.agent.touch()
-    with pytest.raises(UsageError, match="its agent can be used, but the run can't"):
+    with pytest.raises(Refused, match="its agent can be used, but the run can't"):
         checkpoint.newest_checkpoint(run)
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(Refused, match="no such folder"):
         checkpoint.newest_checkpoint(RunFolder(run.path / "absent"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES
 from jax_ttt.files import json_records, run_folder
@@ -72,7 +72,7 @@ def test_a_run_is_summarized_by_its_last_evaluation(make, tmp_path):
 
 
 def test_the_newest_run_is_the_last_one_that_saved_an_agent(make, tmp_path):
-    with pytest.raises(UsageError, match=r"no agent below .*: train one"):
+    with pytest.raises(Refused, match=r"no agent below .*: train one"):
         newest_run(tmp_path)
     for name, at in (("b", 3), ("a", 1), ("c", 2)):
         make(name, at)
@@ -123,7 +123,7 @@ def test_the_settings_that_a_run_wrote_are_read(preset, tmp_path):
 @pytest.mark.fault
 def test_settings_that_no_run_writes_are_refused(wrong, message, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(SETTINGS | wrong))
-    with pytest.raises(UsageError, match=f"not a run's settings .*{message}"):
+    with pytest.raises(Refused, match=f"not a run's settings .*{message}"):
         read_settings(tmp_path)
 
 
@@ -151,7 +151,7 @@ def test_any_text_gives_settings_or_is_refused_in_one_line(text, tmp_path_factor
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
         read_settings(path)
-    except UsageError as error:
+    except Refused as error:
         message = str(error).removeprefix(str(path))
         assert message.isprintable()
         assert len(message) < 500
@@ -220,7 +220,7 @@ def test_a_folder_is_free_if_its_run_saved_no_agent(names, is_free, tmp_path):
         left = {path.name for path in tmp_path.rglob("*") if path.is_file()}
         assert left == {"mine.md", *(["mine.txt"] if "mine.txt" in names else [])}
         return
-    with pytest.raises(UsageError, match=r"^--run-dir must be .* no run, got"):
+    with pytest.raises(Refused, match=r"^--run-dir must be .* no run, got"):
         run.check_free()
 
 
@@ -238,7 +238,7 @@ def test_a_folder_that_no_run_can_use_is_refused_with_the_reason(tmp_path):
         ("theirs", r"config\.json exists"),
         ("pipe", r"config\.json exists"),
     ):
-        with pytest.raises(UsageError, match=f"^--run-dir must be .*: .*{reason}$"):
+        with pytest.raises(Refused, match=f"^--run-dir must be .*: .*{reason}$"):
             RunFolder(tmp_path / name).check_free()
 
 
@@ -251,7 +251,7 @@ def test_a_folder_is_locked_until_it_is_closed(tmp_path):
         assert run.lock.read_text() == f"{os.getpid()}\n"
         with pytest.raises(InUseError, match=reason):
             Lock(run.lock)
-        with pytest.raises(UsageError, match=f"--resume {tmp_path}: {reason}"):
+        with pytest.raises(Refused, match=f"--resume {tmp_path}: {reason}"):
             run.check_unlocked("--resume")
     finally:
         lock.close()

@@ -8,7 +8,7 @@ import zlib
 import made
 import pytest
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, sweep_file
 from jax_ttt.files.run_folder import Lock
@@ -87,7 +87,7 @@ def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(path):
     for size in sorted({0, *near, ends[-1]}):
         path.write_bytes(whole[:size])
         if size <= ends[0]:
-            with pytest.raises(UsageError, match="damaged, or not a sweep's file"):
+            with pytest.raises(Refused, match="damaged, or not a sweep's file"):
                 sweep_file.open_sweep_file(path)
             continue
         with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
@@ -100,7 +100,7 @@ def test_a_file_that_ends_anywhere_holds_the_agents_of_its_whole_lines(path):
 @pytest.mark.fault
 def test_one_process_at_a_time_writes_to_a_file(path):
     file = sweep_file.open_sweep_file(path)
-    with pytest.raises(UsageError, match=f"{path}: in use by process {os.getpid()}$"):
+    with pytest.raises(Refused, match=f"{path}: in use by process {os.getpid()}$"):
         sweep_file.open_sweep_file(path)
     file.close()
     sweep_file.open_sweep_file(path).close()
@@ -158,7 +158,7 @@ def test_a_digit_that_was_lost_is_noticed(line, path):
     lines = path.read_text().splitlines(keepends=True)
     lines[line] = lines[line].replace("7", "", 1)
     path.write_text("".join(lines))
-    with pytest.raises(UsageError, match="damaged, or not a sweep's file"):
+    with pytest.raises(Refused, match="damaged, or not a sweep's file"):
         sweep_file.read_sweep(path)
 
 
@@ -168,7 +168,7 @@ def test_an_agent_outside_the_sweep_is_refused(group, seed, path):
     line = json_records.to_dict(SweepLine(group=group, agent=made.agent(seed, EXACT)))
     path.write_text(f"{path.read_text()}{with_checksum(line)}\n")
     reason = f"it has no agent of combination {group} with seed {seed}"
-    with pytest.raises(UsageError, match=reason):
+    with pytest.raises(Refused, match=reason):
         sweep_file.open_sweep_file(path)
 
 
@@ -181,7 +181,7 @@ def test_a_sweep_of_another_format_is_not_called_damaged(name, checksum, path):
     head = {x: y for x, y in json.loads(first).items() if x not in ("crc32", "version")}
     head |= {name: 5, checksum: "5588"}
     path.write_text("\n".join([json.dumps(head), *others, ""]))
-    with pytest.raises(UsageError) as refusal:
+    with pytest.raises(Refused) as refusal:
         sweep_file.read_sweep(path)
     older = "" if name == "version" else "older "
     reason = f"{older}format 5; this version of jax_ttt reads format 1"
@@ -206,6 +206,6 @@ def test_a_file_that_no_sweep_writes_is_refused(changes, message, path):
     else:
         first = with_checksum(json.loads(first) | changes)
     path.write_text("\n".join([first, *others, ""]))
-    with pytest.raises(UsageError, match=f"damaged, or not a sweep's file .*{message}"):
+    with pytest.raises(Refused, match=f"damaged, or not a sweep's file .*{message}"):
         sweep_file.open_sweep_file(path)
     assert os.listdir(path.parent) == [path.name], "no lock is left"

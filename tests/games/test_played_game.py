@@ -6,7 +6,7 @@ import pytest
 import rules
 from jax.tree_util import Partial
 
-from jax_ttt.config.errors import MoveError
+from jax_ttt.config.errors import Refused
 from jax_ttt.games.played_game import Game, game_against_itself, replay
 
 X_WINS, O_WINS = (4, 0, 1, 2, 7), (4, 0, 1, 3, 8, 6)
@@ -49,14 +49,14 @@ def test_states_seats_and_results_are_those_of_independent_rules(moves, first, s
 @pytest.mark.parametrize("move", [-1, 9, 2**40, 0])
 def test_an_illegal_move_is_an_error(move):
     """PGX itself accepts such a move, and the mover loses."""
-    with pytest.raises(MoveError) as error:
+    with pytest.raises(Refused) as error:
         Game.start("tic_tac_toe", (4, 0)).play(move)
     rule = "is not a legal move of tic_tac_toe; legal: 1 2 3 5 6 7 8"
     assert str(error.value) == f"{move} {rule}"
 
 
 def test_no_move_follows_the_last_one():
-    with pytest.raises(MoveError, match=r"8 is not .* the game is over"):
+    with pytest.raises(Refused, match=r"8 is not .* the game is over"):
         Game.start("tic_tac_toe", [*X_WINS, 8])
 
 

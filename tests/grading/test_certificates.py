@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import rules
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
 from jax_ttt.players import random_players
@@ -64,7 +64,7 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(
         assert move[0] == rules.mover(board)
         board = rules.after(board, int(move[1]))
     assert rules.winner(board) == STONES[good]
-    with pytest.raises(PlayerError, match=f"no certificate: as {STONES[bad]} it loses"):
+    with pytest.raises(Refused, match=f"no certificate: as {STONES[bad]} it loses"):
         proven_moves(probs, (bad,))
 
 
@@ -72,7 +72,7 @@ def test_a_player_with_several_moves_is_refused(
     perfect, host_tree, position, proven_moves
 ):
     refusal = "as X it has more than one move on ---------; as O it has more than one"
-    with pytest.raises(PlayerError, match=refusal):
+    with pytest.raises(Refused, match=refusal):
         proven_moves(policies.minimax_policy(host_tree))
     # Several moves where the player never comes to do no harm.
     never = perfect.copy()

@@ -11,12 +11,7 @@ import pytest
 import tiny
 from flax import nnx
 
-from jax_ttt.config.errors import (
-    GameError,
-    MissingPackageError,
-    PlayerError,
-    SettingError,
-)
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import correcting, grader, search_grade
@@ -165,7 +160,7 @@ def test_wrong_exact_play_makes_no_proof(env_id, monkeypatch):
     for exact_play in (TreePlay, Solver):
         monkeypatch.setattr(exact_play, "keeping_moves", preferred_moves)
     for seat in SEATS:
-        with pytest.raises(PlayerError, match=r"^x: exact play errs"):
+        with pytest.raises(Refused, match=r"^x: exact play errs"):
             correct(untrained(env_id), "float32", (seat,))
 
 
@@ -176,7 +171,7 @@ def test_a_wrong_search_makes_no_proof(env_id, monkeypatch):
         wrong = functools.partial(no_corrections, seats=seats)
         monkeypatch.setattr(find_corrections, "find_corrections", wrong)
         for corrected in (SEATS, seats):
-            with pytest.raises(PlayerError, match=r"^x: .* does not prove not-lose"):
+            with pytest.raises(Refused, match=r"^x: .* does not prove not-lose"):
                 correct(untrained(env_id), "float32", corrected)
 
 
@@ -189,14 +184,14 @@ def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
     agent = untrained_table()
     params = jax.tree.map(lambda _: q_star, agent.params)
     agent = dataclasses.replace(agent, params=params)
-    with pytest.raises(PlayerError, match=r"^x: .* does not prove win"):
+    with pytest.raises(Refused, match=r"^x: .* does not prove win"):
         correcting.correct_agent("x", agent, ("first",), "win")
 
 
 @pytest.mark.fault
 def test_a_walk_that_ends_early_makes_no_proof(monkeypatch):
     monkeypatch.setattr(search_grade, "most_positions", lambda env_id: 100)
-    with pytest.raises(PlayerError, match=r"^x: memory ends before all lines"):
+    with pytest.raises(Refused, match=r"^x: memory ends before all lines"):
         correct(untrained("connect_4x4"), "float32")
 
 
@@ -225,8 +220,8 @@ def test_one_corrected_seat_does_not_make_the_agent_unbeatable(env_id, tmp_path)
         ("connect_7x6", "second", "not-lose", SettingError, "O can't avoid"),
         ("connect_four", "second", "win", SettingError, "best play, X wins"),
         ("connect_6x6", "first", "not-lose", SettingError, "best play, O wins"),
-        ("mnk_4x4_4", "first", "not-lose", GameError, "need exact play"),
-        ("othello", "first", "not-lose", GameError, "need exact play"),
+        ("mnk_4x4_4", "first", "not-lose", Refused, "need exact play"),
+        ("othello", "first", "not-lose", Refused, "need exact play"),
     ],
 )
 def test_what_is_not_possible_is_refused_before_any_work(
@@ -261,6 +256,6 @@ def test_without_numba_one_line_names_the_extra(monkeypatch):
     for name in ("numba", "jax_ttt.solver.connect_four_solver"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(MissingPackageError, match=r"jax_ttt\[solver\]"):
+    with pytest.raises(Refused, match=r"jax_ttt\[solver\]"):
         correct(untrained("connect_4x4"), "auto")
     assert correct(untrained_table(), "auto").agent.corrections

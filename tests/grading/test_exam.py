@@ -8,7 +8,7 @@ import quick
 import tiny
 from jax.tree_util import Partial
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import exam as exams
@@ -81,7 +81,7 @@ def test_a_row_of_a_file(read):
     ],
 )
 def test_other_files_are_refused(text, reason, read):
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(Refused) as error:
         read(text)
     assert reason in str(error.value)
 
@@ -97,15 +97,15 @@ def test_other_files_are_refused(text, reason, read):
 )
 def test_moves_that_can_not_be_played_are_refused(moves, reason, read):
     questions = read(HEAD + ROW + ROW.replace("4444", moves))
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(Refused) as error:
         exams.question_states(ENV, questions)
     assert reason in str(error.value)
 
 
 def test_a_game_or_a_file_without_an_exam_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"hex has none; games that do: connect"):
+    with pytest.raises(Refused, match=r"hex has none; games that do: connect"):
         exams.read_exam("hex", None)
-    with pytest.raises(UsageError, match="FileNotFoundError"):
+    with pytest.raises(Refused, match="FileNotFoundError"):
         exams.read_exam(ENV, tmp_path / "absent.csv")
 
 

@@ -8,7 +8,7 @@ import player_programs
 import pytest
 from player_programs import PlayerProgram
 
-from jax_ttt.config.errors import GameError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader
@@ -47,7 +47,7 @@ def test_a_grade_of_nothing_is_refused(env_id):
     player = dataclasses.replace(UNKNOWN, env_id=env_id)
     grade = grader.follow_lines(player)
     assert grade.followed == {}
-    with pytest.raises(GameError, match=f"x in {env_id}: nothing is exact"):
+    with pytest.raises(Refused, match=f"x in {env_id}: nothing is exact"):
         grader.with_match(grade, player, jax.random.key(0), 0)
 
 

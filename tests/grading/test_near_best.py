@@ -14,7 +14,7 @@ from jax.tree_util import Partial
 from rounded_agents import as_floats, rounding_decides
 from small_boards import ENV_ID
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Lines, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys, stone_boards
@@ -172,7 +172,7 @@ def test_weights_whose_sums_may_overflow_on_one_board_are_refused():
     huge = last * np.float32(1e38)
     params = jax.tree.unflatten(jax.tree.structure(agent.params), [*others, huge])
     forged = dataclasses.replace(agent, params=params)
-    with pytest.raises(PlayerError, match=r"bad: .* not finite") as refused:
+    with pytest.raises(Refused, match=r"bad: .* not finite") as refused:
         registry.agent_player("bad", forged)
     assert "\n" not in str(refused.value)
 

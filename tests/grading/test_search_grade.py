@@ -11,7 +11,7 @@ import small_boards
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.tree_util import Partial
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
@@ -182,11 +182,11 @@ def test_the_weights_are_put_on_the_devices_once():
 
 def test_players_that_can_not_be_searched_are_refused():
     random = Player(env_id=ENV, name="random", choose=random_players.random_player)
-    with pytest.raises(PlayerError, match="random does not play one move in each pos"):
+    with pytest.raises(Refused, match="random does not play one move in each pos"):
         grade_by_seat(random)
     column_0 = Partial(lambda key, state: state.current_player * 0)
     cheat = dataclasses.replace(RULE, name="cheat", choose=column_0)
-    with pytest.raises(PlayerError, match="cheat: the player plays 0, which is not"):
+    with pytest.raises(Refused, match="cheat: the player plays 0, which is not"):
         grade_by_seat(cheat)
     othello = dataclasses.replace(RULE, env_id="othello")
     reason = search_grade.reason_not_searchable(othello)

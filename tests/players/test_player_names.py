@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.files import agent_file
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
@@ -67,7 +67,7 @@ def test_other_names_are_refused(name, env_id, reason, tmp_path, monkeypatch):
     (tmp_path / "run").mkdir()
     (tmp_path / "run/agent.safetensors").touch()
     (tmp_path / "empty").mkdir()
-    with pytest.raises(PlayerError) as error:
+    with pytest.raises(Refused) as error:
         player_names.read_name(name.replace("RUN", "run"), env_id)
     first, *kinds = str(error.value).splitlines()
     assert reason in first
@@ -77,7 +77,7 @@ def test_other_names_are_refused(name, env_id, reason, tmp_path, monkeypatch):
 def test_names_are_nested_only_so_deep():
     deepest = "blend:0.1:" * player_names.MAX_NESTING + "random"
     assert player_names.read_name(deepest, "tic_tac_toe").kind == "blend"
-    with pytest.raises(PlayerError, match="nested at most 20 levels deep"):
+    with pytest.raises(Refused, match="nested at most 20 levels deep"):
         player_names.read_name("blend:0.1:" * 100_000 + deepest, "tic_tac_toe")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from player_programs import PlayerProgram
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.players import program
 from jax_ttt.players.program import ProgramCopy
@@ -115,7 +115,7 @@ def test_answers_have_the_order_of_the_lines(copies, data):
 
 def refusal(process, lines, others=()):
     """Return why the answers of a program are refused, beside other copies."""
-    with pytest.raises(PlayerError) as error:
+    with pytest.raises(Refused) as error:
         list(program.answers_in_turn([process, *others], lines))
     message = str(error.value)
     assert message.startswith("NAME: ")
@@ -203,7 +203,7 @@ def test_a_program_that_writes_before_it_is_asked(write, start, tmp_path):
     process = start(written)
     assert [*program.answers_in_turn([process], [LINE])] == [0]
     is_read.touch()
-    with pytest.raises(PlayerError) as error:
+    with pytest.raises(Refused) as error:
         wait_for_output(process)
     assert (
         str(error.value)
@@ -215,9 +215,9 @@ def test_what_a_program_can_not_be_started_from(tmp_path, start):
     path = tmp_path / "program"
     path.write_text("no shebang")
     path.chmod(0o755)
-    with pytest.raises(PlayerError, match=r"^NAME: can't be started: Exec format "):
+    with pytest.raises(Refused, match=r"^NAME: can't be started: Exec format "):
         start([str(path)])
-    with pytest.raises(PlayerError, match=r"^NAME: can't be started: No such file"):
+    with pytest.raises(Refused, match=r"^NAME: can't be started: No such file"):
         start([str(tmp_path / "none")])
 
 

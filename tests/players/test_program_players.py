@@ -13,7 +13,7 @@ import rules
 import small_boards
 from player_programs import PlayerProgram
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.games.played_game import Game, replay
 from jax_ttt.players import asked_players, player_names
 from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
@@ -89,14 +89,14 @@ def test_a_command_is_split_into_words(command, words, tmp_path):
 def test_other_commands_are_refused(name, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").touch()
-    with pytest.raises(PlayerError) as error:
+    with pytest.raises(Refused) as error:
         player_names.read_name(name, "tic_tac_toe")
     assert str(error.value).startswith(f"{name}: {reason}")
 
 
 @pytest.mark.parametrize("name", ["program:sh", "blend:0.5:program:sh"])
 def test_a_program_is_no_opponent_in_training(name):
-    with pytest.raises(PlayerError, match=r"not possible as an opponent .* be slow"):
+    with pytest.raises(Refused, match=r"not possible as an opponent .* be slow"):
         player_names.read_opponent(name, "tic_tac_toe")
 
 
@@ -196,7 +196,7 @@ def test_a_limit_is_of_all_positions_of_a_seat(write):
     assert player.note.startswith("it reaches more than 17 positions as X")
     assert isinstance(player, HostPlayer)
     assert [len(asked) for asked in written.asked("first", "connect_4x4")] == [5]
-    with pytest.raises(PlayerError, match="its moves must be known in advance"):
+    with pytest.raises(Refused, match="its moves must be known in advance"):
         player.choose(jax.random.key(0), Game.start("connect_4x4").state)
 
 
@@ -274,7 +274,7 @@ def test_a_program_in_a_game_is_asked_in_its_seat(write):
 
 def test_an_illegal_move_is_refused_with_the_position(write):
     player = make(write("say(4)"), in_advance=False)
-    with pytest.raises(PlayerError) as error:
+    with pytest.raises(Refused) as error:
         player.move_in(Game.start("tic_tac_toe", (0, 4)), jax.random.key(0))
     player.close()
     message = f"{player.name}: answered 4 after the moves 0 4; legal are 1 2 3 5 6 7 8"
@@ -285,7 +285,7 @@ def test_an_answer_that_was_late_is_not_taken_for_the_next_one(write):
     """The program would answer the first position when it gets the second one."""
     written = write("moves == [8] and get(); say(len(moves))")
     player = make(written, in_advance=False, answer_seconds=0.5)
-    with pytest.raises(PlayerError, match="no answer within"):
+    with pytest.raises(Refused, match="no answer within"):
         player.move_in(Game.start("tic_tac_toe", (8,)), jax.random.key(0))
     player.asked.options = ProgramOptions(answer_seconds=60.0)
     game = Game.start("tic_tac_toe", (0, 1, 2))

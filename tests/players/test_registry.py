@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.players import lookahead, saved_agents
 from jax_ttt.solver import policies
@@ -47,7 +47,7 @@ def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
         assert player.policy[decisions, moves].all() == (gamma == 0.75)
     assert player_of("minimax").seats == ("first", "second")
     # A move of 9 to the 6th boards would take too long in a match.
-    with pytest.raises(PlayerError, match="the depth is at most 5 in tic_tac_toe"):
+    with pytest.raises(Refused, match="the depth is at most 5 in tic_tac_toe"):
         player_of(f"lookahead:6:{path}")
 
 

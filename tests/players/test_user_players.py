@@ -16,7 +16,7 @@ import pytest
 from marks import mark_slow
 
 import jax_ttt
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.players import user_players
@@ -108,7 +108,7 @@ def test_a_function_with_a_key_is_sampled_and_one_of_the_state_is_exact(
     ids=lambda function: str(inspect.signature(function)),
 )
 def test_other_arguments_are_refused(function):
-    with pytest.raises(PlayerError, match=r"f\(state\), or f\(key, state\)"):
+    with pytest.raises(Refused, match=r"f\(state\), or f\(key, state\)"):
         make(function)
 
 
@@ -363,7 +363,7 @@ def test_a_function_can_not_write_the_boards_it_gets():
         np.asarray(env_state.legal_action_mask)[:] = True
         return [0]
 
-    with pytest.raises(PlayerError, match="read-only"):
+    with pytest.raises(Refused, match="read-only"):
         make(function)
 
 
@@ -405,7 +405,7 @@ def test_a_function_can_not_write_the_boards_it_gets():
     ],
 )
 def test_other_functions_are_refused_in_one_line(function, message):
-    with pytest.raises(PlayerError, match=message) as error:
+    with pytest.raises(Refused, match=message) as error:
         make(function)
     assert str(error.value).startswith("mine")
     assert "\n" not in str(error.value)

@@ -63,10 +63,10 @@ def test_without_stderr_no_file_gets_its_descriptor_and_an_error_is_not_on_stdou
 import os, sys
 from jax_ttt import cli, runs
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 def main(args):
     assert os.open(os.devnull, os.O_RDONLY) > 2
-    raise UsageError("wrong")
+    raise Refused("wrong")
 sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
 """
     command = ["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, program]

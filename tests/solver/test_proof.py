@@ -14,7 +14,7 @@ import pytest
 import rules
 
 import jax_ttt
-from jax_ttt.config.errors import PlayerError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import training_evaluation, tree_grade
@@ -306,10 +306,10 @@ def test_a_board_without_a_legal_move_is_a_fault_where_it_is_reached(
         "illegal only": ~legal / max((~legal).sum(), 1),
     }[row]
     fault = f"no legal move .* in position {position}$"
-    with pytest.raises(PlayerError, match=fault):
+    with pytest.raises(Refused, match=fault):
         proof.can_be_beaten(host_tree, probs)
     for function in (proof.losing_line, proof.reachable, outcomes.count_lines):
-        with pytest.raises(PlayerError, match=fault):
+        with pytest.raises(Refused, match=fault):
             function(host_tree, probs, seat)
     player = dataclasses.replace(jax_ttt.player(perfect), policy=probs)
     for grade in (jax_ttt.prove, jax_ttt.grade):

@@ -3,7 +3,7 @@
 import jax
 import pytest
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.runtime import devices
 from jax_ttt.training import reproducibility
 
@@ -52,5 +52,5 @@ def test_another_generator_of_keys_is_refused():
     assert str(jax.random.key_impl(jax.random.key(0))) in str(ours["random_numbers"])
     reproducibility.check_random_numbers(ours)
     theirs = ours | {"random_numbers": "rbg, not partitionable"}
-    with pytest.raises(UsageError, match=r"of rbg, not partitionable, but those here"):
+    with pytest.raises(Refused, match=r"of rbg, not partitionable, but those here"):
         reproducibility.check_random_numbers(theirs)

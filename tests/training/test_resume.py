@@ -15,7 +15,7 @@ import tiny
 from marks import mark_slow
 from same_runs import assert_same_run, rows
 
-from jax_ttt.config.errors import UsageError
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
@@ -367,6 +367,6 @@ def test_a_folder_that_another_process_continued_is_refused(killed):
     """After the checkpoint was read, and before the folder was locked."""
     args = train.Args.resumed(killed)
     shutil.copy(args.latest.path, killed / "checkpoint-9.safetensors")
-    with pytest.raises(UsageError, match="another process has continued it"):
+    with pytest.raises(Refused, match="another process has continued it"):
         train.open_writer(args, TimeSpans())
     assert not (killed / ".lock").exists()

@@ -8,7 +8,7 @@ import pytest
 import tiny
 from marks import mark_slow
 
-from jax_ttt.config.errors import PlayerError, SettingError
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
@@ -105,7 +105,7 @@ def test_an_agent_that_does_not_fit_is_refused(fields, reason, agent_path, tmp_p
     plain = tiny.save_untrained(tmp_path / "plain.safetensors", **SMALL)
     paths = {"{agent}": str(agent_path), "{plain}": str(plain)}
     fields = {name: paths.get(value, value) for name, value in fields.items()}
-    with pytest.raises((SettingError, PlayerError), match=reason):
+    with pytest.raises((SettingError, Refused), match=reason):
         next(run_of(Config.of(**SMALL | fields)))
 
 

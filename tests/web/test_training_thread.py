@@ -8,7 +8,7 @@ import pytest
 import served
 from marks import mark_slow
 
-from jax_ttt.config.errors import MoveError, SettingError, UsageError
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
@@ -87,7 +87,7 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert listed["kind"] == ("table" if learner == "table" else "network")
     if learner == "connect-4x4":
         training.change({"learn_from_people": True})
-        with pytest.raises(UsageError, match="does not learn from people"):
+        with pytest.raises(Refused, match="does not learn from people"):
             training.learn([0, 1, 0, 1, 0, 1, 0])
 
 
@@ -102,7 +102,7 @@ def test_the_page_gets_each_learner_in_words(training):
 
 def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     for name in ("pause", "continue"):
-        with pytest.raises(UsageError, match=name):
+        with pytest.raises(Refused, match=name):
             training.command(name)
     with pytest.raises(SettingError, match="jump"):
         training.command("jump")
@@ -110,7 +110,7 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
         training.command("start", "tree")
     assert training.status()["status"] == "idle"
     training.command("start", "table")
-    with pytest.raises(UsageError, match="reset it first"):
+    with pytest.raises(Refused, match="reset it first"):
         training.command("start", "network")
     assert training.status()["learner"] == "table"
     # A pause before the last step does not hide the end.
@@ -118,7 +118,7 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     until(training, "paused")
     training.command("continue")
     assert until(training, "finished")["update"] == 20
-    with pytest.raises(UsageError, match="pause"):
+    with pytest.raises(Refused, match="pause"):
         training.command("pause")
 
 
@@ -168,16 +168,16 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
 def test_it_learns_from_games_of_people_once_that_is_switched_on(
     training, agent, learner
 ):
-    with pytest.raises(UsageError, match="no agent"):
+    with pytest.raises(Refused, match="no agent"):
         training.learn(X_WINS)
     training.command("start", learner)
     until(training, "finished")
-    with pytest.raises(UsageError, match="switched off"):
+    with pytest.raises(Refused, match="switched off"):
         training.learn(X_WINS)
     before = agent()
     training.change({"learn_from_people": True})
     for moves in ([0, 3, 1, 4], [0, 0, 1], [9], [-1], [*X_WINS, 5], [], [3] * 4):
-        with pytest.raises(MoveError):
+        with pytest.raises(Refused):
             training.learn(moves)
     training.learn(X_WINS)
     served.wait_until(lambda: training.status()["people_games"] == 1, WAIT)
@@ -202,7 +202,7 @@ def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch
     assert status["status"] == "failed"
     assert "try a lower learning rate" in status["error"]
     assert training.content(status["agent"]), "the last one that was finite"
-    with pytest.raises(UsageError):
+    with pytest.raises(Refused):
         training.command("continue")
     training.command("reset")
     assert training.status()["error"] is None
@@ -228,7 +228,7 @@ def test_a_fault_of_any_kind_is_shown_and_the_thread_goes_on(
     assert until(training, "finished", "failed")["status"] == "finished"
 
 
-@pytest.mark.parametrize("error", [UsageError, FloatingPointError])
+@pytest.mark.parametrize("error", [Refused, FloatingPointError])
 def test_what_is_no_fault_is_shown_without_a_traceback(files, small, capfd, error):
     def absent(config, seed, stop):
         raise error("--device must be another one")
@@ -251,7 +251,7 @@ def test_its_end_keeps_the_agent_under_a_name(training, files, agent, capfd):
     training.close()
     with pytest.raises(KeyError):
         files.content("kept/table-1-20-2")
-    with pytest.raises(UsageError, match="about to end"):
+    with pytest.raises(Refused, match="about to end"):
         training.command("start")
 
 
