@@ -244,6 +244,44 @@ def test_the_settings_of_a_saved_run_are_defaults(tmp_path):
     assert (args.config, args.seed) == (config.replace(num_envs=9), 6)
 
 
+@pytest.mark.parametrize("head", ["", "[mine]\n"])
+def test_the_settings_of_a_file_of_ones_own_are_defaults(head, tmp_path):
+    """With the name of the table or without it, as one copies it from the presets."""
+    path = tmp_path / "mine.toml"
+    path.write_text(f'{head}base = "table"\nnum_updates = 7\n')
+    args = parse_train(f"--config {path} --num-envs 9")
+    config = PRESETS["table"].replace(num_updates=7, num_envs=9)
+    assert (args.config, args.preset) == (config, "table")
+    path.write_text(f"{head}env_id = 'connect_4x4'\n")
+    args = parse_train(f"--config {path}")
+    assert (args.config, args.preset) == (Config.of(env_id="connect_4x4"), "plain")
+    path.write_text(f"{head}base = '_table'\n")
+    args = parse_train(f"--config {path}")
+    assert (args.config.network.network, args.preset) == ("table", "plain")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gama = 0.9", "gama must be the name of a setting, .*; did you mean gamma?"),
+        ("gamma = 2", "gamma must be a number from 0 to 1, got 2"),
+        ("hidden_size = '8'", "hidden_size must be a whole number from 1"),
+        ("base = 'tabel'", "base must be one of .*; did you mean table?"),
+        ("base = ['table']", "base must be one of"),
+        ("base = 'table'\nhidden_size = 8", "hidden_size must be left out"),
+        ("[one]\ntau = 0.1\n[two]\ntau = 0.2", "one must be the name of a setting"),
+        ("tau = ", "not TOML"),
+    ],
+)
+def test_wrong_settings_of_ones_own_are_refused(text, message, tmp_path, capsys):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    assert commands.run(train, ["--config", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert re.match(f"error: {re.escape(str(path))}: {message}", err)
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -2,9 +2,10 @@
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jax_ttt.config import game_facts
+from jax_ttt.config.errors import ChoiceError, Refused, SettingError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import SELF, Config
 
@@ -12,25 +13,25 @@ PATH = Path(__file__).with_name("presets.toml")
 """The settings of each preset, as differences from a base."""
 
 
-def read_presets(text: str) -> dict[str, Config]:
-    """Return the presets of a text in the form of the file.
+def read_tables(text: str) -> dict[str, Config]:
+    """Return the settings of each table of a text in the form of the file.
 
     Raises:
-        KeyError: there is no base of this name before a preset.
+        KeyError: there is no base of this name before a table.
         SettingError: a field is unknown, outside its range, or contradicts others.
     """
     configs = {"": Config()}
     for name, fields in tomllib.loads(text).items():
         base = configs[fields.pop("base", "")]
         configs[name] = base.replace(**fields)
-    return {
-        name: config
-        for name, config in configs.items()
-        if name and not name.startswith("_")
-    }
+    del configs[""]
+    return configs
 
 
-PRESETS: dict[str, Config] = read_presets(PATH.read_text("utf-8"))
+_TABLES = read_tables(PATH.read_text("utf-8"))
+PRESETS: dict[str, Config] = {
+    name: config for name, config in _TABLES.items() if not name.startswith("_")
+}
 """The settings of each preset."""
 
 if TYPE_CHECKING:
@@ -48,3 +49,32 @@ def default_preset(env_id: object, *opponents: object) -> Preset:
     is_self_play = all(name in (None, SELF) for name in opponents)
     game = GAMES.get(str(env_id or game_facts.DEFAULT_GAME))
     return game.preset if game and is_self_play else "plain"
+
+
+def read_own_settings(path: Path) -> tuple[Preset, Config]:
+    """Return the settings of a TOML file, and the preset that they change.
+
+    The file has settings by their names, as a table of `presets.toml` has them, with or
+    without the table's name. Without `base`, they change the default preset.
+
+    Raises:
+        Refused: there is no such file, or its settings are not allowed.
+    """
+    try:
+        fields: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}") from None
+    except ValueError as error:  # also of a text that is not UTF-8
+        raise Refused(f"{path}: not TOML ({error})") from None
+    if len(fields) == 1 and isinstance(table := [*fields.values()][0], dict):
+        fields = table
+    default = default_preset(fields.get("env_id"), fields.get("opponent"))
+    base = fields.pop("base", default)
+    try:
+        if base not in [*_TABLES]:
+            raise ChoiceError("base", PRESETS, base)
+        config = _TABLES[base].replace(**fields)
+        config.check_changes(_TABLES[base])
+    except SettingError as error:
+        raise Refused(f"{path}: {error}") from None
+    return base if base in PRESETS else "plain", config
