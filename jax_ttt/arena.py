@@ -17,8 +17,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import require_package
-from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.config.grade import Evidence, Interval, Ranked
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.files import json_records, picture_file
 from jax_ttt.players import player_names
@@ -62,53 +61,6 @@ class Args:
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Pair:
-    """The results of the player who moves first against another player.
-
-    Exact results have 0 games, and both ends of their intervals are the rate itself.
-    """
-
-    first: str
-    """The player who moves first."""
-    second: str
-    """The other player."""
-    num_games: int
-    """Games that were played in these seats."""
-    win_rate: float
-    """Games won by the player who moves first."""
-    win_rate_interval: Interval
-    """95 % interval of the win rate."""
-    draw_rate: float
-    """Games drawn."""
-    draw_rate_interval: Interval
-    """95 % interval of the draw rate."""
-    loss_rate: float
-    """Games lost by the player who moves first."""
-    loss_rate_interval: Interval
-    """95 % interval of the loss rate."""
-    evidence: Evidence
-    """How sure the moves of both players are; `none` if games were played."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ArenaResult:
-    """The output of `arena --json`."""
-
-    env_id: str
-    """The game."""
-    seed: int
-    """Seed of all random numbers."""
-    pairs: tuple[Pair, ...]
-    """Every player against every player, in both seats."""
-    ranking: tuple[Ranked, ...]
-    """The players, the strongest first."""
-    learned_seats: dict[str, tuple[Seat, ...]]
-    """The seats that each player learned; both for players that do not learn."""
-    notes: dict[str, str]
-    """Why a program's results are sampled, by its name."""
-
-
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     env_id = args.env_id or game_facts.DEFAULT_GAME
@@ -129,7 +81,7 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.grading import round_robin
-    from jax_ttt.players import asked_players, registry
+    from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
     env_id = player_names.game_of_players(specs, args.env_id)
@@ -160,26 +112,16 @@ def main(args: Args) -> int:
             num_games=args.games,
             watch=watch,
         )
-    reasons = [(p.name, asked_players.reason_not_exact(p)) for p in all_players]
-    notes = {name: reason for name, reason in reasons if reason}
     if args.json:
-        result = ArenaResult(
-            env_id=env_id,
-            seed=args.seed,
-            pairs=table_pairs(table),
-            ranking=table.ranking,
-            learned_seats={player.name: player.seats for player in all_players},
-            notes=notes,
-        )
-        print(json_records.to_json(result))
+        print(json_records.to_json(table))
     else:
         print(f"{env_id} on {device}\n")
         print(summary_tables.cross_table_text(table))
-        for player in all_players:
-            if player.name in notes:
-                print(f"{player.name}: {notes[player.name]}")
-            if learned := grade_text.learned_seat(player.seats):
-                print(f"{player.name} {learned}")
+        for name, seats in table.learned_seats.items():
+            if name in table.notes:
+                print(f"{name}: {table.notes[name]}")
+            if learned := grade_text.learned_seat(seats):
+                print(f"{name} {learned}")
     write_files(args, table)
     return 0
 
@@ -187,7 +129,7 @@ def main(args: Args) -> int:
 def write_files(args: Args, table: "CrossTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
-        pairs = [json_records.to_dict(pair) for pair in table_pairs(table)]
+        pairs = map(json_records.to_dict, table.pairs)
         rows = [json_records.flatten_record(pair, "_") for pair in pairs]
         atomic_files.write_csv(args.csv, rows)
         standard_streams.print_written(
@@ -204,26 +146,6 @@ def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
     """Yield the sampled pairs, and show the progress on a terminal."""
     hidden = None if pairs else True  # None hides the bar where there is no terminal
     return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
-
-
-def table_pairs(table: "CrossTable") -> tuple[Pair, ...]:
-    """Return the results of all pairs of a table."""
-    return tuple(
-        Pair(
-            first=first,
-            second=second,
-            num_games=grade.num_games,
-            win_rate=grade.win_rate,
-            win_rate_interval=(grade.win.low, grade.win.high),
-            draw_rate=grade.draw_rate,
-            draw_rate_interval=(grade.draw.low, grade.draw.high),
-            loss_rate=grade.loss_rate,
-            loss_rate_interval=(grade.loss.low, grade.loss.high),
-            evidence=grade.evidence,
-        )
-        for first, row in zip(table.names, table.pairs, strict=True)
-        for second, grade in zip(table.names, row, strict=True)
-    )
 
 
 COMMAND = cli.Command(

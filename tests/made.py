@@ -10,12 +10,14 @@ from jax_ttt.config.grade import (
     Grade,
     Lines,
     Match,
+    Pair,
     SeatGrade,
     sampled_seat,
 )
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.training.run_state import Counts, RunState, RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
@@ -127,9 +129,25 @@ def agent(seed, graded=None, **fields):
     return AgentResult(**counts, grade=graded, seed=seed, diverged=graded is None)
 
 
-def pairs(rates_of):
-    """Return the exact results of a cross table's rows and columns, from rates."""
-    return tuple(tuple(SeatGrade(**rates(*pair)) for pair in row) for row in rates_of)
+def cross_table(names, rates_of, sampled=()):
+    """Return a cross table of exact rates, by row and column, and of counts of games.
+
+    `sampled` are pairs of the place of a row and column and of the counts there.
+    """
+    grades = {
+        (row, column): SeatGrade(**rates(*of_pair))
+        for row, of_row in enumerate(rates_of)
+        for column, of_pair in enumerate(of_row)
+    }
+    grades |= {place: sampled_seat(counts) for place, counts in sampled}
+    return CrossTable(
+        env_id="tic_tac_toe",
+        names=tuple(names),
+        pairs=tuple(
+            Pair.of(names[row], names[column], grade)
+            for (row, column), grade in grades.items()
+        ),
+    )
 
 
 def transition(**arrays: Any) -> Transition:

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from jax_ttt.arena import ArenaResult, Pair
 from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.grade import (
     Details,
@@ -22,6 +21,7 @@ from jax_ttt.config.grade import (
     Grade,
     Lines,
     Match,
+    Pair,
     Ranked,
     SeatGrade,
 )
@@ -37,6 +37,7 @@ from jax_ttt.files.run_writer import ConfigFile, DeviceFacts, TimesFile
 from jax_ttt.files.sweep_file import SweepHead, SweepLine
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
+from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.runs import RunsResult
 from jax_ttt.sweep import SweepResult
 from jax_ttt.text.policy_files import Decision
@@ -60,7 +61,7 @@ RECORDS = (
     EvaluateResult,
     CorrectResult,
     SweepResult,
-    ArenaResult,
+    CrossTable,
     RunsResult,
 )
 """The records of the files, then those that the commands print."""

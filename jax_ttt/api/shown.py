@@ -129,7 +129,7 @@ def _(table: CrossTable) -> str:
     first, second = LETTERS
     rows = [
         [f"{name} as {first}", *map(grade_text.pair_text, pairs)]
-        for name, pairs in zip(table.names, table.pairs, strict=True)
+        for name, pairs in zip(table.names, table.rows, strict=True)
     ]
     title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
     results = html.html_table(

@@ -611,3 +611,62 @@ class Ranked:
     """Rating on Elo's scale; the mean of all players is 0."""
     score: float
     """Mean score against all others: a win counts 1, a draw 0.5."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The results of the player who moves first against another player.
+
+    Exact results have 0 games, and both ends of their intervals are the rate itself.
+    """
+
+    first: str
+    """The player who moves first."""
+    second: str
+    """The other player."""
+    num_games: int
+    """Games that were played in these seats."""
+    win_rate: float
+    """Games won by the player who moves first."""
+    win_rate_interval: Interval
+    """95 % interval of the win rate."""
+    draw_rate: float
+    """Games drawn."""
+    draw_rate_interval: Interval
+    """95 % interval of the draw rate."""
+    loss_rate: float
+    """Games lost by the player who moves first."""
+    loss_rate_interval: Interval
+    """95 % interval of the loss rate."""
+    evidence: Evidence
+    """How sure the moves of both players are; `none` if games were played."""
+
+    @classmethod
+    def of(cls, first: str, second: str, grade: SeatGrade) -> "Pair":
+        """Return the results of a player who moves first, with both names."""
+        return cls(
+            first=first,
+            second=second,
+            num_games=grade.num_games,
+            win_rate=grade.win_rate,
+            win_rate_interval=(grade.win.low, grade.win.high),
+            draw_rate=grade.draw_rate,
+            draw_rate_interval=(grade.draw.low, grade.draw.high),
+            loss_rate=grade.loss_rate,
+            loss_rate_interval=(grade.loss.low, grade.loss.high),
+            evidence=grade.evidence,
+        )
+
+    @property
+    def rates(self) -> tuple[Rate, Rate, Rate]:
+        """The rates of wins, draws and losses, with their bounds."""
+        return (
+            Rate(self.win_rate, *self.win_rate_interval),
+            Rate(self.draw_rate, *self.draw_rate_interval),
+            Rate(self.loss_rate, *self.loss_rate_interval),
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rates are exact."""
+        return not self.num_games

@@ -66,7 +66,7 @@ def read_own_settings(path: Path) -> tuple[Preset, Config]:
         raise Refused(f"{path}: {error.strerror}") from None
     except ValueError as error:  # also of a text that is not UTF-8
         raise Refused(f"{path}: not TOML ({error})") from None
-    if len(fields) == 1 and isinstance(table := [*fields.values()][0], dict):
+    if len(fields) == 1 and isinstance(table := next(iter(fields.values())), dict):
         fields = table
     default = default_preset(fields.get("env_id"), fields.get("opponent"))
     base = fields.pop("base", default)

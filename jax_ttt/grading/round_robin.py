@@ -10,33 +10,30 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.grade import Ranked, SeatGrade, weakest
+from jax_ttt.config.game_facts import EnvId, Seat
+from jax_ttt.config.grade import Pair, Ranked, SeatGrade, weakest
 from jax_ttt.config.shown import Shown
 from jax_ttt.files import picture_file
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import sampled_match
 from jax_ttt.grading.tree_grade import exact_rates
-from jax_ttt.players import random_players
+from jax_ttt.players import asked_players, random_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import Outcome
 
 
-@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+@dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class CrossTable(Shown):
     """The results of all pairs of players; a notebook shows them as a table.
 
+    Its fields are what `arena --json` prints.
+
     Attributes:
-        env_id: The game.
-        names: The players, in the order of the rows and columns.
-        pairs: The results of each row's player against each column's, as records.
         rates: `(N, N, 3)`: the win, draw and loss rates of the row's player, which
             moves first, against the column's.
         counts: `(N, N, 3)`: the same as numbers of games; 0 if the rates are exact.
-        ranking: One record per player, the strongest first: `player`, `elo` (with the
-            mean 0) and `score` (against all others; a win counts 1, a draw 0.5).
 
     Examples:
         >>> table = jax_ttt.cross_table(["random", "minimax", "minimax-first"])
@@ -47,28 +44,53 @@ class CrossTable(Shown):
     """
 
     env_id: str
+    """The game."""
     names: tuple[str, ...]
-    pairs: tuple[tuple[SeatGrade, ...], ...]  # by row and column
+    """The players, in the order of the rows and columns."""
+    pairs: tuple[Pair, ...]
+    """Every player against every player, in both seats, row by row."""
+    ranking: tuple[Ranked, ...] = dataclasses.field(init=False)
+    """The players, the strongest first: their ratings, with the mean 0, and their
+    scores against all others; a win counts 1, a draw 0.5."""
+    learned_seats: dict[str, tuple[Seat, ...]] = dataclasses.field(default_factory=dict)
+    """The seats that each player learned; both for players that do not learn."""
+    notes: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Why a program's results are sampled, by its name."""
+
+    def __post_init__(self) -> None:
+        size = len(self.names)
+        others = ~np.eye(size, dtype=bool)
+        score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
+        score = score if size > 1 else np.array([0.5])
+        elo = ratings(self.scores)
+        ranking = tuple(
+            Ranked(player=self.names[i], elo=float(elo[i]), score=float(score[i]))
+            for i in np.argsort(-elo, kind="stable")
+        )
+        object.__setattr__(self, "ranking", ranking)
+
+    @property
+    def rows(self) -> list[tuple[Pair, ...]]:
+        """The pairs of each player who moves first."""
+        size = len(self.names)
+        return [self.pairs[i * size :][:size] for i in range(size)]
 
     @property
     def rates(self) -> Float[np.ndarray, "N N 3"]:
         """The rates of the row's wins, draws and losses."""
         return np.array(
-            [
-                [[rate.value for rate in pair.rates] for pair in row]
-                for row in self.pairs
-            ]
+            [[[rate.value for rate in pair.rates] for pair in row] for row in self.rows]
         )
 
     @property
     def sampled(self) -> Bool[np.ndarray, "N N"]:
         """Whether each pair is sampled, not exact."""
-        return np.array([[not pair.is_exact for pair in row] for row in self.pairs])
+        return np.array([[not pair.is_exact for pair in row] for row in self.rows])
 
     @property
     def counts(self) -> Int[np.ndarray, "N N 3"]:
         """The row's wins, draws and losses in games; 0 where the pair is exact."""
-        games = np.array([[pair.num_games for pair in row] for row in self.pairs])
+        games = np.array([[pair.num_games for pair in row] for row in self.rows])
         return np.rint(self.rates * games[..., None]).astype(int)
 
     @property
@@ -83,22 +105,6 @@ class CrossTable(Shown):
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw a heat map of the first player's mean score."""
         return picture_file.picture_of(self, theme)
-
-    @property
-    def ranking(self) -> tuple[Ranked, ...]:
-        """One record per player, the strongest first.
-
-        The score is against all others; it is 0.5 if there are none.
-        """
-        size = len(self.names)
-        others = ~np.eye(size, dtype=bool)
-        score = np.where(others, self.scores, 0).sum(axis=1) / max(size - 1, 1)
-        score = score if size > 1 else np.array([0.5])
-        elo = ratings(self.scores)
-        return tuple(
-            Ranked(player=self.names[i], elo=float(elo[i]), score=float(score[i]))
-            for i in np.argsort(-elo, kind="stable")
-        )
 
 
 def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
@@ -176,6 +182,14 @@ def play_round_robin(
             key=pair_key,
             num_games=num_games,
         )
-    names = tuple(player.name for player in players)
-    rows = tuple(tuple(pairs[i, j] for j in range(size)) for i in range(size))
-    return CrossTable(env_id, names, rows)
+    reasons = {p.name: asked_players.reason_not_exact(p) for p in players}
+    return CrossTable(
+        env_id=env_id,
+        names=tuple(player.name for player in players),
+        pairs=tuple(
+            Pair.of(players[row].name, players[column].name, pairs[row, column])
+            for row, column in np.ndindex(size, size)
+        ),
+        learned_seats={player.name: player.seats for player in players},
+        notes={name: reason for name, reason in reasons.items() if reason},
+    )

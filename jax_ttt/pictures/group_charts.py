@@ -36,7 +36,7 @@ def cross_table_chart(table: CrossTable, theme: Theme = "light") -> Picture:
     first, second = LETTERS
     with pictures.theme_style(theme):
         figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
-        texts = [[pair_text(pair, "\n") for pair in row] for row in table.pairs]
+        texts = [[pair_text(pair, "\n") for pair in row] for row in table.rows]
         scale = f"{first}'s mean score"
         axes = draw_heat_map(figure, score, texts, table.names, table.names, scale)
         axes.set_xlabel(f"plays {second}")

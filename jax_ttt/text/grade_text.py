@@ -17,6 +17,7 @@ from jax_ttt.config.grade import (
     ExamScore,
     Grade,
     Match,
+    Pair,
     Rate,
     SeatGrade,
     by_file_note,
@@ -50,12 +51,12 @@ def seat_phrase(seat: Seat) -> str:
     return f"as {seat_name(seat)}"
 
 
-def rates_text(rates: SeatGrade, between: str = "/") -> str:
+def rates_text(rates: SeatGrade | Pair, between: str = "/") -> str:
     """Return wins, draws and losses in percent, for instance `97.1/2.4/0.5`."""
     return between.join(f"{100 * rate.value:.1f}" for rate in rates.rates)
 
 
-def pair_text(pair: SeatGrade, between: str = "/") -> str:
+def pair_text(pair: Pair, between: str = "/") -> str:
     """Return wins, draws and losses in percent, with a mark if they are sampled."""
     return ("" if pair.is_exact else "~") + rates_text(pair, between)
 

@@ -31,7 +31,7 @@ def cross_table_text(table: CrossTable) -> str:
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, others exact"
     )
-    if any(pair.evidence == "asked" for pairs in table.pairs for pair in pairs):
+    if any(pair.evidence == "asked" for pair in table.pairs):
         caption += ", of some players by the moves that they gave"
     size, width = len(table.names), terminal_width()
     longest = width // 3  # the order has the whole names
@@ -46,7 +46,7 @@ def cross_table_text(table: CrossTable) -> str:
         head = ["", *(f"vs. {column + 1}" for column in columns)]
         rows = [
             [label, *(pair_text(pairs[column]) for column in columns)]
-            for label, pairs in zip(labels, table.pairs, strict=True)
+            for label, pairs in zip(labels, table.rows, strict=True)
         ]
         blocks.append(aligned_lines([head, *rows]))
     blocks[0] = [*wrapped_lines(caption), *blocks[0]]
@@ -73,7 +73,7 @@ def _interval_rows(table: CrossTable) -> list[list[str]]:
             *(f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates),
             f"{pair.num_games:,}",
         ]
-        for row, pairs in enumerate(table.pairs, start=1)
+        for row, pairs in enumerate(table.rows, start=1)
         for column, pair in enumerate(pairs, start=1)
         if not pair.is_exact
     ]

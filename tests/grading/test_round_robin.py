@@ -5,7 +5,6 @@ import made
 import numpy as np
 import pytest
 
-from jax_ttt.config.grade import SeatGrade
 from jax_ttt.grading import round_robin
 from jax_ttt.players import player_names, random_players, registry
 from jax_ttt.players.player import Player
@@ -51,8 +50,8 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked():
     assert table.sampled.tolist() == [[False, True], [True, True]]
     assert table.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
     assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
-    assert table.pairs[0][0].draw == pytest.approx((1, 1, 1))
-    for rate, low, high in table.pairs[1][1].rates:
+    assert table.rows[0][0].rates[1] == pytest.approx((1, 1, 1))
+    for rate, low, high in table.rows[1][1].rates:
         assert 0 <= low <= rate <= high <= 1
         assert high - low > 0.03
 
@@ -68,12 +67,8 @@ def test_players_entered_twice_play_different_games():
 
 def test_a_score_is_the_mean_of_two_different_seats():
     """A scores 0.7 as X and 0.8 as O; B scores 0.2 as X and 0.3 as O."""
-    drawn, a_first, b_first = (
-        SeatGrade(**made.rates(*rates))
-        for rates in ((0, 1, 0), (0.6, 0.2, 0.2), (0.1, 0.2, 0.7))
-    )
-    pairs = ((drawn, a_first), (b_first, drawn))
-    table = round_robin.CrossTable("tic_tac_toe", ("A", "B"), pairs)
+    drawn, a_first, b_first = (0, 1, 0), (0.6, 0.2, 0.2), (0.1, 0.2, 0.7)
+    table = made.cross_table("AB", [[drawn, a_first], [b_first, drawn]])
     np.testing.assert_allclose(table.scores, [[0.5, 0.75], [0.25, 0.5]])
     assert [(ranked.player, ranked.score) for ranked in table.ranking] == [
         ("A", pytest.approx(0.75)),

@@ -7,7 +7,6 @@ import numpy as np
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.pictures import group_charts
 
 PATH = "./runs/20261122-084301-default-seed-1000/of-a-long-name/agent.safetensors"
@@ -43,7 +42,7 @@ def test_long_names_of_players_stay_inside_a_cross_table(drawn):
     names = ["random", "minimax", PATH]
     size = len(names)
     rates = np.full((size, size, 3), 1 / 3)
-    table = CrossTable("tic_tac_toe", tuple(names), made.pairs(rates))
+    table = made.cross_table(names, rates)
     figure = drawn(group_charts.cross_table_chart, table)
     layout.assert_readable(figure)
     axes = figure.axes[0]

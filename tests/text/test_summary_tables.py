@@ -1,26 +1,21 @@
 """A cross table and the results of a sweep as text."""
 
-import dataclasses
 import re
 
 import made
 import numpy as np
 import pytest
 
-from jax_ttt.config.grade import sampled_seat
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.text import summary_tables
 
 
 def test_a_table_its_intervals_and_its_order(snapshot):
     """A wins 6 of 10 sampled games as X and draws 2; all other results are exact."""
     rates = [[[0, 1, 0], [0.6, 0.2, 0.2]], [[0.1, 0.4, 0.5], [0, 1, 0]]]
-    exact = CrossTable("tic_tac_toe", ("A", "Bob"), made.pairs(rates))
-    (against_itself, _), second_row = exact.pairs
-    pairs = (against_itself, sampled_seat([6, 2, 2])), second_row
-    table = dataclasses.replace(exact, pairs=pairs)
+    exact = made.cross_table(("A", "Bob"), rates)
+    table = made.cross_table(("A", "Bob"), rates, [((0, 1), [6, 2, 2])])
     assert summary_tables.cross_table_text(table) == snapshot
     assert "interval" not in summary_tables.cross_table_text(exact)
 
@@ -31,9 +26,10 @@ def test_a_cross_table_fits_the_terminal(size, columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     long = "folder/" * 10 + "run"
     names = (long, *(f"blend:0.{i}:minimax" for i in range(1, size)))
-    (*exact, _), *rows = made.pairs(np.full((size, size, 3), 1 / 3))
-    pairs = ((*exact, sampled_seat([2**20, 2**20, 2**20])), *rows)
-    text = summary_tables.cross_table_text(CrossTable("tic_tac_toe", names, pairs))
+    rates = np.full((size, size, 3), 1 / 3)
+    sampled = [((0, size - 1), [2**20, 2**20, 2**20])]
+    table = made.cross_table(names, rates, sampled)
+    text = summary_tables.cross_table_text(table)
     lines = text.splitlines()
     assert max(len(line.removesuffix(long)) for line in lines) <= columns
     heads = re.findall(r"vs\. (\d+)(?= +vs| *$)", text, re.MULTILINE)

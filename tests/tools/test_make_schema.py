@@ -126,6 +126,6 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
         check("SweepLine", line)
     assert len(others) == 2
 
-    check("ArenaResult", printed("arena", f"random {run}"))
+    check("CrossTable", printed("arena", f"random {run}"))
     check("RunsResult", runs := printed("runs", ""))
     assert len(runs["runs"]) == 1
