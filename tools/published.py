@@ -145,10 +145,12 @@ def reproduced(
             + f" ({min(wins):.1f} to {max(wins):.1f})"
         )
 
-    proven = f"{sum(row.is_proven for row in rows)} of {len(rows)}"
-    seconds = f"{median(row.seconds for row in rows):.2f}"
     return PublishedFigures(
-        source, results("first"), results("second"), proven, seconds
+        source=source,
+        first=results("first"),
+        second=results("second"),
+        unbeatable=f"{sum(row.is_proven for row in rows)} of {len(rows)}",
+        seconds=f"{median(row.seconds for row in rows):.2f}",
     )
 
 

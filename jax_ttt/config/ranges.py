@@ -7,14 +7,12 @@ checks by it, tyro and `--grid` read texts by it, and refusals print it. Imports
 import dataclasses
 import functools
 import typing
-from collections.abc import Iterator
 from typing import Annotated, Literal, TypeAlias
 
 from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt.config.errors import (
     ChoiceError,
-    ConflictError,
     SettingError,
     UnknownGameError,
 )
@@ -131,16 +129,6 @@ class SettingsPart:
                 # As a file gives it back, so that its bytes are the same if it is saved
                 # again.
                 object.__setattr__(self, field, float(value))
-        for field, rule in self.conflicts():
-            raise ConflictError(field, rule, getattr(self, field))
-
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict others, each with the rule it breaks."""
-        yield from ()
-
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        return {}
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import functools
 import typing
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from jax_ttt.config import game_facts
@@ -76,15 +77,6 @@ class RunSettings(SettingsPart):
         """Whether evaluations search for counterexamples, where new games start."""
         return self.start_share > 0 and self.start_positions == COUNTEREXAMPLES
 
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        causes = {}
-        if self.num_envs == 1:
-            causes["lockstep"] = "num_envs 1"
-        if not self.start_share:
-            causes["start_positions"] = "start_share 0"
-        return causes
-
 
 SELF = "self"
 """The name of the opponent in self-play."""
@@ -119,17 +111,10 @@ class OpponentSettings(SettingsPart):
         """The opponent, for messages: `in self-play`, or `against random`."""
         return "in self-play" if self.is_self else f"against {self.opponent}"
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict others, each with the rule it breaks."""
-        if self.is_self and self.seat != "both":
-            yield "seat", "both in self-play, where it plays both sides"
-
 
 NetworkKind = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
 TableKey = Literal["position", "after-state", "hash"]
-
-_MLP_FIELDS = ("hidden_size", "hidden_layers", "two_planes", "filters", "activation")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -170,17 +155,6 @@ class NetworkSettings(SettingsPart):
         """Neurons in each hidden layer; none in a table."""
         return () if self.is_table else (self.hidden_size,) * self.hidden_layers
 
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        if self.is_table:
-            return dict.fromkeys(_MLP_FIELDS, "network table")
-        causes = {"table_key": "network mlp", "initial_value": "network mlp"}
-        if not self.hidden_layers:
-            causes["hidden_size"] = "hidden_layers 0"
-            if not self.filters:
-                causes["activation"] = "hidden_layers 0"
-        return causes
-
 
 Backup = Literal["one-ply", "two-ply"]
 
@@ -220,27 +194,6 @@ class TargetSettings(SettingsPart):
     reward_loss: Reward = -1.0
     """Reward of a loss; -reward_win in self-play."""
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict others, each with the rule it breaks."""
-        if self.double and self.backup == "two-ply":
-            yield "double", "false with a two-ply backup"
-        if self.reward_loss >= self.reward_win:
-            yield "reward_loss", f"below {self.reward_win} (reward_win)"
-        if self.reward_draw < self.reward_loss:
-            yield "reward_draw", f"at least {self.reward_loss} (reward_loss)"
-        if self.reward_draw > self.reward_win:
-            yield "reward_draw", f"at most {self.reward_win} (reward_win)"
-
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        causes: dict[str, str] = {}
-        if self.target_update_every:
-            causes["tau"] = f"target_update_every {self.target_update_every}"
-        if not self.gamma:
-            names = ("tremble", "double", "tau", "target_update_every")
-            causes |= dict.fromkeys(names, "gamma 0")
-        return causes
-
 
 EpsilonSchedule = Literal["linear", "steps", "exponential"]
 
@@ -263,20 +216,6 @@ class ExplorationSettings(SettingsPart):
     """Maximum number of random moves at the start of a game. The game's place in the
     batch fixes their number: every fourth place has none, the others have 0 to this
     many in turn. The agent learns from these moves too."""
-
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict others, each with the rule it breaks."""
-        if self.epsilon_end > self.epsilon_start:
-            yield "epsilon_end", f"at most {self.epsilon_start} (epsilon_start)"
-
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        if self.epsilon_start == self.epsilon_end:
-            cause = "epsilon_end equal to epsilon_start"
-            return dict.fromkeys(("epsilon_schedule", "epsilon_decay"), cause)
-        if self.epsilon_schedule == "linear":
-            return {"epsilon_decay": "epsilon_schedule linear"}
-        return {}
 
 
 OptimizerKind = Literal["adamw", "sgd"]
@@ -315,17 +254,6 @@ class OptimizerSettings(SettingsPart):
     bfloat16 on a CPU with AMX or AVX-512 BF16, else float32. Grades and play always use
     float32."""
 
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict others, each with the rule it breaks."""
-        if self.learning_rate_end > self.learning_rate:
-            yield "learning_rate_end", f"at most {self.learning_rate} (learning_rate)"
-
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        if self.optimizer == "sgd":
-            return {"weight_decay": "optimizer sgd"}
-        return {}
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReplaySettings(SettingsPart):
@@ -339,19 +267,6 @@ class ReplaySettings(SettingsPart):
     replay_start: Annotated[int, Range(int, 0, 2**24)] = 1000
     """Moves in the buffer before learning begins. Until then updates are counted, but
     the agent does not change."""
-
-    def conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict others, each with the rule it breaks."""
-        low = max(self.replay_batch, self.replay_start)
-        if 0 < self.replay_capacity < low:
-            other_field = "replay_batch" if low == self.replay_batch else "replay_start"
-            yield "replay_capacity", f"0 or at least {low:,} ({other_field})"
-
-    def without_effect(self) -> dict[str, str]:
-        """Return the fields without effect, each with the setting that causes it."""
-        if self.replay_capacity:
-            return {}
-        return dict.fromkeys(("replay_batch", "replay_start"), "replay_capacity 0")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -462,6 +377,106 @@ END_OF_START = {"learning_rate": "learning_rate_end", "epsilon_start": "epsilon_
 """The fields that end a schedule, by the fields that start it."""
 
 
+def _conflicts(c: SimpleNamespace) -> Iterator[tuple[str, str]]:
+    """Yield the settings that contradict others, each with what it must be."""
+    game, is_self, is_table = GAMES[c.env_id], c.opponent == SELF, c.network == "table"
+    if is_self and c.seat != "both":
+        yield "seat", "both in self-play, where it plays both sides"
+    if c.double and c.backup == "two-ply":
+        yield "double", "false with a two-ply backup"
+    if c.reward_loss >= c.reward_win:
+        yield "reward_loss", f"below {c.reward_win} (reward_win)"
+    if c.reward_draw < c.reward_loss:
+        yield "reward_draw", f"at least {c.reward_loss} (reward_loss)"
+    if c.reward_draw > c.reward_win:
+        yield "reward_draw", f"at most {c.reward_win} (reward_win)"
+    if c.epsilon_end > c.epsilon_start:
+        yield "epsilon_end", f"at most {c.epsilon_start} (epsilon_start)"
+    if c.learning_rate_end > c.learning_rate:
+        yield "learning_rate_end", f"at most {c.learning_rate} (learning_rate)"
+    for name in ("replay_batch", "replay_start", "num_envs"):
+        least = getattr(c, name)
+        if 0 < c.replay_capacity < least:
+            yield "replay_capacity", f"0 or at least {least:,} ({name})"
+    if is_table and not game.enumerable:
+        yield "network", f"mlp in {c.env_id}: too many boards for a table"
+    if is_table and c.table_key == "hash" and not game.symmetries:
+        # Boards are found by observations.
+        rule = f"position or after-state in {c.env_id}: its boards have no numbers"
+        yield "table_key", rule
+    if c.two_planes and not game.stones:
+        yield "two_planes", f"false in {c.env_id}: it does not show stones"
+    if c.backward and game.max_moves is None:
+        yield "backward", f"false in {c.env_id}: its games have no known length"
+    if c.backward and c.replay_capacity:
+        yield "backward", "false with replay, which has no order"
+    if c.start_share and (reason := game_facts.reason_game_is_not_searched(c.env_id)):
+        yield "start_share", f"0: {reason}"
+    if c.start_share and c.start_positions == COUNTEREXAMPLES and c.random_opening:
+        # Random moves would lead away from a counterexample.
+        yield "random_opening", f"0 with start_positions {COUNTEREXAMPLES}"
+    if is_self:
+        # One network plays both sides, and a player's value is the opponent's value
+        # with its sign changed: the game must be zero-sum.
+        if c.reward_draw != 0:
+            yield "reward_draw", "0 in self-play: one's gain is the other's loss"
+        if c.reward_win <= 0:
+            yield "reward_win", "above 0 in self-play"
+        if c.reward_loss != -c.reward_win:
+            yield "reward_loss", f"{-c.reward_win} in self-play (-reward_win)"
+    else:
+        if c.backup == "two-ply":
+            rule = "one-ply against an opponent: its reply is part of the move"
+            yield "backup", rule
+        if c.start_share:
+            yield "start_share", f"0 against {c.opponent}: for self-play only"
+
+
+def _unused(c: SimpleNamespace) -> Iterator[tuple[str, str]]:
+    """Yield the settings without effect, each with the setting that causes it.
+
+    Of several causes of one setting, the last one counts.
+    """
+    if c.num_envs == 1:
+        yield "lockstep", "num_envs 1"
+    if c.backward:
+        yield "lockstep", "backward: all games end in each update"
+    if c.network == "table":
+        for name in ("hidden_size", "hidden_layers", "two_planes", "filters"):
+            yield name, "network table"
+        yield "activation", "network table"
+        yield "precision", "network table"
+    else:
+        yield "table_key", "network mlp"
+        yield "initial_value", "network mlp"
+        if not c.hidden_layers:
+            yield "hidden_size", "hidden_layers 0"
+            if not c.filters:
+                yield "activation", "hidden_layers 0"
+    if not GAMES[c.env_id].symmetries:
+        yield "canonical", f"env_id {c.env_id}: its symmetries are not listed"
+    if c.target_update_every:
+        yield "tau", f"target_update_every {c.target_update_every}"
+    if not c.gamma:
+        for name in ("tremble", "double", "tau", "target_update_every"):
+            yield name, "gamma 0"
+    if c.epsilon_schedule == "linear":
+        yield "epsilon_decay", "epsilon_schedule linear"
+    if c.epsilon_start == c.epsilon_end:
+        yield "epsilon_schedule", "epsilon_end equal to epsilon_start"
+        yield "epsilon_decay", "epsilon_end equal to epsilon_start"
+    if c.optimizer == "sgd":
+        yield "weight_decay", "optimizer sgd"
+    if not c.replay_capacity:
+        yield "replay_batch", "replay_capacity 0"
+        yield "replay_start", "replay_capacity 0"
+    if not c.start_share:
+        yield "start_positions", "start_share 0"
+        yield "max_positions", "start_share 0"
+    elif c.start_positions != COUNTEREXAMPLES:
+        yield "max_positions", f"start_positions {c.start_positions}"
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
     """All settings of a run except its seed, in parts.
@@ -483,40 +498,8 @@ class Config:
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
 
     def __post_init__(self) -> None:
-        for name, rule in self._conflicts():
+        for name, rule in _conflicts(self._by_name):
             raise ConflictError(name, rule, self.value(name))
-
-    def _conflicts(self) -> Iterator[tuple[str, str]]:
-        """Yield the fields that contradict other parts, each with its rule."""
-        env_id, game, target = self.env_id, GAMES[self.env_id], self.target
-        if self.network.is_table and not game.enumerable:
-            yield "network", f"mlp in {env_id}: too many boards for a table"
-        has_hash = self.network.is_table and self.network.table_key == "hash"
-        if has_hash and not game.symmetries:  # boards are found by observations
-            rule = f"position or after-state in {env_id}: its boards have no numbers"
-            yield "table_key", rule
-        if self.network.two_planes and not game.stones:
-            yield "two_planes", f"false in {env_id}: it does not show stones"
-        if target.backward and game.max_moves is None:
-            yield "backward", f"false in {env_id}: its games have no known length"
-        start_share = self.run.start_share
-        if start_share and (reason := game_facts.reason_game_is_not_searched(env_id)):
-            yield "start_share", f"0: {reason}"
-        if self.finds_counterexamples and self.exploration.random_opening:
-            # Random moves would lead away from a counterexample.
-            yield "random_opening", f"0 with start_positions {COUNTEREXAMPLES}"
-        if target.backward and self.replay.replay_capacity:
-            yield "backward", "false with replay, which has no order"
-        if 0 < self.replay.replay_capacity < self.run.num_envs:
-            yield "replay_capacity", f"0 or at least {self.run.num_envs:,} (num_envs)"
-        if self.opponent.is_self:
-            yield from _conflicts_in_self_play(target)
-            return
-        if target.backup == "two-ply":
-            yield "backup", "one-ply against an opponent: its reply is part of the move"
-        if start_share:
-            rule = f"0 against {self.opponent.opponent}: for self-play only"
-            yield "start_share", rule
 
     @classmethod
     def of(cls, /, **fields: object) -> "Config":
@@ -587,23 +570,14 @@ class Config:
         """Return the value of a field."""
         return getattr(getattr(self, PART_OF_FIELD[name]), name)
 
+    @property
+    def _by_name(self) -> SimpleNamespace:
+        """All settings, by their names."""
+        return SimpleNamespace(**self.as_dict())
+
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
-        causes: dict[str, str] = {}
-        for part in PART_TYPES:
-            causes |= getattr(self, part).without_effect()
-        if not GAMES[self.env_id].symmetries:
-            cause = f"env_id {self.env_id}: its symmetries are not listed"
-            causes["canonical"] = cause
-        if self.network.is_table:
-            causes["precision"] = "network table"
-        if not self.finds_counterexamples:
-            causes["max_positions"] = "start_share 0"
-            if self.run.start_share:
-                causes["max_positions"] = f"start_positions {self.run.start_positions}"
-        if self.target.backward:
-            causes["lockstep"] = "backward: all games end in each update"
-        return causes
+        return dict(_unused(self._by_name))
 
     def check_changes(self, before: "Config") -> None:
         """Raise `ConflictError` if a changed field has no effect.
@@ -696,17 +670,3 @@ def _wrong_name(
 def _printable(name: str) -> str:
     """Return a name for a message; a damaged file may have any characters in it."""
     return name if name.isprintable() else ascii(name)[1:-1]
-
-
-def _conflicts_in_self_play(target: TargetSettings) -> Iterator[tuple[str, str]]:
-    """Yield the rewards that a game in self-play can't have, each with its rule.
-
-    One network plays both sides, and a player's value is the opponent's value with its
-    sign changed: the game must be zero-sum.
-    """
-    if target.reward_draw != 0:
-        yield "reward_draw", "0 in self-play: one's gain is the other's loss"
-    if target.reward_win <= 0:
-        yield "reward_win", "above 0 in self-play"
-    if target.reward_loss != -target.reward_win:
-        yield "reward_loss", f"{-target.reward_win} in self-play (-reward_win)"
