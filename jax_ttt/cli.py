@@ -34,6 +34,7 @@ from jax_ttt.config.errors import (
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Setting, parse_setting
 from jax_ttt.config.settings import END_OF_START, Config, setting_type
+from jax_ttt.files import run_folder
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text import tables
 
@@ -132,6 +133,14 @@ class PresetFlags:
     learning_rate: str | None = None
     epsilon_start: str | None = None
 
+    @property
+    def has_game(self) -> bool:
+        """Whether the game is given, by a flag or by saved settings."""
+        if self.config is not None and run_folder.is_own_settings(self.config):
+            fields = run_folder.own_fields(Path(self.config))
+            return self.env_id is not None or "env_id" in fields
+        return any(name is not None for name in (self.env_id, self.config, self.resume))
+
     def with_starts(self, config: Config) -> Config:
         """Return the settings with the given starts of schedules, and their ends.
 
@@ -210,8 +219,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             preset=preset_flags.preset and preset_flags.preset.lower(),
             env_id=preset_flags.env_id and preset_flags.env_id.lower(),
         )
-        has_game = preset_flags.env_id or preset_flags.config or preset_flags.resume
-        if has_rules and not has_game and not {"-h", "--help"} & {*words}:
+        if has_rules and not preset_flags.has_game and not {"-h", "--help"} & {*words}:
             from jax_ttt.players import player_names
 
             env_id = player_names.game_of_players([], None)
@@ -312,8 +320,6 @@ def player_or_newest_run(
     """
     if name is not None:
         return name
-    from jax_ttt.files import run_folder
-
     try:
         newest = str(run_folder.newest_run().path)
     except Refused:

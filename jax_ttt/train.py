@@ -14,7 +14,6 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
 from jax_ttt.config.game_facts import (
     GAMES,
@@ -25,7 +24,12 @@ from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
-from jax_ttt.files.run_folder import RunFolder, read_settings
+from jax_ttt.files.run_folder import (
+    RunFolder,
+    is_own_settings,
+    read_own_settings,
+    read_settings,
+)
 from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.players import player_names
@@ -59,8 +63,8 @@ class Args(cli.TrainingFlags):
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
     """Train with the settings and the seed of a saved run's config.json, or of its
     folder; other flags change them. The same CPU, with the same versions and number of
-    threads, gives the same agent again; a GPU may not. Or with the settings of a TOML
-    file of your own, which has them as jax_ttt/config/presets.toml does."""
+    threads, gives the same agent again; a GPU may not. Or with the settings, without a
+    seed, of a TOML file of your own, as jax_ttt/config/presets.toml has them."""
     resume: Path | None = None
     """Continue the run in this folder from its latest checkpoint. On the same CPU, with
     the same versions and number of threads, it ends as if it had not been interrupted.
@@ -119,8 +123,8 @@ class Args(cli.TrainingFlags):
         elif flags.preset:
             rule = "--preset must be left out with --config"
             raise Refused(f"{rule}, got {flags.preset!r}")
-        elif flags.config.endswith(".toml"):
-            preset, config = presets.read_own_settings(Path(flags.config))
+        elif is_own_settings(flags.config):
+            preset, config = read_own_settings(Path(flags.config))
             defaults = cls(config=config, preset=preset, source=flags.config)
         else:
             settings = read_settings(Path(flags.config))

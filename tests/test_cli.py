@@ -14,11 +14,12 @@ import pytest
 
 from jax_ttt import __version__, arena, cli, evaluate, play, plot, runs
 from jax_ttt.__main__ import COMMANDS, run_command
+from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, flag_name
 from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import PART_OF_FIELD, PART_TYPES, Config
-from jax_ttt.files import json_records
+from jax_ttt.files import json_records, run_folder
 
 train = commands.module_of("train")
 
@@ -252,12 +253,22 @@ def test_the_settings_of_a_file_of_ones_own_are_defaults(head, tmp_path):
     args = parse_train(f"--config {path} --num-envs 9")
     config = PRESETS["table"].replace(num_updates=7, num_envs=9)
     assert (args.config, args.preset) == (config, "table")
-    path.write_text(f"{head}env_id = 'connect_4x4'\n")
-    args = parse_train(f"--config {path}")
-    assert (args.config, args.preset) == (Config.of(env_id="connect_4x4"), "plain")
+    path.write_text(f"{head}gamma = 0.5\n")
+    args = parse_train(f"--config {path} --opponent random --env-id connect_4x4")
+    config = Config.of(env_id="connect_4x4", opponent="random", gamma=0.5)
+    assert (args.config, args.preset) == (config, "plain")
     path.write_text(f"{head}base = '_table'\n")
     args = parse_train(f"--config {path}")
     assert (args.config.network.network, args.preset) == ("table", "plain")
+
+
+def test_a_table_of_the_presets_gives_its_settings_in_a_file_too(tmp_path):
+    tables = presets.PATH.read_text().split("\n[")[1:]
+    assert len(tables) == len(presets.TABLES)
+    path = tmp_path / "mine.toml"
+    for table, config in zip(tables, presets.TABLES.values(), strict=True):
+        path.write_text(f"[{table}", "utf-8-sig")
+        assert run_folder.read_own_settings(path)[1] == config
 
 
 @pytest.mark.parametrize(
@@ -269,8 +280,13 @@ def test_the_settings_of_a_file_of_ones_own_are_defaults(head, tmp_path):
         ("base = 'tabel'", "base must be one of .*; did you mean table?"),
         ("base = ['table']", "base must be one of"),
         ("base = 'table'\nhidden_size = 8", "hidden_size must be left out"),
-        ("[one]\ntau = 0.1\n[two]\ntau = 0.2", "one must be the name of a setting"),
+        ("[one]\ntau = 0.1\n[two]\ntau = 0.2", "has more than one table"),
+        ("tau = 0.1\n[mine]\ntau = 0.2", "has more than one table"),
+        ("seed = 3", "seed is not a setting; use --seed"),
+        ("preset = 'table'", "preset is not a setting; name the preset by base"),
+        (f"num_envs = 0x{'f' * 9999}", "num_envs must be .*, got a very long int"),
         ("tau = ", "not TOML"),
+        (f"tau = {'[' * 9999}", "not TOML"),
     ],
 )
 def test_wrong_settings_of_ones_own_are_refused(text, message, tmp_path, capsys):

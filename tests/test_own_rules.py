@@ -1125,6 +1125,11 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
     file.write_text(ONE_GAME, "utf-8")
     rules = ["--rules", str(file)]
     assert commands.parse(TRAIN, rules).config.env_id == "misere_e"
+    own = tmp_path / "own.toml"
+    for text, env_id in (("", "misere_e"), ("env_id = 'connect_4x4'", "connect_4x4")):
+        own.write_text(f"tau = 0.2\n{text}\n")
+        config = commands.parse(TRAIN, [*rules, "--config", str(own)]).config
+        assert (config.env_id, config.target.tau) == (env_id, 0.2)
     assert commands.run(EVALUATE, ["minimax", *rules, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
     words = ["minimax", "random", *rules, "--json"]

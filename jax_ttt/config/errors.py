@@ -22,7 +22,10 @@ class SettingError(Refused):
     """
 
     def __init__(self, field: str, rule: str, value: object, hint: str = "") -> None:
-        shown = repr(value)
+        try:
+            shown = repr(value)
+        except (ValueError, RecursionError):  # a number or a list that is too long
+            shown = f"a very long {type(value).__name__}"
         if len(shown) > _MAX_SHOWN:  # a damaged file may have any value
             shown = f"{shown[:_MAX_SHOWN]}..."
         self._rule_and_value = f" must be {rule}, got {shown}{hint}"

@@ -2,10 +2,9 @@
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import ChoiceError, Refused, SettingError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import SELF, Config
 
@@ -28,9 +27,10 @@ def read_tables(text: str) -> dict[str, Config]:
     return configs
 
 
-_TABLES = read_tables(PATH.read_text("utf-8"))
+TABLES = read_tables(PATH.read_text("utf-8"))
+"""The settings of each table of the file."""
 PRESETS: dict[str, Config] = {
-    name: config for name, config in _TABLES.items() if not name.startswith("_")
+    name: config for name, config in TABLES.items() if not name.startswith("_")
 }
 """The settings of each preset."""
 
@@ -49,32 +49,3 @@ def default_preset(env_id: object, *opponents: object) -> Preset:
     is_self_play = all(name in (None, SELF) for name in opponents)
     game = GAMES.get(str(env_id or game_facts.DEFAULT_GAME))
     return game.preset if game and is_self_play else "plain"
-
-
-def read_own_settings(path: Path) -> tuple[Preset, Config]:
-    """Return the settings of a TOML file, and the preset that they change.
-
-    The file has settings by their names, as a table of `presets.toml` has them, with or
-    without the table's name. Without `base`, they change the default preset.
-
-    Raises:
-        Refused: there is no such file, or its settings are not allowed.
-    """
-    try:
-        fields: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror}") from None
-    except ValueError as error:  # also of a text that is not UTF-8
-        raise Refused(f"{path}: not TOML ({error})") from None
-    if len(fields) == 1 and isinstance(table := next(iter(fields.values())), dict):
-        fields = table
-    default = default_preset(fields.get("env_id"), fields.get("opponent"))
-    base = fields.pop("base", default)
-    try:
-        if base not in [*_TABLES]:
-            raise ChoiceError("base", PRESETS, base)
-        config = _TABLES[base].replace(**fields)
-        config.check_changes(_TABLES[base])
-    except SettingError as error:
-        raise Refused(f"{path}: {error}") from None
-    return base if base in PRESETS else "plain", config

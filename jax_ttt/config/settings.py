@@ -394,10 +394,10 @@ def _conflicts(c: SimpleNamespace) -> Iterator[tuple[str, str]]:
         yield "epsilon_end", f"at most {c.epsilon_start} (epsilon_start)"
     if c.learning_rate_end > c.learning_rate:
         yield "learning_rate_end", f"at most {c.learning_rate} (learning_rate)"
-    for name in ("replay_batch", "replay_start", "num_envs"):
-        least = getattr(c, name)
-        if 0 < c.replay_capacity < least:
-            yield "replay_capacity", f"0 or at least {least:,} ({name})"
+    needs = ("replay_batch", "replay_start", "num_envs")
+    name = max(needs, key=lambda need: getattr(c, need))
+    if 0 < c.replay_capacity < (least := getattr(c, name)):
+        yield "replay_capacity", f"0 or at least {least:,} ({name})"
     if is_table and not game.enumerable:
         yield "network", f"mlp in {c.env_id}: too many boards for a table"
     if is_table and c.table_key == "hash" and not game.symmetries:

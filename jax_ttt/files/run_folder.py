@@ -21,14 +21,16 @@ import dataclasses
 import os
 import re
 import shlex
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import filelock
 
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import ChoiceError, Refused, SettingError
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.grade import Grade
-from jax_ttt.config.presets import Preset
+from jax_ttt.config.presets import PRESETS, TABLES, Preset
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, json_records
@@ -355,6 +357,59 @@ def read_settings(path: Path) -> Settings:
         raise Refused(f"{path}: {error}{agent_file.runs_hint(path)}") from error
     except ValueError as error:
         raise Refused(f"{path}: not a run's settings ({error})") from None
+
+
+def is_own_settings(name: str) -> bool:
+    """Return whether this names a TOML file, with settings of a user's own."""
+    return name.lower().endswith(".toml") and not Path(name).is_dir()
+
+
+def own_fields(path: Path) -> dict[str, Any]:
+    """Return the settings of a TOML file by their names, and `base` if it is there.
+
+    The file has them as a table of `presets.toml` has them, with or without the table's
+    name.
+
+    Raises:
+        Refused: there is no such file, or it is not TOML.
+    """
+    try:
+        text = atomic_files.read_bounded(path, json_records.MAX_FILE_BYTES)
+        fields = tomllib.loads(text.decode("utf-8-sig"))
+    except atomic_files.UnreadableError as error:
+        raise Refused(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:  # also of a text that is not UTF-8
+        raise Refused(f"{path}: not TOML ({error})") from None
+    if any(isinstance(table, dict) for table in fields.values()):
+        if len(fields) > 1:
+            raise Refused(f"{path}: has more than one table; leave the others out")
+        (fields,) = fields.values()
+    for name in ("seed", "preset"):
+        if name in fields:
+            rule = "name the preset by base" if name == "preset" else "use --seed"
+            raise Refused(f"{path}: {name} is not a setting; {rule}")
+    return fields
+
+
+def read_own_settings(path: Path) -> tuple[Preset, Config]:
+    """Return the settings of a TOML file, and the preset that they change.
+
+    It is the one that `base` names; without it, or if it is another table of
+    `presets.toml`, `plain`, whose settings are the defaults.
+
+    Raises:
+        Refused: there is no such file, or its settings are not allowed.
+    """
+    fields = own_fields(path)
+    base = fields.pop("base", "plain")
+    try:
+        if base not in [*TABLES]:
+            raise ChoiceError("base", TABLES, base)
+        config = TABLES[base].replace(**fields)
+        config.check_changes(TABLES[base])
+    except SettingError as error:
+        raise Refused(f"{path}: {error}") from None
+    return base if base in PRESETS else "plain", config
 
 
 def runs_in(folder: Path = RUNS) -> list[RunFolder]:

@@ -77,11 +77,9 @@ def correct_agent(
     weights become integers: then they were made for another network.
 
     Raises:
-        Refused: the game has no exact play.
-        SettingError: no player can reach the goal in a seat, or the network can't be
-            made of integers.
-        Refused: the corrected agent does not reach the goal; the game needs Numba,
-            which is not installed.
+        Refused: the game has no exact play; no player can reach the goal in a seat;
+            the network can't be made of integers; the corrected agent does not reach
+            the goal; or the game needs Numba, which is not installed.
     """
     check_goal(agent.config.env_id, seats, goal)
     exact = exact_play(agent.config.env_id, goal)

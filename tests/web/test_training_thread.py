@@ -13,7 +13,7 @@ from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
 from jax_ttt.web.sliders import LEARNERS, LEARNING, Slider
-from jax_ttt.web.training_thread import INITIAL_FIGURES, Training
+from jax_ttt.web.training_thread import INITIAL_FIGURES, Training, WrongStateError
 
 WAIT = 120.0
 """Seconds that a test waits at most."""
@@ -87,7 +87,7 @@ def test_a_run_is_shown_to_its_end(training, agent, learner):
     assert listed["kind"] == ("table" if learner == "table" else "network")
     if learner == "connect-4x4":
         training.change({"learn_from_people": True})
-        with pytest.raises(Refused, match="does not learn from people"):
+        with pytest.raises(WrongStateError, match="does not learn from people"):
             training.learn([0, 1, 0, 1, 0, 1, 0])
 
 
@@ -110,7 +110,7 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
         training.command("start", "tree")
     assert training.status()["status"] == "idle"
     training.command("start", "table")
-    with pytest.raises(Refused, match="reset it first"):
+    with pytest.raises(WrongStateError, match="reset it first"):
         training.command("start", "network")
     assert training.status()["learner"] == "table"
     # A pause before the last step does not hide the end.
@@ -118,7 +118,7 @@ def test_commands_that_do_not_fit_are_refused_and_change_nothing(training):
     until(training, "paused")
     training.command("continue")
     assert until(training, "finished")["update"] == 20
-    with pytest.raises(Refused, match="pause"):
+    with pytest.raises(WrongStateError, match="pause"):
         training.command("pause")
 
 
@@ -168,11 +168,11 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
 def test_it_learns_from_games_of_people_once_that_is_switched_on(
     training, agent, learner
 ):
-    with pytest.raises(Refused, match="no agent"):
+    with pytest.raises(WrongStateError, match="no agent"):
         training.learn(X_WINS)
     training.command("start", learner)
     until(training, "finished")
-    with pytest.raises(Refused, match="switched off"):
+    with pytest.raises(WrongStateError, match="switched off"):
         training.learn(X_WINS)
     before = agent()
     training.change({"learn_from_people": True})
@@ -251,7 +251,7 @@ def test_its_end_keeps_the_agent_under_a_name(training, files, agent, capfd):
     training.close()
     with pytest.raises(KeyError):
         files.content("kept/table-1-20-2")
-    with pytest.raises(Refused, match="about to end"):
+    with pytest.raises(WrongStateError, match="about to end"):
         training.command("start")
 
 
