@@ -34,7 +34,6 @@ from jax_ttt.config.errors import (
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Setting, parse_setting
 from jax_ttt.config.settings import END_OF_START, Config, setting_type
-from jax_ttt.files import run_folder
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text import tables
 
@@ -136,6 +135,8 @@ class PresetFlags:
     @property
     def has_game(self) -> bool:
         """Whether the game is given, by a flag or by saved settings."""
+        from jax_ttt.files import run_folder  # imports NumPy
+
         if self.config is not None and run_folder.is_own_settings(self.config):
             fields = run_folder.own_fields(Path(self.config))
             return self.env_id is not None or "env_id" in fields
@@ -320,6 +321,8 @@ def player_or_newest_run(
     """
     if name is not None:
         return name
+    from jax_ttt.files import run_folder
+
     try:
         newest = str(run_folder.newest_run().path)
     except Refused:
