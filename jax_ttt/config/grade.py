@@ -661,9 +661,9 @@ class Pair:
     def rates(self) -> tuple[Rate, Rate, Rate]:
         """The rates of wins, draws and losses, with their bounds."""
         return (
-            Rate(self.win_rate, *self.win_rate_interval),
-            Rate(self.draw_rate, *self.draw_rate_interval),
-            Rate(self.loss_rate, *self.loss_rate_interval),
+            _bounded(self.win_rate, self.win_rate_interval),
+            _bounded(self.draw_rate, self.draw_rate_interval),
+            _bounded(self.loss_rate, self.loss_rate_interval),
         )
 
     @property

@@ -62,10 +62,10 @@ class Moves:
     breaks_symmetry: bool = False  # on some image, the player moves elsewhere
 
 
-def fetch(places: slice, results: ItemT) -> tuple[slice, ItemT]:
+def fetch(results: ItemT, places: slice) -> ItemT:
     """Wait for the arrays of a batch, and return the rows of its places on the host."""
     size = places.stop - places.start
-    return places, jax.tree.map(lambda rows: np.asarray(rows)[:size], results)
+    return jax.tree.map(lambda rows: np.asarray(rows)[:size], results)
 
 
 def calls(
@@ -108,8 +108,9 @@ def in_batches(
 
     The next two batches are computed while one is used.
     """
-    for call in ahead(calls(player, compute, keys, level_size=level_size), num=2):
-        yield fetch(*call)
+    started = calls(player, compute, keys, level_size=level_size)
+    for places, results in ahead(started, num=2):
+        yield places, fetch(results, places)
 
 
 def ahead(items: Iterator[ItemT], num: int) -> Iterator[ItemT]:

@@ -135,7 +135,7 @@ def _finished(
     Raises:
         Refused: a position breaks a rule of users' games.
     """
-    parts = [batches.fetch(*call)[1] for call in calls]
+    parts = [batches.fetch(after, places) for places, after in calls]
     after = jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
     if after.broken is not None and (after.broken >= 0).any():
         raise state_keys.broken_rule(player.env_id, after)
