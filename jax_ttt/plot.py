@@ -150,7 +150,10 @@ def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
 
     from jax_ttt.pictures import curves
 
-    learned = [show_learned_seat(*pair) for pair in zip(runs, configs, strict=True)]
+    learned = [
+        show_learned_seat(run, config)
+        for run, config in zip(runs, configs, strict=True)
+    ]
     note = f": {learned[0]}" if learned[0] else ""
     if len(runs) == 1:
         ((run, metrics),) = runs.items()

@@ -134,7 +134,7 @@ def with_symmetries(tree: Tree[np.ndarray], views: Views) -> Tree[np.ndarray]:
     boards = np.full(len(first), -1)
     boards[class_of[least[:, 0]]] = np.flatnonzero(least[:, 0])
     if (boards < 0).any():
-        raise ValueError("a symmetric view of a position is not in the tree")
+        raise ValueError("the canonical view of a position is not in the tree")
     representative = first[class_of].astype(np.int32)
     class_firsts, row = np.unique(representative[decisions], return_inverse=True)
     classes = Classes(
