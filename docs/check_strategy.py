@@ -42,7 +42,15 @@ DTYPES = {
 }
 SIZES = {"hidden_layers": (0, 16), "hidden_size": (1, 2**14), "filters": (0, 2**10)}
 SETTINGS = {"network", "activation", "canonical", "two_planes", *SIZES}
-NO_EFFECT = {"table_key", "initial_value"}  # of a network that is not a table
+NO_EFFECT = """
+table_key initial_value
+env_id num_envs num_updates lockstep start_share start_positions start_agent
+opponent seat first_move backup tremble gamma double backward tau target_update_every
+reward_win reward_draw reward_loss epsilon_start epsilon_end epsilon_schedule
+epsilon_decay random_opening optimizer loss learning_rate learning_rate_end
+learning_rate_decay weight_decay average_span precision replay_capacity replay_batch
+replay_start eval_every eval_games max_positions
+""".split()  # noqa: SIM905  of tables, of the game, and of how the network learned
 BATCH = 2**16  # boards that share work
 PART = 2**9  # boards whose sums fit into the cache of a processor
 
@@ -137,9 +145,9 @@ class Network:
     or one column. Boards with an equal window share its sums.
     """
 
-    def __init__(self, rules: Rules, tensors: dict[str, Array], config: dict) -> None:
-        settings, backup = config["network"], config["target"]["backup"]
-        if settings.keys() - NO_EFFECT != SETTINGS:
+    def __init__(self, rules: Rules, tensors: dict[str, Array], settings: dict) -> None:
+        backup = settings["backup"]
+        if settings.keys() - {*NO_EFFECT} != SETTINGS:
             raise ValueError(f"its network must have the settings {sorted(SETTINGS)}")
         for name, (low, high) in SIZES.items():
             if type(settings[name]) is not int or not low <= settings[name] <= high:
@@ -264,14 +272,13 @@ class Agent:
 
     def __init__(self, path: str) -> None:
         config, tensors = read_file(path)
-        self.env_id = config["run"]["env_id"]
+        self.env_id = config["env_id"]
         size = re.fullmatch("connect_([4-7])x([4-6])", self.env_id)
         if size is None:
             raise ValueError("it must have a game connect_WxH")
-        network = config["network"]
-        if {type(network["canonical"]), type(network["two_planes"])} != {bool}:
+        if {type(config["canonical"]), type(config["two_planes"])} != {bool}:
             raise ValueError("canonical and two_planes must be true or false")
-        self.canonical = network["canonical"]
+        self.canonical = config["canonical"]
         self.rules = rules = Rules(*map(int, size.groups()))
         keys = tensors.pop("corrections.keys", None)
         self.columns = tensors.pop("corrections.actions", None)
@@ -452,8 +459,8 @@ def read_file(path: str) -> tuple[dict, dict[str, Array]]:
     text = header.pop("__metadata__")["jax_ttt"]
     description = json.loads(text, object_pairs_hook=unique)
     version, kind = description["version"], description["kind"]
-    if type(version) is not int or version != 1:
-        raise ValueError(f"version {version!r:.20}; only 1 can be checked")
+    if type(version) is not int or version != 2:
+        raise ValueError(f"version {version!r:.20}; only 2 can be checked")
     if kind != "agent":
         raise ValueError(f"it is a file of the kind {str(kind)[:20]!r}")
     tensors = {}

@@ -6,7 +6,7 @@ refused immediately: each public name is loaded when it is first used. The pages
 import of the module `jax_ttt.train`, which is a command.
 
 Examples:
-    >>> jax_ttt.PRESETS["table"].run.num_updates
+    >>> jax_ttt.PRESETS["table"].num_updates
     400
     >>> jax_ttt.Config.of(env_id="connect_four").seats
     ('first', 'second')

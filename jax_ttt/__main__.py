@@ -96,7 +96,7 @@ def _completion(args: Args) -> str:
     for name in COMMANDS:
         module = "jax_ttt.web.__main__" if name == "web" else f"jax_ttt.{name}"
         defaults[name] = importlib.import_module(module).COMMAND.args_type()
-    own = [f"--{flag.field}" for flag in flags.flags_of(args) if flag.is_switch()]
+    own = [f"--{flag.field}" for flag in flags.flags_of(args) if flag.is_switch]
     return completion.shell_script(defaults, [*own, "--help"])
 
 

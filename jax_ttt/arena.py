@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import tyro
 from tqdm import tqdm
@@ -18,7 +18,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
+from jax_ttt.config.ranges import NumGames, Seed
 from jax_ttt.files import json_records, picture_file
 from jax_ttt.players import player_names
 from jax_ttt.players.program import ProgramOptions
@@ -44,10 +44,10 @@ class Args:
     env_id: EnvId | None = None
     """The game; by default the game of the saved agents, else the
     only one of the file of --rules, else tic_tac_toe."""
-    games: Annotated[int, NUM_GAMES_RANGE] = 200
+    games: NumGames = 200
     """Games in each seat: of each pair of a first and a second player whose result is
     not exact."""
-    seed: Annotated[int, SEED_RANGE] = 0
+    seed: Seed = 0
     """Seed of all random numbers."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the tables."""

@@ -7,12 +7,10 @@ field.
 Imports no JAX, so that bad flags are refused immediately.
 """
 
-import contextlib
 import dataclasses
 import inspect
 import itertools
-import unicodedata
-from collections import Counter
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -24,16 +22,14 @@ from jax_ttt import flags, rules_files
 from jax_ttt.config import presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import (
-    OTHER_NAMES,
     ConflictError,
     Refused,
-    SettingError,
     UnknownGameError,
     flag_name,
+    similar_words,
 )
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import Setting, parse_setting
-from jax_ttt.config.settings import END_OF_START, Config, setting_type
+from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text import tables
 
@@ -42,9 +38,10 @@ if TYPE_CHECKING:
 
 DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
 ArgsT = TypeVar("ArgsT")
-_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
-"""Unicode categories that a line can't show: control characters, bytes that are not
-UTF-8, and line ends."""
+GivenFlags = dict[str, list[str]]
+"""The words after each flag of a command line, by the name of the flag's field."""
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What a line can't show: control characters, line ends, bytes that are not UTF-8."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,42 +117,6 @@ class UserGameFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PresetFlags:
-    """The flags that decide on the defaults of the other flags."""
-
-    preset: str | None = None
-    env_id: str | None = None
-    opponent: str | None = None
-    grid: tuple[str, ...] = ()
-    config: str | None = None
-    resume: str | None = None
-    learning_rate: str | None = None
-    epsilon_start: str | None = None
-
-    @property
-    def has_game(self) -> bool:
-        """Whether the game is given, by a flag or by saved settings."""
-        from jax_ttt.files import run_folder  # imports NumPy
-
-        if self.config is not None and run_folder.is_own_settings(self.config):
-            fields = run_folder.own_fields(Path(self.config))
-            return self.env_id is not None or "env_id" in fields
-        return any(name is not None for name in (self.env_id, self.config, self.resume))
-
-    def with_starts(self, config: Config) -> Config:
-        """Return the settings with the given starts of schedules, and their ends.
-
-        A start that is not allowed is left out: tyro refuses its flag.
-        """
-        starts: dict[str, Setting] = {}
-        for name in END_OF_START:
-            if (text := getattr(self, name)) is not None:
-                with contextlib.suppress(SettingError):
-                    starts[name] = parse_setting(name, setting_type(name), text)
-        return config.replace(**starts)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingFlags:
     """The settings of the agents that a command trains, and the devices it uses."""
 
@@ -177,112 +138,116 @@ class TrainingFlags:
     """JAX's generator of random numbers, with which saved settings were used."""
 
     @classmethod
-    def with_defaults(cls, flags: PresetFlags) -> Self:
+    def with_defaults(cls, given: GivenFlags) -> Self:
         """Return the arguments of the preset that the flags name or imply.
 
         An opponent of a sweep's grid counts as one that the flags name.
         """
-        grid = [word.partition("=") for word in flags.grid]
+        grid = [word.partition("=") for word in given.get("grid", ())]
         values = [text.split(",") for name, _, text in grid if name == "opponent"]
-        opponents = [flags.opponent, *itertools.chain(*values)]
-        preset = flags.preset or presets.default_preset(flags.env_id, *opponents)
-        preset = preset if preset in PRESETS else "default"  # tyro refuses the name
+        opponents = [first_word(given, "opponent"), *itertools.chain(*values)]
+        preset = first_word(given, "preset")
+        if preset is None:
+            env_id = first_word(given, "env_id")
+            preset = presets.default_preset(env_id and env_id.lower(), *opponents)
+        preset = preset.lower() if preset.lower() in PRESETS else "default"
         return cls(config=PRESETS[preset], preset=preset, source=f"preset {preset}")
 
 
-def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
-    """Return the arguments of a command line.
-
-    Words are read twice for a command that trains: a few flags decide on the defaults
-    of all others, and tyro needs the defaults before it reads the words.
-
-    Raises:
-        SystemExit: tyro has printed the help, or the error.
-        Refused: a file or player can't be used, or a given setting has no effect.
-    """
-    prog = f"python -m {command.module}"
-    given_fields = _fields_of_flags(words)
-    has_rules = "rules" in given_fields and command.has_rules
-    if has_rules and (rules_file := rules_files.named_file(words)):
-        from jax_ttt.runtime import compiling
-
-        # Before the file runs: a registration may compile.
-        compiling.use_program_cache("no_compile_cache" not in given_fields)
-        rules_files.run_rules(rules_file)
-    unchanged, defaults = None, None
-    if issubclass(command.args_type, TrainingFlags):
-        preset_flags, _ = tyro.cli(
-            PresetFlags, args=words, prog=prog, add_help=False, return_unknown_args=True
-        )
-        # Words that are choices may be in capitals, see `flags`.
-        preset_flags = dataclasses.replace(
-            preset_flags,
-            preset=preset_flags.preset and preset_flags.preset.lower(),
-            env_id=preset_flags.env_id and preset_flags.env_id.lower(),
-        )
-        if has_rules and not preset_flags.has_game and not {"-h", "--help"} & {*words}:
-            from jax_ttt.players import player_names
-
-            env_id = player_names.game_of_players([], None)
-            words = [*words, "--env-id", env_id]
-            given_fields.append("env_id")
-            preset_flags = dataclasses.replace(preset_flags, env_id=env_id)
-        unchanged = command.args_type.with_defaults(preset_flags)
-        defaults = dataclasses.replace(
-            unchanged,
-            config=preset_flags.with_starts(unchanged.config),
-            given_fields=tuple(given_fields),
-        )
-    defaults = command.args_type() if defaults is None else defaults
-    names = {flag.name for flag in flags.flags_of(defaults)}
-    for name in given_fields:
-        ours = [other for other in OTHER_NAMES.get(name, ()) if other in names]
-        if ours and name not in names:
-            hint = f"did you mean {' or '.join(map(flag_name, ours))}?"
-            raise Refused(f"there is no flag {flag_name(name)}; {hint}")
-    try:
-        args = flags.read(
-            defaults,
-            words=words,
-            first=command.first,
-            prog=prog,
-            description=command.description,
-        )
-        if isinstance(args, TrainingFlags) and unchanged is not None:
-            args.config.check_changes(unchanged.config)
-            if args.user_game.rules is not None and args.spread.distributed:
-                # The file uses JAX, which the processes must join before.
-                raise Refused("--rules must be left out with --distributed")
-    except ConflictError as error:
-        if unchanged is None:
-            raise
-        note = defaults_note(unchanged.source)
-        raise Refused(f"{error.args[0]}{note}") from None
-    return args
+def first_word(given: GivenFlags, field: str) -> str | None:
+    """Return the word after the flag of a field; None without flag or word."""
+    return next(iter(given.get(field, ())), None)
 
 
-def _fields_of_flags(words: Sequence[str]) -> list[str]:
-    """Return the fields of the flags among the words.
+def given_flags(words: Sequence[str]) -> GivenFlags:
+    """Return the words after each flag, by the name of the flag's field.
 
     Raises:
         Refused: a flag is given twice, and tyro would use the last one; a word is
             empty, and as a path would be the current folder; or a line can't show it.
     """
-    names = [word.partition("=")[0] for word in words if word.startswith("--")]
-    fields = [name[2:].replace("-", "_") for name in names]
-    counts = Counter(name.removeprefix("no_") for name in fields)
-    for flag, name in zip(names, fields, strict=True):
-        if counts[name.removeprefix("no_")] > 1:
-            raise Refused(f"{flag} must be given once, and without its opposite")
+    given: GivenFlags = {}
+    values: list[str] = []
     for previous, word in zip(("", *words), words, strict=False):
         if not word:
             place = f" after {previous}" if previous else ""
             raise Refused(f"can't use an empty word{place}")
-        if word.startswith("--") and word.endswith("="):
-            raise Refused(f"{word[:-1]} must not be empty")
-        if any(unicodedata.category(letter) in _UNPRINTABLE for letter in word):
+        if _UNPRINTABLE.search(word):
             raise Refused(f"can't use {word!r}: it has a control character")
-    return fields
+        if not word.startswith("--"):
+            values.append(word)
+            continue
+        name, equals, value = word.partition("=")
+        if equals and not value:
+            raise Refused(f"{name} must not be empty")
+        field = name[2:].replace("-", "_")
+        opposite = field.removeprefix("no_")
+        if given.keys() & {field, opposite, f"no_{opposite}"}:
+            raise Refused(f"{name} must be given once, and without its opposite")
+        given[field] = values = [value] if equals else []
+    return given
+
+
+def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
+    """Return the arguments of a command line.
+
+    Raises:
+        SystemExit: tyro has printed the help, or the error.
+        Refused: a file or player can't be used, or a given setting has no effect.
+    """
+    given = given_flags(words)
+    defaults = command.args_type()
+    names = [name for flag in flags.flags_of(defaults) for name in flag.words]
+    for name in given:
+        if name not in [*names, "help"]:
+            ours = [flag_name(other) for other in similar_words(name, names)]
+            hint = f"; did you mean {' or '.join(ours)}?" if ours else ""
+            raise Refused(f"there is no flag {flag_name(name)}{hint}")
+    if "rules" in given and (rules_file := rules_files.named_file(words)):
+        from jax_ttt.runtime import compiling
+
+        # Before the file runs: a registration may compile.
+        compiling.use_program_cache("no_compile_cache" not in given)
+        rules_files.run_rules(rules_file)
+    if isinstance(defaults, TrainingFlags):
+        if "rules" in given and not _has_game(given) and "help" not in given:
+            from jax_ttt.players import player_names
+
+            env_id = player_names.game_of_players([], None)
+            words, given["env_id"] = [*words, "--env-id", env_id], [env_id]
+        defaults = type(defaults).with_defaults(given)
+        defaults = dataclasses.replace(defaults, given_fields=tuple(given))
+    values = flags.read(
+        defaults,
+        words=words,
+        first=command.first,
+        prog=f"python -m {command.module}",
+        description=command.description,
+    )
+    if not isinstance(defaults, TrainingFlags):
+        return flags.with_values(defaults, values)
+    try:
+        fields = {name.removeprefix("no_") for name in given} & setting_types().keys()
+        settings = {name: values[name] for name in fields}
+        config = defaults.config.replace(**settings)
+        config.check_changes(defaults.config)
+    except ConflictError as error:
+        raise Refused(f"{error.args[0]}{defaults_note(defaults.source)}") from None
+    args = dataclasses.replace(flags.with_values(defaults, values), config=config)
+    if args.user_game.rules is not None and args.spread.distributed:
+        # The file uses JAX, which the processes must join before.
+        raise Refused("--rules must be left out with --distributed")
+    return args
+
+
+def _has_game(given: GivenFlags) -> bool:
+    """Return whether flags name the game of a training, or saved settings do."""
+    from jax_ttt.files import run_folder  # imports NumPy
+
+    saved = first_word(given, "config")
+    if saved is not None and run_folder.is_own_settings(saved):
+        return "env_id" in given or "env_id" in run_folder.own_fields(Path(saved))
+    return bool(given.keys() & {"env_id", "config", "resume"})
 
 
 def message_with_advice(error: Refused, command: Command[ArgsT]) -> str:

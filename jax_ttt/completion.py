@@ -6,12 +6,9 @@ loaded with the command.
 
 from collections.abc import Iterable, Mapping
 
-import tyro
-
 from jax_ttt import flags
 from jax_ttt.config.errors import flag_name
 from jax_ttt.config.settings import SELF
-from jax_ttt.flags import Flag
 from jax_ttt.players import player_names, shipped
 
 _SCRIPT = """\
@@ -65,14 +62,13 @@ def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> 
     values: list[str] = []
     names: list[str] = []
     for command, defaults in commands.items():
-        words: list[str] = []
+        words = ["--help"]
         for flag in flags.flags_of(defaults):
-            words += _words(flag)
-            choices = (SELF, *_NAMES) if flag.field == "opponent" else flag.choices()
-            if choices or not (flag.is_switch() or flag.has(tyro.conf.Positional)):
+            words += map(flag_name, flag.words)
+            choices = (SELF, *_NAMES) if flag.field == "opponent" else flag.choices
+            if choices or (flag.words and not flag.is_switch):
                 case = f'"{command} {flag_name(flag.name)}")'
                 values.append(f'          {case} words="{" ".join(choices)}";;')
-        words.append("--help")
         names.append(f'      "{command} -"*) words="{" ".join(words)}";;')
         if players := _PLAYERS.get(command):
             case = f'"{command} "*) words="{" ".join(players)}"'
@@ -82,12 +78,3 @@ def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> 
         values="\n".join(values),
         names="\n".join(names),
     )
-
-
-def _words(flag: Flag) -> list[str]:
-    """Return the forms of a flag on a command line; none for a positional argument."""
-    if flag.has(tyro.conf.Positional):
-        return []
-    if flag.is_switch() and not flag.has(tyro.conf.FlagCreatePairsOff):
-        return [flag_name(flag.name), flag_name(f"no_{flag.name}")]
-    return [flag_name(flag.name)]

@@ -21,9 +21,9 @@ from jax_ttt.config.errors import Refused, SettingError, flag_name
 from jax_ttt.config.game_facts import CERTIFIED, GAMES, EnvId, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.ranges import (
-    MAX_POSITIONS_RANGE,
-    NUM_GAMES_OR_NONE_RANGE,
-    SEED_RANGE,
+    MaxPositions,
+    NumGamesOrNone,
+    Seed,
 )
 from jax_ttt.config.settings import SEATS_OF_SETTING, Config
 from jax_ttt.files import json_records
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from jax_ttt.players.player import Player
     from jax_ttt.players.saved_agents import Agent
 
-_NUM_GAMES = NUM_GAMES_OR_NONE_RANGE.or_none()
-_MAX_POSITIONS = MAX_POSITIONS_RANGE.or_none()
 _FILE_OR_BARE = PrimitiveConstructorSpec(
     nargs=(0, 1),
     metavar="[FILE]",
@@ -71,12 +69,12 @@ class Args:
     only one of the file of --rules, else tic_tac_toe."""
     seat: SeatSetting | None = None
     """The seat to grade; by default those that the player learned."""
-    games: Annotated[int | None, _NUM_GAMES] = None
+    games: NumGamesOrNone | None = None
     """Games in each seat of a sampled match against random; by default 0 where the
     rates of the graded seats are exact, else 512."""
-    seed: Annotated[int, SEED_RANGE] = 0
+    seed: Seed = 0
     """Seed of all random numbers."""
-    max_positions: Annotated[int | None, _MAX_POSITIONS] = None
+    max_positions: MaxPositions | None = None
     """Maximum number of positions to enumerate in each seat where the tree is too
     large; by default as many as fit into memory."""
     exam: Annotated[Path | None, _FILE_OR_BARE] = None

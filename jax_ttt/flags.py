@@ -1,272 +1,220 @@
-"""The flags of a command, made from its dataclasses by tyro, and their help.
+"""The flags of a command, made from its dataclass by tyro, and their help.
 
-tyro alone would give each nested dataclass a group of the field's name, would show the
-line breaks of docstrings, and would name `None` as a value. So a rule for tyro lists
-the flags: those that people use first, then groups.
-
-The line breaks: `get_field_docstring` of tyro 1.0.17 joins the lines of a field's
-docstring before it removes their indentation, and `remove_single_line_breaks` keeps a
-break before a space. `inspect.cleandoc` before it would do.
+tyro makes a group of each nested dataclass. Here the settings are one flat dataclass,
+whose fields name their groups, and the help begins with the flags that people use
+most. So tyro gets a dataclass that is made for it: the flags that come first, then one
+for each group.
 """
 
 import dataclasses
+import functools
 import inspect
-import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
+import docstring_parser
 import tyro
-from tyro.constructors import (
-    ConstructorRegistry,
-    PrimitiveConstructorSpec,
-    StructConstructorSpec,
-    StructFieldSpec,
-    StructTypeInfo,
-)
+from tyro.constructors import PrimitiveConstructorSpec
 
-from jax_ttt.config.errors import did_you_mean
-from jax_ttt.config.field_texts import field_texts
-from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.ranges import is_game_name
+from jax_ttt.config import ranges
+from jax_ttt.config.errors import SettingError, did_you_mean
+from jax_ttt.config.settings import GROUP, Config
 
 RecordT = TypeVar("RecordT")
-_TITLES = {
-    "run": "game and length",
-    "target": "TD target",
-    "optimizer": "loss and optimizer",
-    "spread": "parallel",
-    "programs": "program",
-    "user_game": "your game",
-}
+_TITLES = {"spread": "parallel", "programs": "program", "user_game": "your game"}
 """The titles of groups whose field's name does not say enough."""
-_METAVARS: dict[object, str] = {Path: "PATH", str: "TEXT"}
 _PAIRS_OFF = tyro.conf.FlagCreatePairsOff
 
 
-@dataclasses.dataclass(frozen=True)
-class Flag:
+class Flag(NamedTuple):
     """A flag, or a positional argument, of a command."""
 
     field: str
     """The field that it sets."""
-    hint: Any
+    kind: Any
     """The field's type, with what is annotated."""
     default: object
     """The value without the flag."""
-    record: type
-    """The dataclass that has the field."""
-    group: str
-    """The title of the flag's group; empty for a field of the command itself."""
+    text: str
+    """What the help says of it."""
+    group: tuple[str, str]
+    """Title and description of its group; empty for a field of the command itself."""
 
     @property
     def name(self) -> str:
         """The name in the command line, in the form of a field's name."""
-        names = [getattr(extra, "name", None) for extra in _metadata(self.hint)]
+        names = [getattr(mark, "name", None) for mark in _marks(self.kind)]
         return next(filter(None, names), self.field)
 
-    def spec(self) -> StructFieldSpec:
-        """Return the flag for tyro."""
-        shown = tyro.conf.arg(
-            metavar=self._metavar(),
-            help_behavior_hint="" if self._is_empty() else None,
-        )
-        hint = self.hint
-        if choices := self.choices():
-            rule = f"must be one of {', '.join(choices)}"
-            if is_game_name(hint):
-                rule += ", or a game that the file of --rules registers"
-            hint = Annotated[hint, _choice_spec(choices, rule)]
-        return StructFieldSpec(
-            name=self.field,
-            type=cast("type", Annotated[hint, shown]),
-            default=self.default,
-            helptext=lambda: field_texts(self.record).get(self.field),
-        )
+    @property
+    def is_positional(self) -> bool:
+        """Whether it is an argument without a name."""
+        return tyro.conf.Positional in _marks(self.kind)
 
-    def has(self, extra: object) -> bool:
-        """Return whether this is annotated to the field's type."""
-        return extra in _metadata(self.hint)
-
+    @property
     def is_switch(self) -> bool:
-        """Return whether the flag has no value: it is on or off."""
-        return _plain_type(self.hint) is bool
+        """Whether it has no value: it is on or off."""
+        return ranges.plain_type(self.kind) is bool
 
+    @property
     def choices(self) -> tuple[str, ...]:
-        """Return the words that are its values; none for other types."""
-        if is_game_name(self.hint):
-            return tuple(GAMES)
-        plain = _plain_type(self.hint)
-        return typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
+        """The words that are its values; none for other types."""
+        return ranges.choices(self.kind)
 
-    def _metavar(self) -> str | None:
-        """Return the placeholder of its value; None for tyro's own."""
-        if self.has(tyro.conf.Positional):
-            is_tuple = typing.get_origin(typing.get_args(self.hint)[0]) is tuple
-            return f"[{self.field.upper()}{' ...' if is_tuple else ''}]"
-        extras = _metadata(self.hint)
-        if self.choices() or any(
-            isinstance(x, PrimitiveConstructorSpec) for x in extras
-        ):
-            return None
-        return _METAVARS.get(_plain_type(self.hint))
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The fields of its forms on a command line: a switch may be turned off too."""
+        if self.is_positional:
+            return ()
+        if self.is_switch and _PAIRS_OFF not in _marks(self.kind):
+            return self.name, f"no_{self.name}"
+        return (self.name,)
 
-    def _is_empty(self) -> bool:
-        """Return whether the default is not worth a word."""
-        is_switch = self.default is False and self.has(_PAIRS_OFF)
-        return self.default in (None, ()) or is_switch
+    def for_tyro(self) -> tuple[str, Any, dataclasses.Field]:
+        """Return the field of a dataclass that tyro reads."""
+        is_off = self.default is False and len(self.words) == 1
+        is_tuple = isinstance(self.default, tuple)
+        dots = " ..." if is_tuple else ""
+        marks: list[object] = [
+            tyro.conf.arg(
+                help=self.text,
+                metavar=f"[{self.field.upper()}{dots}]" if self.is_positional else None,
+                help_behavior_hint="" if self.default in (None, ()) or is_off else None,
+            )
+        ]
+        has_spec = any(
+            isinstance(mark, PrimitiveConstructorSpec) for mark in _marks(self.kind)
+        )
+        if not (self.is_switch or is_tuple or has_spec):
+            marks.append(_spec(self.kind))
+        kind = Annotated[(self.kind, *marks)]
+        return self.field, kind, dataclasses.field(default=cast("Any", self.default))
 
 
-def flags_of(defaults: object, group: str = "") -> Iterator[Flag]:
+def flags_of(
+    defaults: Any,  # noqa: ANN401  a dataclass
+    group: tuple[str, str] = ("", ""),
+) -> Iterator[Flag]:
     """Yield the flags of a dataclass and of those within it, from their defaults."""
-    hints = typing.get_type_hints(type(defaults), include_extras=True)
-    for field, hint, default in _visible_fields(defaults, hints):
-        if dataclasses.is_dataclass(default):
-            is_outer = any(map(dataclasses.is_dataclass, vars(default).values()))
-            yield from flags_of(default, "" if is_outer else _TITLES.get(field, field))
+    kinds = typing.get_type_hints(type(defaults), include_extras=True)
+    texts = field_texts(type(defaults))
+    for field in dataclasses.fields(defaults):
+        kind, value = kinds[field.name], getattr(defaults, field.name)
+        if tyro.conf.Suppress in _marks(kind):
+            continue
+        if dataclasses.is_dataclass(value):
+            title = _TITLES.get(field.name, field.name)
+            yield from flags_of(value, (title, first_paragraph(type(value))))
         else:
-            yield Flag(field, hint, default, type(defaults), group)
+            in_group = field.metadata.get(GROUP, group)
+            yield Flag(field.name, kind, value, texts.get(field.name, ""), in_group)
+
+
+@functools.cache
+def field_texts(record: type) -> dict[str, str]:
+    """Return the docstring of each field of a dataclass, in one line, by its name."""
+    texts: dict[str, str] = {}
+    for parent in reversed(record.__mro__[:-1]):
+        for field in docstring_parser.parse_from_object(parent).params:
+            texts[field.arg_name] = " ".join((field.description or "").split())
+    return texts
+
+
+def first_paragraph(record: type) -> str:
+    """Return the first paragraph of a class's docstring, in one line."""
+    return " ".join((inspect.getdoc(record) or "").partition("\n\n")[0].split())
 
 
 def read(
-    defaults: RecordT,
+    defaults: Any,  # noqa: ANN401  a dataclass
     words: Sequence[str],
     first: Iterable[str],
     prog: str,
     description: str,
-) -> RecordT:
-    """Return a command's arguments: its defaults, changed by the words' flags.
+) -> dict[str, object]:
+    """Return the values of the fields that a command's flags set, by name.
 
     The help shows the flags of the fields `first` first; by default those of the
     command itself, and its device.
 
     Raises:
         SystemExit: tyro has printed the help, or the error.
-        Refused: the arguments contradict each other.
     """
-    registry = ConstructorRegistry()
-    registry.struct_rule(_group_rule)
+    flags = {flag.field: flag for flag in flags_of(defaults)}
+    own = [field for field, flag in flags.items() if not flag.group[0]]
+    first = [*first] or [*own, *({"device"} & flags.keys())]
+    groups: dict[tuple[str, str], list[Flag]] = {}
+    for field, flag in flags.items():
+        if field not in first:
+            group = flag.group if flag.group[0] else ("more", "")
+            groups.setdefault(group, []).append(flag)
+    fields: list[Any] = [flags[field].for_tyro() for field in first]
+    for number, ((title, text), members) in enumerate(groups.items()):
+        record = dataclasses.make_dataclass(
+            title, [flag.for_tyro() for flag in members], namespace={"__doc__": text}
+        )
+        kind = Annotated[record, tyro.conf.arg(name=title, help=text)]
+        field = dataclasses.field(default_factory=record)
+        fields.append((f"group_{number}", kind, field))
     values = tyro.cli(
-        _Group,
+        dataclasses.make_dataclass("Flags", fields),
         args=words,
-        default=_group_of(defaults, first),
         prog=prog,
         description=description,
         config=(tyro.conf.OmitArgPrefixes,),
-        registry=registry,
     )
-    # tyro returns what the rule makes: a dictionary, not the type that it was given.
-    return _with_values(defaults, cast("dict[str, object]", values))
+    for name in [name for name in vars(values) if name.startswith("group_")]:
+        vars(values).update(vars(vars(values).pop(name)))
+    return vars(values)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Group:
-    """Flags, and groups of flags, of which tyro makes a dictionary of values."""
+def with_values(record: RecordT, values: Mapping[str, object]) -> RecordT:
+    """Return a dataclass, and those within it, with these values of its fields.
 
-    flags: list[Flag]
-    groups: dict[str, "_Group"] = dataclasses.field(default_factory=dict)
-
-    def description(self) -> str:
-        """Return the description of the dataclass of the flags, in one line."""
-        records = {flag.record for flag in self.flags if flag.group}
-        text = next((inspect.getdoc(record) for record in records), "") or ""
-        return " ".join(text.partition("\n\n")[0].split())
-
-
-def _group_of(defaults: object, first: Iterable[str]) -> _Group:
-    """Return the flags of a command, with groups for those that do not come first."""
-    flags = {flag.field: flag for flag in flags_of(defaults)}
-    own = [flag.field for flag in flags.values() if not flag.group]
-    names = [*first] or [*own, *({"device"} & flags.keys())]
-    groups: dict[str, _Group] = {}
-    for flag in flags.values():
-        if flag.field not in names:
-            groups.setdefault(flag.group or "more", _Group([])).flags.append(flag)
-    return _Group([flags[name] for name in names], groups)
-
-
-def _group_rule(info: StructTypeInfo) -> StructConstructorSpec | None:
-    """Return the flags and groups of a group for tyro; None for another type."""
-    group = info.default
-    if not isinstance(group, _Group):
-        return None
-    fields = [flag.spec() for flag in group.flags]
-    fields += [
-        StructFieldSpec(
-            name=f"group_{title}",
-            type=cast("type", Annotated[_Group, tyro.conf.arg(name=title)]),
-            default=inner,
-            helptext=inner.description(),
-        )
-        for title, inner in group.groups.items()
-    ]
-    return StructConstructorSpec(_joined_values, tuple(fields))
-
-
-def _joined_values(**values: object) -> dict[str, object]:
-    """Return the values of flags, and those of groups, in one dictionary."""
-    joined: dict[str, object] = {}
-    for name, value in values.items():
-        joined |= value if isinstance(value, dict) else {name: value}
-    return joined
-
-
-def _with_values(record: RecordT, values: Mapping[str, object]) -> RecordT:
-    """Return a dataclass, and those within it, with these values of fields."""
+    Settings keep their values: which of them change, the caller knows.
+    """
     changes: dict[str, Any] = {}
-    hints = typing.get_type_hints(type(record), include_extras=True)
-    for field, _, value in _visible_fields(record, hints):
+    for field in dataclasses.fields(cast("Any", record)):
+        value = getattr(record, field.name)
+        if isinstance(value, Config):
+            continue
         if dataclasses.is_dataclass(value):
-            changes[field] = _with_values(value, values)
-        else:
-            changes[field] = values[field]
+            changes[field.name] = with_values(value, values)
+        elif field.name in values:
+            changes[field.name] = values[field.name]
     return dataclasses.replace(cast("Any", record), **changes)
 
 
-def _visible_fields(
-    record: Any,  # noqa: ANN401  a dataclass
-    hints: Mapping[str, object],
-) -> Iterator[tuple[str, object, Any]]:
-    """Yield the name, type and value of each field that the command line sets."""
-    for field in dataclasses.fields(record):
-        if tyro.conf.Suppress not in _metadata(hints[field.name]):
-            yield field.name, hints[field.name], getattr(record, field.name)
-
-
-def _metadata(hint: object) -> tuple[object, ...]:
+def _marks(kind: object) -> tuple[object, ...]:
     """Return what is annotated to a type."""
-    return getattr(hint, "__metadata__", ())
+    return getattr(kind, "__metadata__", ())
 
 
-def _plain_type(hint: object) -> object:
-    """Return a type without what is annotated, and without None."""
-    plain = typing.get_args(hint)[0] if _metadata(hint) else hint
-    if typing.get_origin(plain) in (typing.Union, types.UnionType):
-        (plain,) = {*typing.get_args(plain)} - {type(None)}
-    return plain
+def _spec(kind: object) -> PrimitiveConstructorSpec:
+    """Return how tyro reads a value of a type, and shows it in the help."""
+    plain = ranges.plain_type(kind)
+    is_free = plain in (Path, str) and not ranges.choices(kind)
 
-
-def _choice_spec(
-    words: tuple[str, ...], rule: str
-) -> PrimitiveConstructorSpec[str | None]:
-    """Return how tyro reads one of several words, in small letters or in capitals.
-
-    `rule` begins with `must be` and names the words.
-    """
-
-    def read(texts: list[str]) -> str:
+    def read_value(texts: list[str]) -> object:
         (text,) = texts
-        if text.lower() in words:
-            return text.lower()
-        if hint := did_you_mean(text, words):
-            raise ValueError(f"got {text!r}{hint} It {rule}")
-        raise ValueError(f"{rule}, got {text!r}")
+        if is_free:
+            return plain(text)
+        try:
+            return ranges.parse_value("", kind, text)
+        except SettingError:
+            rule = ranges.rule(kind)
+            if ranges.is_game_name(kind):
+                rule += ", or a game that the file of --rules registers"
+            if hint := did_you_mean(text, ranges.choices(kind)):
+                raise ValueError(f"got {text!r}{hint} It must be {rule}") from None
+            raise ValueError(f"must be {rule}, got {text!r}") from None
 
     return PrimitiveConstructorSpec(
         nargs=1,
-        metavar=f"{{{','.join(words)}}}",
-        instance_from_str=read,
-        is_instance=lambda value: value is None or value in words,
+        metavar={Path: "PATH", str: "TEXT"}[plain] if is_free else ranges.metavar(kind),
+        instance_from_str=read_value,
+        is_instance=lambda value: True,
         str_from_instance=lambda value: [str(value)],
     )

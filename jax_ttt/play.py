@@ -7,14 +7,14 @@ import dataclasses
 import secrets
 import sys
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Literal
 
 import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
-from jax_ttt.config.ranges import OPTIONAL_SEED
+from jax_ttt.config.ranges import Seed
 from jax_ttt.players import difficulty, player_names
 from jax_ttt.players.difficulty import PlayLevel
 from jax_ttt.players.program import ProgramOptions
@@ -46,7 +46,7 @@ class Args:
     env_id: EnvId | None = None
     """The game; by default the saved agent's, else the
     only one of the file of --rules, else tic_tac_toe."""
-    seed: Annotated[int | None, OPTIONAL_SEED] = None
+    seed: Seed | None = None
     """Seed of the player's random numbers; without this flag, another one each time."""
     user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)

@@ -122,7 +122,7 @@ def name_and_config(run: Path) -> tuple[str, Config]:
     others = [
         f"{field}={value}"
         for field, value in settings.config.as_dict().items()
-        if not field.startswith("eval_") and value != preset.value(field)
+        if not field.startswith("eval_") and value != getattr(preset, field)
     ]
     return " ".join([settings.preset, *others]), settings.config
 

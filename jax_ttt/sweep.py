@@ -9,11 +9,12 @@ import math
 import shlex
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
+from msgspec import Meta
 from tqdm import tqdm
 
 from jax_ttt import __version__, cli
@@ -21,7 +22,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
 from jax_ttt.config.game_facts import rules_flag
-from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.files import json_records, picture_file, sweep_file
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
     from jax_ttt.training.many_agents import Block, Job
 
-_NUM_SEEDS = Range(int, 1, 100_000)
-_AT_ONCE = Range(int, 0, 2**16)
 FIRST_LINE, LINE_EVERY = 2.0, 10.0
 """Seconds until the first line of progress without a terminal, and to the next one."""
 WITH_RESUME = {
@@ -77,13 +76,13 @@ class Args(cli.TrainingFlags):
     (the finished blocks are kept).
     """
 
-    num_seeds: Annotated[int, _NUM_SEEDS] = 64
+    num_seeds: NumSeeds = 64
     """Agents to train for each combination of settings."""
-    first_seed: Annotated[int, SEED_RANGE] = 1000
+    first_seed: Seed = 1000
     """The first seed; the others follow it."""
     grid: tuple[str, ...] = ()
     """Settings to vary, each with its values; all combinations are trained."""
-    at_once: Annotated[int, _AT_ONCE] = 0
+    at_once: Annotated[int, Meta(ge=0, le=2**16)] = 0
     """Agents of a block, which train at once, on all devices together. 0: one on each
     CPU device, and 1,024 on each accelerator; fewer if its memory does not hold
     them."""
@@ -194,7 +193,7 @@ def with_given_ends(args: Args) -> Args:
     """
     varied = settings_grid.read_grid(args.grid)
     ends = [
-        f"{end}={args.config.value(end)}"
+        f"{end}={getattr(args.config, end)}"
         for start, end in END_OF_START.items()
         if start in varied and end in args.given_fields and end not in varied
     ]
@@ -278,14 +277,16 @@ def train_agents(
     on_step: "Callable[[Block], None]",
 ) -> None:
     """Train the agents that the file lacks, in blocks, until a stop is requested."""
+    from jax_ttt.dqn.learner import static_settings
     from jax_ttt.runtime import distributed
     from jax_ttt.training import many_agents
     from jax_ttt.training.many_agents import Block
 
     # Agents of one program train together, also where a grid alternates between two.
-    numbers: dict[Config, int] = {}
+    numbers: dict[Hashable, int] = {}
     programs = [
-        numbers.setdefault(config.without_hyper, len(numbers)) for _, config in points
+        numbers.setdefault(static_settings(config), len(numbers))
+        for _, config in points
     ]
     missing = sorted(file.missing(), key=lambda job: programs[job[0]])
     jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
@@ -335,11 +336,11 @@ class SweepProgress:
         self._num_proven = sum(agent.is_proven for agent in file.agents.values())
         self._by_file = f" ({self._num_proven:,} by its file)" * bool(self._num_proven)
         self._updates = 0  # of the agents in this process's finished blocks
-        self._programs: set[tuple[int, Config]] = set()  # sizes and settings of blocks
+        self._programs: set[tuple[int, Hashable]] = set()  # of blocks
         self._begin = time.monotonic()
         self._next_line = self._begin + FIRST_LINE if is_shown else math.inf
         self._bar = tqdm(
-            total=sum(job.config.run.num_updates for job in jobs),
+            total=sum(job.config.num_updates for job in jobs),
             unit="update",
             unit_scale=True,
             dynamic_ncols=True,
@@ -361,6 +362,8 @@ class SweepProgress:
 
     def show(self, block: "Block") -> None:
         """Show the block in training, which may have just begun."""
+        from jax_ttt.dqn.learner import static_settings
+
         num_agents = len(block.jobs)
         now, updates = time.monotonic(), self._updates + num_agents * block.update
         self._bar.update(updates - self._bar.n)
@@ -368,7 +371,7 @@ class SweepProgress:
             return
         agents = count_phrase(num_agents, "agent")
         # A new program for many agents takes long to compile.
-        program = num_agents, block.jobs[0].config.without_hyper
+        program = num_agents, static_settings(block.jobs[0].config)
         if num_agents > 1 and program not in self._programs:
             self._programs.add(program)
             standard_streams.print_stderr(f"{self._agents()}; compiling for {agents}")

@@ -5,12 +5,14 @@ python -m jax_ttt.train --seed 1
 
 import contextlib
 import dataclasses
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
 import tyro
+from msgspec import Meta
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
@@ -20,7 +22,7 @@ from jax_ttt.config.game_facts import (
     enumerable_games,
     reason_game_is_not_searched,
 )
-from jax_ttt.config.ranges import SEED_RANGE, Range
+from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from jax_ttt.training.recorder import Recorder
     from jax_ttt.training.run_state import RunState, RunStep
 
-EVERY = Range(float, 0, 1e6)
-KEEP = Range(int, 1, 1000)
 PROOF_SECONDS = 30.0
 """Limit of the enumeration at the end of a run without `--prove`."""
 
@@ -57,7 +57,7 @@ class Args(cli.TrainingFlags):
     continues the run.
     """
 
-    seed: Annotated[int, SEED_RANGE] = 1
+    seed: Seed = 1
     """Seed of all random numbers."""
     # The flag --config; the field `config` has the settings.
     saved: Annotated[Path | None, tyro.conf.arg(name="config")] = None
@@ -85,10 +85,10 @@ class Args(cli.TrainingFlags):
     snapshots: bool = True
     """Keep the agents of the evaluations, at most about 32 of them, in the run's
     folder. Off by default where the game is not enumerable."""
-    checkpoint_every: Annotated[float, EVERY] = 10.0
+    checkpoint_every: Annotated[float, Meta(ge=0, le=1e6)] = 10.0
     """Seconds between checkpoints, from which --resume continues. 0: only at the end of
     the run, and when it is interrupted."""
-    keep: Annotated[int, KEEP] = 2
+    keep: Annotated[int, Meta(ge=1, le=1000)] = 2
     """Number of checkpoints that stay in the run's folder."""
     details: tyro.conf.FlagCreatePairsOff[bool] = False
     """Also print, at each evaluation, the results of the games since the last one,
@@ -110,33 +110,35 @@ class Args(cli.TrainingFlags):
     """The checkpoint where the run continues."""
 
     @classmethod
-    def with_defaults(cls, flags: cli.PresetFlags) -> Self:
+    def with_defaults(cls, given: cli.GivenFlags) -> Self:
         """Return the arguments of the run or preset that the flags name or imply."""
-        if flags.resume:
-            for name, value in (("preset", flags.preset), ("config", flags.config)):
-                if value:
+        word = functools.partial(cli.first_word, given)
+        preset, saved, folder = word("preset"), word("config"), word("resume")
+        if folder is not None:
+            for name, value in (("preset", preset), ("config", saved)):
+                if value is not None:
                     rule = "must be left out with --resume"
                     raise Refused(f"--{name} {rule}, got {value!r}")
-            return cls.resumed(Path(flags.resume))
-        if not flags.config:
-            defaults = super().with_defaults(flags)
-        elif flags.preset:
+            return cls.resumed(Path(folder))
+        if saved is None:
+            defaults = super().with_defaults(given)
+        elif preset is not None:
             rule = "--preset must be left out with --config"
-            raise Refused(f"{rule}, got {flags.preset!r}")
-        elif is_own_settings(flags.config):
-            preset, config = read_own_settings(Path(flags.config))
-            defaults = cls(config=config, preset=preset, source=flags.config)
+            raise Refused(f"{rule}, got {preset!r}")
+        elif is_own_settings(saved):
+            preset, config = read_own_settings(Path(saved))
+            defaults = cls(config=config, preset=preset, source=saved)
         else:
-            settings = read_settings(Path(flags.config))
+            settings = read_settings(Path(saved))
             defaults = cls(
                 config=settings.config,
                 preset=settings.preset,
                 seed=settings.seed,
                 files=settings.files,
                 random_numbers=settings.random_numbers,
-                source=flags.config,
+                source=saved,
             )
-        game = flags.env_id or defaults.config.env_id
+        game = (word("env_id") or "").lower() or defaults.config.env_id
         return dataclasses.replace(defaults, snapshots=game in enumerable_games())
 
     @classmethod
@@ -245,7 +247,7 @@ def check_args(args: Args) -> None:
         raise Refused(f"--prove must be left out: {reason}")
     if args.prove and args.spread.distributed:
         raise Refused("--prove must be left out with --distributed")
-    if args.until_proven and not config.run.can_be_proven:
+    if args.until_proven and not config.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"used with an enumerable game ({games}), or with --start-share"
         if reason := reason_game_is_not_searched(config.env_id):
@@ -308,8 +310,8 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
         }
         for source in (latest.checkpoint.plan, args)
     )
-    planned = latest.checkpoint.plan.config.run.num_updates
-    longer = args.config.run.num_updates > planned
+    planned = latest.checkpoint.plan.config.num_updates
+    longer = args.config.num_updates > planned
     if longer or args.config == config_to_resume(latest.checkpoint):
         del now["num_updates"]
     changed = [
@@ -330,9 +332,9 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
 def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     """Return the message for a run that has ended; None if there is more to do."""
     finished, update = latest.checkpoint.finished, latest.checkpoint.update
-    if finished is None or config.run.num_updates > max(update, 1):
+    if finished is None or config.num_updates > max(update, 1):
         return None
-    planned = latest.checkpoint.plan.config.run.num_updates
+    planned = latest.checkpoint.plan.config.num_updates
     proof = ", at the first proof, as --until-proven asked (by its file)"
     reason = {"end": "", "proven": proof}
     more = 2 * planned if finished == "end" else planned
@@ -478,7 +480,7 @@ def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
         )
-    then, now = (p.config.run.num_updates for p in (saved.plan, plan))
+    then, now = (p.config.num_updates for p in (saved.plan, plan))
     if now != then:
         standard_streams.print_stderr(
             f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
@@ -528,7 +530,7 @@ def report_result(args: Args, run: RunFolder, recorder: "Recorder", number: int)
     from jax_ttt.text import train_output
 
     agent = recorder.agent
-    is_complete = agent.num_updates == agent.config.run.num_updates
+    is_complete = agent.num_updates == agent.config.num_updates
     # Without a signal, only a proof with --until-proven ends a run before its last
     # update.
     stopped = "end" if is_complete else "interrupted" if number else "proven"

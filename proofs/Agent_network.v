@@ -1,4 +1,4 @@
-(* SHA-256 of the file: 379b695cccbc05374e7f05d02455848f55933776cbeefbd2491e94c81cf431eb *)
+(* SHA-256 of the file: e874ad397cd88d6b75586f739d9e4cd0023226143a6b3de83af7de31aef53bbf *)
 From Proofs Require Import Network.
 Definition size := tic_tac_toe.
 Definition net := Network false

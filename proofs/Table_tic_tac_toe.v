@@ -1,4 +1,4 @@
-(* SHA-256 of the file: ea97d0625cf8723df56382b23f437ef0386dfb36f1de4825739589d121634e4f *)
+(* SHA-256 of the file: 7ec2de3e995ecf26453826a640b5472ea4a8e3b5a49cdc5cf9560c57f57ea73d *)
 From Proofs Require Import Boards.
 Definition size := tic_tac_toe.
 

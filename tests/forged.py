@@ -32,7 +32,7 @@ class Forgery:
     def but(self, path="", value=None, **tensors):
         """Return a copy with another value in the description, and other tensors.
 
-        A path is `config.run.env_id`, for instance. A tensor that is None is left out;
+        A path is `config.env_id`, for instance. A tensor that is None is left out;
         its name has `__` in place of the point.
         """
         other = copy.deepcopy(self)

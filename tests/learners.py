@@ -30,9 +30,9 @@ def versus(config, player):
     """Return the opponent of these settings that moves like `player`."""
     return Versus(
         env_id=config.env_id,
-        num_envs=config.run.num_envs,
-        seat=config.opponent.seat,
-        first_move=config.opponent.first_move,
+        num_envs=config.num_envs,
+        seat=config.seat,
+        first_move=config.first_move,
         player=player,
     )
 
@@ -50,7 +50,7 @@ def _reply(replies, key, env_state):
 
 def learner_of(config):
     """Return the learner of settings; an opponent that they name never matters."""
-    opponent = None if config.opponent.is_self else scripted(config, ())
+    opponent = None if config.is_self_play else scripted(config, ())
     return Learner.of(config, opponent)
 
 

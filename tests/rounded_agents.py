@@ -24,7 +24,7 @@ def as_floats(agent):
     """Return a network of floats near a network of integers without filters."""
     weights = saved_agents.params_as_tensors(agent.params)
     arrays = {}
-    for number in range(agent.config.network.hidden_layers + 1):
+    for number in range(agent.config.hidden_layers + 1):
         scale = weights[f"layer{number}.scale"]
         for part in ("kernel", "bias"):
             array = (weights[f"layer{number}.{part}"].T * scale).T

@@ -25,7 +25,7 @@ import tiny
 
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.grade import Grade
-from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import source_of_rates
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, replay
@@ -435,7 +435,7 @@ def agent_case(name: str, path: Path) -> dict:
     is_open = ~np.asarray(state.terminated)
     legal = np.asarray(state.legal_action_mask)[is_open]
     values = np.asarray(values)[is_open]
-    is_exact = agent.config.network.is_table or agent.precision == "int8"
+    is_exact = agent.config.is_table or agent.precision == "int8"
     is_certain = is_decided(values, legal) | is_exact
     case["positions"] = list(itertools.compress(starts, is_open))
     case["values"] = legal_values(values, legal)
@@ -452,7 +452,7 @@ def board_values(agent: saved_agents.Agent, params, state):
 
 def search_values(agent: saved_agents.Agent, state, depth: int):
     """Return the values of moves by a search."""
-    env, gamma = pgx_games.make_env(agent.config.env_id), agent.config.target.gamma
+    env, gamma = pgx_games.make_env(agent.config.env_id), agent.config.gamma
 
     @jax.jit
     def search(params, state):  # constant parameters would compile for long
@@ -662,7 +662,7 @@ def with_setting(content: bytes, name: str, value: object) -> bytes:
     """Return an agent's file with another value of a setting."""
 
     def change(description: dict, tensors: dict) -> None:
-        description["config"][PART_OF_FIELD[name]][name] = value
+        description["config"][name] = value
 
     return signed_again(content, change)
 
@@ -693,7 +693,7 @@ def refused_files(path: Path) -> list[dict]:
         assert before in content
         return content.replace(before, after)
 
-    later_format = replaced("version", 1, 2)
+    later_format = replaced("version", 2, 3)
     changed = "changed after they were saved"
     files = {
         "empty": (b"", "not an agent's file"),
@@ -701,7 +701,7 @@ def refused_files(path: Path) -> list[dict]:
         "cut": (content[:-4], "not complete"),
         "format": (later_format, "format 2"),
         "no version": (
-            content.replace(b'version\\": 1', b'vershon\\": 1'),
+            content.replace(b'version\\": 2', b'vershon\\": 2'),
             "no format version",
         ),
         "activation": (with_setting(content, "activation", "gelu"), "activation"),

@@ -337,18 +337,18 @@ def test_damaged_files_are_refused(forgery, refused):
 
 
 WRONG_VALUES = {
-    "version": (2, True, 1.0, "1\n\x1b[1mproven", None, 10**30),
+    "version": (1, True, 2.0, "2\n\x1b[1mproven", None, 10**30),
     "kind": ("checkpoint", None),
-    "config.run.env_id": ("connect_9x9", "connect_4x5", "tic_tac_toe", 4, None),
-    "config.network.canonical": (None, 1, "true"),
-    "config.network.two_planes": (False, 1),
-    "config.network.filters": (0, 4, -3, True, 3.0),
-    "config.network.hidden_size": (9, 0, -8, 8.0, "8", 2**15),
-    "config.network.hidden_layers": (1, 3, -1, True, 17, 10**12),
-    "config.network.activation": ("tanh", "sigmoid", None),
-    "config.network.network": ("table", "cnn", None),
-    "config.network.unknown": (1,),
-    "config.target.backup": ("two-ply", "three-ply", None),
+    "config.env_id": ("connect_9x9", "connect_4x5", "tic_tac_toe", 4, None),
+    "config.canonical": (None, 1, "true"),
+    "config.two_planes": (False, 1),
+    "config.filters": (0, 4, -3, True, 3.0),
+    "config.hidden_size": (9, 0, -8, 8.0, "8", 2**15),
+    "config.hidden_layers": (1, 3, -1, True, 17, 10**12),
+    "config.activation": ("tanh", "sigmoid", None),
+    "config.network": ("table", "cnn", None),
+    "config.unknown": (1,),
+    "config.backup": ("two-ply", "three-ply", None),
 }
 
 
@@ -363,8 +363,8 @@ def test_other_descriptions_are_refused(forgery, refused):
 @pytest.mark.fault
 def test_a_description_that_is_not_strict_json_is_refused(forgery, refused):
     texts = {
-        "version 2 first": lambda text: '{"version": 2, ' + text[1:],
-        "twice the same": lambda text: text[:-1] + ', "version": 1}',
+        "version 1 first": lambda text: '{"version": 1, ' + text[1:],
+        "twice the same": lambda text: text[:-1] + ', "version": 2}',
         "within": lambda text: text.replace(
             '"canonical": true', '"canonical": false, "canonical": true'
         ),

@@ -33,7 +33,7 @@ from jax_ttt.config import settings_grid
 from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import Refused, flag_name
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.players import network_player
 from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import compiling
@@ -378,7 +378,7 @@ def test_flags_in_the_text_are_those_of_a_command():
     types = [module.Args for module in modules]
     types += [cli.MachineFlags, cli.UserGameFlags, ProgramOptions, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
-    flags = {flag_name(name) for name in fields | set(PART_OF_FIELD)}
+    flags = {flag_name(name) for name in fields | setting_types().keys()}
     flags |= {flag.replace("--", "--no-", 1) for flag in flags} | {"--help"}
     unknown = []
     for page, text in TEXTS.items():
@@ -505,7 +505,7 @@ def test_the_drawing_of_the_code_has_its_folders_and_the_numbers_of_its_command(
     assert len(folders) > 8
     assert all((PACKAGE / folder).is_dir() for folder in folders)
     assert "--preset default" in text
-    run = PRESETS["default"].run
+    run = PRESETS["default"]
     assert f"{run.num_envs} games at once, repeated {run.num_updates:,} times" in text
 
 

@@ -126,7 +126,7 @@ def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, ru
     result = json.loads(out)
     facts = [result[name] for name in ("env_id", "seed", "update")]
     assert facts == ["tic_tac_toe", 1, 4]
-    assert result["config"]["network"]["hidden_size"] == 8
+    assert result["config"]["hidden_size"] == 8
     last = json.loads((run_dir / "metrics.jsonl").read_text().splitlines()[-1])
     sampled = result["grade"]["sampled"]
     assert [sampled[seat]["num_games"] for seat in ("first", "second")] == [2000] * 2

@@ -1129,7 +1129,7 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
     for text, env_id in (("", "misere_e"), ("env_id = 'connect_4x4'", "connect_4x4")):
         own.write_text(f"tau = 0.2\n{text}\n")
         config = commands.parse(TRAIN, [*rules, "--config", str(own)]).config
-        assert (config.env_id, config.target.tau) == (env_id, 0.2)
+        assert (config.env_id, config.tau) == (env_id, 0.2)
     assert commands.run(EVALUATE, ["minimax", *rules, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
     words = ["minimax", "random", *rules, "--json"]

@@ -117,7 +117,7 @@ def test_a_grid_of_learning_rates_needs_no_end_and_keeps_a_given_one(flags, ends
     words = [*flags.split(), "--grid", "learning_rate=0.003,0.06"]
     args = sweep.with_given_ends(commands.parse(sweep, words))
     configs = [config for _, config in sweep.points_to_train(args)]
-    actual = [config.optimizer.learning_rate_end for config in configs]
+    actual = [config.learning_rate_end for config in configs]
     assert actual == pytest.approx(ends)
 
 
@@ -384,7 +384,7 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
     ):
         args = commands.parse(sweep, flags.split())
         configs = [config for _, config in sweep.points_to_train(args)]
-        assert {config.evaluation.eval_every for config in configs} == {5}
+        assert {config.eval_every for config in configs} == {5}
 
 
 @pytest.mark.parametrize(

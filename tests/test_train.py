@@ -178,7 +178,7 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny_run, tmp_path):
         for folder in (tiny_run[0], tmp_path / "other")
     )
     assert (other["seed"], other["preset"]) == (9, first["preset"])
-    first["config"]["run"]["num_updates"] = 2
+    first["config"]["num_updates"] = 2
     assert other["config"] == first["config"]
 
 
@@ -238,7 +238,7 @@ def test_until_proven_stops_at_the_first_proof(tmp_path):
     code, out, _ = call(*UNTIL_PROVEN, path)
     assert code == 0
     update = saved_agents.load_agent(path).num_updates
-    assert update < PRESETS["table"].run.num_updates
+    assert update < PRESETS["table"].num_updates
     assert f"stopped at update {update}, at the first proof, as --until-proven" in out
     grades = [row["grade"] for row in rows(path) if row["event"] == "evaluation"]
     beaten = [any(grade[seat]["beaten"] for seat in SEATS) for grade in grades]

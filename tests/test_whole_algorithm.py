@@ -134,7 +134,7 @@ def test_both_enumerate_the_same_tree(own_tree, host_tree, rows):
 def as_batch(learner, transitions):
     """Return the transitions as a batch of the package."""
     games, actions, after = transitions
-    discount = np.where(after.terminated, 0, -learner.hyper.gamma).astype(np.float32)
+    discount = np.where(after.terminated, 0, -learner.config.gamma).astype(np.float32)
     return Transition(
         obs=games.observation,
         action=actions,

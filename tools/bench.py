@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import tyro
+from msgspec import Meta
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.presets import Preset
-from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.files import picture_file
 from jax_ttt.networks import q_network
 from jax_ttt.runtime import atomic_files, devices, standard_streams
@@ -57,8 +58,6 @@ NUM_SEEDS = {"default": 64, "table": 16}
 FEW_SEEDS = 2
 """The default for other presets, which train for longer."""
 _DEFAULT_PARTS = tuple(part for part in get_args(Part) if part not in ON_REQUEST)
-_ROUNDS = Range(int, 1, 1000)
-_SEEDS = Range(int, 1, 2**16, optional=True)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -79,13 +78,13 @@ class Args:
     accelerator, at most four minutes."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
-    num_seeds: Annotated[int | None, _SEEDS] = None
+    num_seeds: NumSeeds | None = None
     """Agents of each preset that `proof` and `ceiling` train; by default 64 of
     `default`, 16 of `table`, 2 of all others. 64 of each take about 20 minutes in
     `proof`, 1,000 about 25 in `ceiling`."""
-    first_seed: Annotated[int, SEED_RANGE] = 1000
+    first_seed: Seed = 1000
     """The first seed; the others follow it."""
-    rounds: Annotated[int, _ROUNDS] = 9
+    rounds: Annotated[int, Meta(ge=1, le=1000)] = 9
     """Measurements of each speed; a third as many of whole processes."""
     quick: tyro.conf.FlagCreatePairsOff[bool] = False
     """Measure with few rounds, seeds and sizes, without J. Antognini's whole program,

@@ -68,7 +68,7 @@ def coq_layer(layer: Mapping[str, np.ndarray]) -> str:
 
 def coq_network(agent: saved_agents.Agent, own: Mapping[str, int]) -> str:
     """Return a network and its corrections; `own` are the moves on its own boards."""
-    settings = agent.config.network
+    settings = agent.config
     if not settings.canonical:
         raise jax_ttt.Refused("its network must see canonical boards")
     views = pgx_games.views_of(GAMES[agent.config.env_id].symmetries)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 import jax
+from msgspec import Meta
 from pgx import State
 
 from jax_ttt import cli
@@ -22,7 +23,7 @@ from jax_ttt.api.training_result import Run
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.config.ranges import Seed, check_seeds
 from jax_ttt.files import agent_file
 from jax_ttt.files.metrics_rows import searched_rows
 from jax_ttt.files.picture_file import Picture, Theme
@@ -52,7 +53,6 @@ Drawing = Literal[
     "corrections",
 ]
 Name = Literal[Drawing, "web"]
-_NUM_SEEDS = Range(int, 1, 1000)
 _EVALUATIONS = 30
 _ROUNDS = "connect-4x4"
 _CORRECTED_RUN = "connect-5x4"
@@ -78,9 +78,9 @@ class Args:
     opponent; corrections: those of the shipped agent of the usual board, and of a run's
     agents, which needs Numba; web: the web page, which needs Playwright and
     chromium."""
-    first_seed: Annotated[int, SEED_RANGE] = 1000
+    first_seed: Seed = 1000
     """The first seed to train; its agent gives the game and the values."""
-    num_seeds: Annotated[int, _NUM_SEEDS] = 5
+    num_seeds: Annotated[int, Meta(ge=1, le=1000)] = 5
     """Number of seeds in the figures of several runs."""
     machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
 
@@ -203,7 +203,7 @@ def trained(preset: Preset, seed: int) -> Run:
     config = PRESETS[preset].replace(eval_games=0)
     in_rounds = config.finds_counterexamples
     if not in_rounds:
-        every = max(config.run.num_updates // _EVALUATIONS, 1)
+        every = max(config.num_updates // _EVALUATIONS, 1)
         config = config.replace(eval_every=every)
     return train.train(seed, config, until_proven=in_rounds, keep_agents=in_rounds)
 

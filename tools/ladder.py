@@ -24,13 +24,13 @@ from typing import Annotated
 import jax
 import msgspec
 import tyro
+from msgspec import Meta
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
 from jax_ttt.config.grade import Exam, Grade
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.ranges import Range
 from jax_ttt.files import json_records
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import tree as trees
@@ -101,11 +101,11 @@ class Args:
 
     only: tuple[str, ...] = ()
     """Systems to grade, by name; by default all."""
-    num_updates: Annotated[int | None, Range(int, 1, 10**9, optional=True)] = None
+    num_updates: Annotated[int, Meta(ge=1, le=10**9)] | None = None
     """Updates of the systems that are trained again; by default the preset's."""
-    games: Annotated[int, Range(int, 1, 10**6)] = 200
+    games: Annotated[int, Meta(ge=1, le=10**6)] = 200
     """Games of each pair in each seat, for the Elo rating."""
-    copies: Annotated[int, Range(int, 1, 1000)] = 2
+    copies: Annotated[int, Meta(ge=1, le=1000)] = 2
     """Processes of a program, which answer at the same time."""
     exam: bool = True
     """Let the players of Connect Four take the exam."""

@@ -145,7 +145,7 @@ def train() -> None:
 def agent_to_ship(run: Path) -> Path:
     """Return the file of a run's agent: a table, or a network made of integers."""
     path = RunFolder(run).agent
-    if saved_agents.load_agent(path).config.network.is_table:
+    if saved_agents.load_agent(path).config.is_table:
         return path
     run_module("jax_ttt.correct", str(run), "--precision", "int8")
     path = run / CORRECTED_NAME

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.grade import (
     Details,
     Exam,
@@ -25,7 +24,7 @@ from jax_ttt.config.grade import (
     Ranked,
     SeatGrade,
 )
-from jax_ttt.config.settings import PART_TYPES, Config
+from jax_ttt.config.settings import Config
 from jax_ttt.correct import CorrectedLevel, CorrectResult
 from jax_ttt.evaluate import EvaluateResult
 from jax_ttt.files.agent_file import AgentMetadata
@@ -35,6 +34,7 @@ from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.files.run_writer import ConfigFile, DeviceFacts, TimesFile
 from jax_ttt.files.sweep_file import SweepHead, SweepLine
+from jax_ttt.flags import field_texts
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.grading.round_robin import CrossTable
@@ -83,7 +83,6 @@ PARTS = (
     Exam,
     ExamScore,
     Config,
-    *PART_TYPES.values(),
 )
 """The records inside of them."""
 
@@ -132,7 +131,7 @@ def _definition(record: type, definition: dict[str, Any]) -> dict[str, Any]:
         "properties": {
             field.name: {
                 **_as_written(field, properties[field.name]),
-                **_text_of(record, field.name, texts),
+                "description": texts[field.name],
             }
             for field in fields
         },
@@ -144,11 +143,6 @@ def _description(record: type) -> str:
     """Return a record's docstring in one line, without its sections."""
     text = inspect.getdoc(record) or ""
     return " ".join(re.split(r"\n(?=[A-Z]\w+:\n)", text)[0].split())
-
-
-def _text_of(record: type, name: str, texts: dict[str, str]) -> JsonObject:
-    """Return a field's description; a part of the settings has its own definition."""
-    return {} if record is Config else {"description": texts[name]}
 
 
 def _as_written(field: dataclasses.Field, kind: dict[str, Any]) -> dict[str, Any]:

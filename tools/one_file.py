@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from types import ModuleType
-from typing import Annotated, Protocol
+from typing import Protocol
 
 import numpy as np
 import tyro
@@ -24,21 +24,20 @@ from jaxtyping import Float, Int
 
 import jax_ttt
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.games import tree
 from tools.benchmarks.progress import Steps
 
 PATH = Path(__file__).parents[1] / "docs" / "examples" / "one_file.py"
-_NUM_SEEDS = Range(int, 1, 100_000)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
     """Train an agent for each seed by the file, and prove each twice."""
 
-    num_seeds: Annotated[int, _NUM_SEEDS] = 64
+    num_seeds: NumSeeds = 64
     """Agents to train."""
-    first_seed: Annotated[int, SEED_RANGE] = 1000
+    first_seed: Seed = 1000
     """The first seed; the others follow it."""
 
 

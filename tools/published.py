@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import tyro
 
@@ -17,7 +17,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE, Range, check_seeds
+from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading import agent_groups
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 else:  # the command line needs the choices
     SystemName = Literal[tuple(SYSTEMS)]
 
-_NUM_SEEDS = Range(int, 1, 100_000)
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
@@ -49,9 +47,9 @@ class Args:
 
     only: tuple[SystemName, ...] = tuple(SYSTEMS)
     """Systems to train, by their presets."""
-    num_seeds: Annotated[int, _NUM_SEEDS] = 20
+    num_seeds: NumSeeds = 20
     """Agents to train of each system."""
-    first_seed: Annotated[int, SEED_RANGE] = 1000
+    first_seed: Seed = 1000
     """The first seed; the others follow it."""
     csv: Path | None = None
     """File to write a row for each agent to."""

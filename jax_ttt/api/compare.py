@@ -151,7 +151,7 @@ def compare(runs: Runs, others: Runs) -> Comparison:
         raise Refused("compare needs two or more seeds that both groups have")
     pairs = [(first[seed], second[seed]) for seed in seeds]
     proven = None
-    if runs.config.run.can_be_proven and others.config.run.can_be_proven:
+    if runs.config.can_be_proven and others.config.can_be_proven:
         proven = difference_of_shares(
             np.array([one is not None and one.is_proven for one, _ in pairs]),
             np.array([other is not None and other.is_proven for _, other in pairs]),

@@ -8,7 +8,7 @@ from jax_ttt.api import player as players
 from jax_ttt.api.agent import check_agent
 from jax_ttt.config.game_facts import Goal, Seat, SeatSetting
 from jax_ttt.config.grade import Grade
-from jax_ttt.config.ranges import check_setting
+from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
 from jax_ttt.grading import correcting
 from jax_ttt.players.saved_agents import Agent
@@ -93,11 +93,11 @@ def correct(
     """
     compiling.use_user_cache()
     check_agent("correct", agent)
-    check_setting("goal", Goal, goal)
-    check_setting("precision", AgentPrecision, precision)
+    check_value("goal", Goal, goal)
+    check_value("precision", AgentPrecision, precision)
     seats = agent.config.seats
     if seat is not None:
-        check_setting("seat", SeatSetting, seat)
+        check_value("seat", SeatSetting, seat)
         seats = SEATS_OF_SETTING[seat]
     name = players.default_name(agent)
     corrected = correcting.correct_agent(

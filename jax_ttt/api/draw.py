@@ -10,7 +10,7 @@ from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, draw_groups
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.config.ranges import check_setting
+from jax_ttt.config.ranges import check_value
 from jax_ttt.files import picture_file
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
@@ -78,7 +78,7 @@ def draw(
         >>> run = jax_ttt.train(seed=1, preset="table")
         >>> picture = jax_ttt.draw(run, "curve.svg")
     """
-    check_setting("theme", Theme, theme)
+    check_value("theme", Theme, theme)
     if path is not None:
         picture_file.file_ending(path)
     compiling.use_user_cache()

@@ -7,7 +7,7 @@ import jax
 from jax_ttt.api.player import PlayerLike, examined_player
 from jax_ttt.config.game_facts import SeatSetting
 from jax_ttt.config.grade import Grade
-from jax_ttt.config.ranges import NUM_GAMES_OR_NONE_RANGE, SEED_RANGE
+from jax_ttt.config.ranges import NumGamesOrNone, Seed, check_value
 from jax_ttt.grading import grader
 
 
@@ -52,9 +52,9 @@ def grade(
         >>> round(grade.win_rate, 3)
         0.956
     """
-    SEED_RANGE.check("seed", seed)
+    check_value("seed", Seed, seed)
     if num_games is not None:
-        NUM_GAMES_OR_NONE_RANGE.check("num_games", num_games)
+        check_value("num_games", NumGamesOrNone, num_games)
     examined = examined_player(player, env_id, seat, max_positions, seed)
     exact_grade = grader.follow_lines(examined, max_positions)
     match_key = jax.random.fold_in(jax.random.key(seed), 1)

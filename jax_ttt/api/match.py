@@ -8,7 +8,7 @@ import jax
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Match, weakest
-from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
+from jax_ttt.config.ranges import NumGames, Seed, check_value
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import round_robin, sampled_match, tree_grade
 from jax_ttt.grading.round_robin import CrossTable
@@ -44,8 +44,8 @@ def match(
         as X  0.00%  100.00%   0.00%
         as O  0.00%  100.00%   0.00%
     """
-    NUM_GAMES_RANGE.check("num_games", num_games)
-    SEED_RANGE.check("seed", seed)
+    check_value("num_games", NumGames, num_games)
+    check_value("seed", Seed, seed)
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, (one, other) = distinct_players([player, opponent], env_id, player_key)
     if one.policy is not None and other.policy is not None:
@@ -91,8 +91,8 @@ def cross_table(
         >>> [row.player for row in table.ranking]
         ['minimax', 'first_free', 'random']
     """
-    NUM_GAMES_RANGE.check("num_games", num_games)
-    SEED_RANGE.check("seed", seed)
+    check_value("num_games", NumGames, num_games)
+    check_value("seed", Seed, seed)
     player_list = list(players) if isinstance(players, Iterable) else []
     if isinstance(players, str) or len(player_list) < 2:
         raise Refused("a cross table needs a list of at least two players")

@@ -13,7 +13,7 @@ from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat, letters_from
-from jax_ttt.config.ranges import check_setting
+from jax_ttt.config.ranges import check_value
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
@@ -152,7 +152,7 @@ def new_game(
         >>> game.result in ("won", "drawn", "lost")
         True
     """
-    check_setting("seat", Seat, seat)
+    check_value("seat", Seat, seat)
     opponent_player = opponent_in_a_game(opponent, env_id, seed)
     game = GameAgainst(
         game=Game.start(opponent_player.env_id),

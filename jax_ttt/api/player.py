@@ -13,7 +13,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
-from jax_ttt.config.ranges import MAX_POSITIONS_RANGE, SEED_RANGE, check_setting
+from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.grading import search_grade
 from jax_ttt.players import (
@@ -74,9 +74,9 @@ def player(
         >>> jax_ttt.player(half / 2, name="half random")
         <player of tic_tac_toe: half random, results are exact>
     """
-    SEED_RANGE.check("seed", seed)
+    check_value("seed", Seed, seed)
     if name is not None:
-        check_setting("name", str, name)
+        check_value("name", Text, name)
     game = common_game([player], env_id)
     return _make_player(player, game, jax.random.key(seed), name)
 
@@ -89,7 +89,7 @@ def opponent_in_a_game(
     Raises:
         Refused: as by `player`.
     """
-    SEED_RANGE.check("seed", seed)
+    check_value("seed", Seed, seed)
     game = common_game([player_like], env_id)
     asked = ProgramOptions(in_advance=False)
     return _make_player(player_like, game, jax.random.key(seed), programs=asked)
@@ -129,11 +129,11 @@ def examined_player(
     """
     examined = player(player_like, env_id=env_id, seed=seed)
     if seat is not None:
-        check_setting("seat", SeatSetting, seat)
+        check_value("seat", SeatSetting, seat)
         examined = dataclasses.replace(examined, seats=SEATS_OF_SETTING[seat])
     if max_positions is None:
         return examined
-    MAX_POSITIONS_RANGE.check("max_positions", max_positions)
+    check_value("max_positions", MaxPositions, max_positions)
     if GAMES[examined.env_id].enumerable:
         rule = f"left out: the whole tree of {examined.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)

@@ -56,10 +56,10 @@ def _(agent: Agent, theme: Theme) -> Picture:
 def _agent_summary(agent: Agent) -> JsonObject:
     summary: JsonObject = {
         "game": agent.config.env_id,
-        "network": agent.config.network.network,
+        "network": agent.config.network,
         "seed": agent.seed,
         "updates": f"{agent.num_updates:,}",
-        "opponent": agent.config.opponent.opponent,
+        "opponent": agent.config.opponent,
     }
     if agent.precision != "float32":
         summary["weights"] = agent.precision

@@ -1,7 +1,6 @@
 """Training from Python: one agent, or agents of several seeds."""
 
 from collections.abc import Iterable, Mapping
-from typing import Unpack
 
 from flax import nnx
 from tqdm import tqdm
@@ -18,9 +17,8 @@ from jax_ttt.config.errors import (
 from jax_ttt.config.game_facts import enumerable_games
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import SEED_RANGE
-from jax_ttt.config.setting_keywords import SettingKeywords
-from jax_ttt.config.settings import PART_OF_FIELD, Config
+from jax_ttt.config.ranges import Seed, check_value
+from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.players.saved_agents import Agent
@@ -36,7 +34,7 @@ def train(
     until_proven: bool = False,
     keep_agents: bool = False,
     progress: bool | None = None,
-    **settings: Unpack[SettingKeywords],
+    **settings: object,
 ) -> Run:
     """Train an agent by self-play or against an opponent.
 
@@ -76,15 +74,15 @@ and at most 1e+38, got -1.0
     if isinstance(seed, str) and seed in PRESETS:
         rule = f'a whole number (did you mean preset="{seed}"?)'
         raise SettingError("seed", rule, seed)
-    SEED_RANGE.check("seed", seed)
+    check_value("seed", Seed, seed)
     compiling.use_user_cache()
     own_names = ("seed", "preset", "until_proven", "keep_agents", "progress")
     config = make_config(preset, settings, own_names)
-    if until_proven and not config.run.can_be_proven:
+    if until_proven and not config.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"False, or the game one of {games}, or start_share set"
         raise SettingError("until_proven", rule, config.env_id)
-    with standard_streams.updates_bar(config.run.num_updates, progress) as bar:
+    with standard_streams.updates_bar(config.num_updates, progress) as bar:
         return _train_one(config, seed, until_proven, keep_agents, bar)
 
 
@@ -93,7 +91,7 @@ def train_many(
     preset: str | Config | None = None,
     *,
     progress: bool | None = None,
-    **settings: Unpack[SettingKeywords],
+    **settings: object,
 ) -> Runs:
     """Train one agent per seed with the same settings.
 
@@ -124,14 +122,14 @@ def train_many(
     config = make_config(preset, settings, own_names=("seeds", "preset", "progress"))
     seed_list = list(seeds)
     for seed in seed_list:
-        SEED_RANGE.check("seeds", seed)
+        check_value("seeds", Seed, seed)
     if not seed_list or len(set(seed_list)) < len(seed_list):
         raise SettingError("seeds", "one or more different seeds", seed_list)
     compiling.use_user_cache()
     jobs = [Job(config, seed) for seed in seed_list]
     runs: list[Run] = []
     diverged: list[int] = []
-    total = len(jobs) * config.run.num_updates
+    total = len(jobs) * config.num_updates
     with standard_streams.updates_bar(total, progress) as bar:
         done = 0  # updates of the agents in finished blocks
 
@@ -146,7 +144,7 @@ def train_many(
                     diverged.append(block.jobs[index].seed)
                 else:
                     runs.append(run)
-            done += len(block.jobs) * config.run.num_updates
+            done += len(block.jobs) * config.num_updates
     return Runs(config, tuple(runs), tuple(diverged))
 
 
@@ -171,8 +169,8 @@ def make_config(
         Refused: a name is unknown, or a value is not allowed.
     """
     for name in fields:
-        if name not in PART_OF_FIELD:
-            hint = did_you_mean(name, [*PART_OF_FIELD, *own_names])
+        if name not in setting_types():
+            hint = did_you_mean(name, [*setting_types(), *own_names])
             raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))

@@ -196,7 +196,7 @@ class Runs(Sequence[Run]):
         return draw_groups({count_phrase(len(self), "run"): self}, theme)
 
     def __repr__(self) -> str:
-        if self.config.run.can_be_proven:
+        if self.config.can_be_proven:
             low, high = (f"{100 * end:.0f}" for end in self.interval)
             agents = count_phrase(self.num_agents, "agent")
             verb = "is" if self.num_agents == 1 else "are"

@@ -5,12 +5,10 @@ import re
 from typing import Annotated
 
 import tyro
+from msgspec import Meta
 
 from jax_ttt.config.errors import Refused, SettingError, flag_name
-from jax_ttt.config.ranges import Range
 
-_NUM_PROCESSES_RANGE = Range(int, 1, 100_000, optional=True)
-_PROCESS_ID_RANGE = Range(int, 0, 99_999, optional=True)
 _ADDRESS = re.compile(r"(.+):(\d{1,5})")
 _CLUSTER_FIELDS = ("coordinator", "num_processes", "process_id")
 
@@ -50,9 +48,9 @@ class DistributedFlags(DeviceFlags):
     Kubernetes and TPU pods; elsewhere the next three flags are needed."""
     coordinator: str | None = None
     """Address of process 0, HOST:PORT, which the others connect to."""
-    num_processes: Annotated[int | None, _NUM_PROCESSES_RANGE] = None
+    num_processes: Annotated[int, Meta(ge=1, le=100_000)] | None = None
     """The number of processes."""
-    process_id: Annotated[int | None, _PROCESS_ID_RANGE] = None
+    process_id: Annotated[int, Meta(ge=0, le=99_999)] | None = None
     """The number of this process, from 0. Only 0 prints and writes files."""
 
     @property

@@ -30,7 +30,7 @@ class SettingError(Refused):
             shown = f"{shown[:_MAX_SHOWN]}..."
         self._rule_and_value = f" must be {rule}, got {shown}{hint}"
         super().__init__(flag_name(field) + self._rule_and_value)
-        self.field, self.rule, self.value = field, rule, value
+        self.field, self.rule, self.value, self.hint = field, rule, value, hint
 
     def __str__(self) -> str:
         return self.field + self._rule_and_value
@@ -105,18 +105,24 @@ OTHER_NAMES = {
 
 
 def did_you_mean(word: str, valid_words: Iterable[str]) -> str:
-    """Return `; did you mean ...?` with the most similar word, or nothing.
+    """Return `; did you mean ...?` with the most similar word, or nothing."""
+    similar = similar_words(word, valid_words)
+    return f"; did you mean {' or '.join(similar)}?" if similar else ""
+
+
+def similar_words(word: str, valid_words: Iterable[str]) -> list[str]:
+    """Return the most similar word, or the words that others call so; or none.
 
     What others name so comes first, then a word that differs in its spelling only
     (connect4, connect_four), then one that contains this one (chess, gardner_chess).
     """
     words, word = [*valid_words], word[:_MAX_SHOWN]
     if ours := [other for other in OTHER_NAMES.get(word, ()) if other in words]:
-        return f"; did you mean {' or '.join(ours)}?"
+        return ours
     same = [other for other in words if _spelled(other) == _spelled(word)]
     longer = [other for other in words if len(word) > 1 and word in other]
     similar = [*same, *longer, *difflib.get_close_matches(word, words, n=1)]
-    return f"; did you mean {similar[0]}?" if similar else ""
+    return similar[:1]
 
 
 def _spelled(word: str) -> str:

@@ -1,206 +1,171 @@
-"""The allowed values of settings: checks, parsers and rules in words.
+"""The allowed values of settings: checks, texts, and rules in words.
 
-A setting's type, with its `Range`, is the only description of its values: `Config`
-checks by it, tyro and `--grid` read texts by it, and refusals print it. Imports no JAX.
+A setting's type is the only description of its values: a `Literal` of words, a `bool`,
+or a number or text with `msgspec.Meta`. `Config` checks by it, files and the schema of
+JSON too, flags and `--grid` read texts by it, and refusals print it. Imports no JAX.
 """
 
-import dataclasses
-import functools
+import types
 import typing
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from tyro.constructors import PrimitiveConstructorSpec
+import msgspec
+from msgspec import Meta
 
-from jax_ttt.config.errors import (
-    ChoiceError,
-    SettingError,
-    UnknownGameError,
-)
+from jax_ttt.config.errors import ChoiceError, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, GameName
 
 Setting: TypeAlias = str | int | float | bool | None
 """The value of a field of the settings."""
 
-
-class Range(PrimitiveConstructorSpec[int | float | None]):
-    """The numbers that a setting may take: `low` to `high`, both ends allowed.
-
-    In `Annotated`, it also tells tyro how to read the field's flag.
-    """
-
-    kind: type[int] | type[float]
-    low: int | float
-    high: int | float
-    above_low: bool
-    optional: bool
-
-    def __init__(
-        self,
-        kind: type[int] | type[float],
-        low: int | float,
-        high: int | float,
-        above_low: bool = False,  # `low` itself is not allowed
-        optional: bool = False,  # None is allowed too
-    ) -> None:
-        ends = f"{low}..{high}" if kind is int else f"{low:g}..{high:g}"
-        ends = ends.replace("..", "<..") if above_low else ends
-        super().__init__(
-            nargs=1,
-            metavar=ends,
-            instance_from_str=lambda words: self.parse(words[0]),
-            is_instance=lambda value: self._broken_rule(value) is None,
-            str_from_instance=lambda value: [str(value)],
-        )
-        # The base class is frozen, so that its fields can't be assigned.
-        vars(self).update(kind=kind, low=low, high=high)
-        vars(self).update(above_low=above_low, optional=optional)
-
-    def or_none(self) -> "Range":
-        """Return the range of the same numbers in which None is allowed too."""
-        return Range(self.kind, self.low, self.high, self.above_low, optional=True)
-
-    def check(self, field: str, value: object) -> None:
-        """Raise `SettingError` unless `value` is of the type and in the range."""
-        if (rule := self._broken_rule(value)) is not None:
-            raise SettingError(field, rule, value)
-
-    def parse(self, text: str) -> int | float | None:
-        """Return the number, or None, that a text stands for.
-
-        Raises:
-            ValueError: the text is not a number, or one outside the range.
-        """
-        if self.optional and text == "None":
-            return None
-        return self.parse_number(text)
-
-    def parse_number(self, text: str) -> int | float:
-        """Return the number that a text stands for; raises `ValueError`."""
-        # Python would also read "1_000", " 1" and the digits of all scripts.
-        if not text.isascii() or set(text) & set("_ "):
-            raise ValueError(f"must be {self}, got {text!r}")
-        try:
-            value = self.kind(text)
-        except ValueError:
-            raise ValueError(f"must be {self}, got {text!r}") from None
-        if self._broken_rule(value) is not None:
-            raise ValueError(f"must be {self}, got {text}")
-        return value
-
-    def _broken_rule(self, value: object) -> str | None:
-        """Return what the value must be, or None if it is allowed."""
-        if value is None and self.optional:
-            return None
-        if not isinstance(value, int | self.kind) or isinstance(value, bool):
-            return str(self)
-        is_inside = self.low <= value <= self.high  # False for nan
-        is_inside = is_inside and not (self.above_low and value == self.low)
-        return None if is_inside else str(self)
-
-    def __str__(self) -> str:
-        noun = "a whole number" if self.kind is int else "a number"
-        if self.above_low:
-            return f"{noun} above {self.low:g} and at most {self.high:,g}"
-        if self.kind is int:
-            return f"{noun} from {self.low:,} to {self.high:,}"
-        return f"{noun} from {self.low:g} to {self.high:g}"
-
-
-Fraction = Annotated[float, Range(float, 0, 1)]
+Fraction = Annotated[float, Meta(ge=0, le=1)]
 """A number from 0 to 1."""
-Reward = Annotated[float, Range(float, -1, 1)]
+Reward = Annotated[float, Meta(ge=-1, le=1)]
 """A number from -1 to 1: the value of a game or of a position."""
+Text = Annotated[str, Meta(min_length=1)]
+"""A text that is not empty."""
+Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
+"""A seed: `jax.random.key` uses 32 bits of its argument."""
+NumSeeds = Annotated[int, Meta(ge=1, le=100_000)]
+"""The number of seeds of a sweep."""
+NumGames = Annotated[int, Meta(ge=1, le=2**20)]
+"""The number of games in each seat of a match."""
+NumGamesOrNone = Annotated[int, Meta(ge=0, le=2**20)]
+"""The number of games in each seat of a match that can be left out, by 0."""
+MaxPositions = Annotated[int, Meta(ge=1, le=2**32 - 1)]
+"""The number of positions of a search, whose rows have 32-bit numbers."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SettingsPart:
-    """Settings that belong together; a `Config` is composed of such parts.
-
-    Raises:
-        SettingError: a value is not allowed by the type of its field.
-    """
-
-    def __post_init__(self) -> None:
-        for field, hint in field_types(type(self)).items():
-            value = getattr(self, field)
-            check_setting(field, hint, value)
-            allowed = range_of(hint)
-            if allowed and allowed.kind is float and isinstance(value, int):
-                # As a file gives it back, so that its bytes are the same if it is saved
-                # again.
-                object.__setattr__(self, field, float(value))
-
-
-@functools.cache
-def field_types(part: type[SettingsPart]) -> dict[str, object]:
-    """Return the types of a part's fields, with their ranges, in their order."""
-    return typing.get_type_hints(part, include_extras=True)
-
-
-def check_setting(field: str, hint: object, value: object) -> None:
-    """Raise `SettingError` unless the field's type `hint` allows the value."""
-    if (allowed := range_of(hint)) is not None:
-        allowed.check(field, value)
-    elif is_game_name(hint):
-        if not isinstance(value, str) or value not in GAMES:
-            raise UnknownGameError(field, tuple(GAMES), value)
-    elif typing.get_origin(hint) is Literal:
-        if value not in (words := typing.get_args(hint)):
-            raise ChoiceError(field, words, value)
-    elif hint is bool:
-        if not isinstance(value, bool):
-            raise SettingError(field, "true or false", value)
-    elif not isinstance(value, str) or not value:
-        raise SettingError(field, "a text that is not empty", value)
-
-
-def parse_setting(field: str, hint: object, text: str) -> Setting:
-    """Return the value that a text stands for.
+def check_value(name: str, kind: object, value: object) -> Any:  # noqa: ANN401
+    """Return the value of a setting or flag, a whole number as a float if `kind` is.
 
     Raises:
-        SettingError: the field's type `hint` does not allow it.
+        SettingError: its type `kind` does not allow it.
     """
-    if (allowed := range_of(hint)) is not None:
+    if is_game_name(kind):
+        if value not in GAMES and not (value is None and is_optional(kind)):
+            raise UnknownGameError(name, tuple(GAMES), value)
+        return value
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        if words := choices(kind):
+            raise ChoiceError(name, words, value) from None
+        raise SettingError(name, rule(kind), value) from None
+
+
+def parse_value(name: str, kind: object, text: str) -> Any:  # noqa: ANN401
+    """Return the value that a text stands for; words may be in capitals.
+
+    Raises:
+        SettingError: the type `kind` of the setting or flag does not allow it.
+    """
+    plain, value = plain_type(kind), text
+    if text == "None" and is_optional(kind):
+        return None
+    if plain is bool:
+        value = {"true": True, "false": False}.get(text, text)
+    elif choices(kind) and text.lower() in choices(kind):
+        value = text.lower()
+    # Python would also read "1_000", " 1" and the digits of all scripts.
+    elif plain in (int, float) and text.isascii() and not set(text) & set("_ "):
         try:
-            return allowed.parse(text)
-        except ValueError:
-            raise SettingError(field, str(allowed), text) from None
-    value = {"true": True, "false": False}.get(text, text) if hint is bool else text
-    check_setting(field, hint, value)
-    return value
+            value = plain(text)
+        except ValueError:  # the check refuses the text
+            value = text
+    try:
+        return check_value(name, kind, value)
+    except ChoiceError:
+        raise
+    except SettingError:
+        raise SettingError(name, rule(kind), text) from None
 
 
-def range_of(hint: object) -> Range | None:
-    """Return the range of a field's type, or None if it has no range."""
-    extras = getattr(hint, "__metadata__", ())
-    return next((extra for extra in extras if isinstance(extra, Range)), None)
+def rule(kind: object) -> str:
+    """Return what a value of this type must be, such as `a number from 0 to 1`."""
+    if words := choices(kind):
+        return f"one of {', '.join(words)}"
+    plain = plain_type(kind)
+    if plain is bool:
+        return "true or false"
+    if plain is str:
+        return "a text that is not empty"
+    low, high, is_above = _limits(kind)
+    if is_above:
+        return f"a number above {low:g} and at most {high:,g}"
+    if plain is int:
+        return f"a whole number from {low:,} to {high:,}"
+    return f"a number from {low:g} to {high:g}"
 
 
-def is_game_name(hint: object) -> bool:
+def metavar(kind: object) -> str:
+    """Return how the help shows the values of a type, such as `0..1`."""
+    if words := choices(kind):
+        return f"{{{','.join(words)}}}"
+    low, high, is_above = _limits(kind)
+    dots = "<.." if is_above else ".."
+    if plain_type(kind) is int:
+        return f"{low}{dots}{high}"
+    return f"{low:g}{dots}{high:g}"
+
+
+def choices(kind: object) -> tuple[str, ...]:
+    """Return the words that are the values of a type; none for other types."""
+    if is_game_name(kind):
+        return tuple(GAMES)
+    plain = plain_type(kind)
+    return typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
+
+
+def has_limits(kind: object) -> bool:
+    """Return whether a type is that of numbers with limits."""
+    return _meta(kind) is not None and plain_type(kind) is not str
+
+
+def is_game_name(kind: object) -> bool:
     """Return whether a type, which may be optional, is that of the name of a game."""
-    marks = getattr(hint, "__metadata__", ())
+    marks = getattr(kind, "__metadata__", ())
     return any(isinstance(mark, GameName) for mark in marks) or any(
-        map(is_game_name, typing.get_args(hint))
+        map(is_game_name, typing.get_args(kind))
     )
 
 
-SEED_RANGE = Range(int, 0, 2**32 - 1)
-"""Seeds: `jax.random.key` uses 32 bits of its argument."""
-OPTIONAL_SEED = SEED_RANGE.or_none()
+def is_optional(kind: object) -> bool:
+    """Return whether None is a value of a type."""
+    kinds = typing.get_args(kind)
+    return type(None) in kinds or any(is_optional(inner) for inner in kinds[:1])
+
+
+def plain_type(kind: object) -> Any:  # noqa: ANN401
+    """Return a type without what is annotated, and without None."""
+    while True:
+        if hasattr(kind, "__metadata__"):
+            kind = typing.get_args(kind)[0]
+        elif typing.get_origin(kind) in (typing.Union, types.UnionType):
+            (kind,) = {*typing.get_args(kind)} - {type(None)}
+        else:
+            return kind
+
+
+def _meta(kind: object) -> Meta | None:
+    """Return the `msgspec.Meta` of a type, which may be optional."""
+    marks = [*getattr(kind, "__metadata__", ()), *map(_meta, typing.get_args(kind))]
+    return next((mark for mark in marks if isinstance(mark, Meta)), None)
+
+
+def _limits(kind: object) -> tuple[Any, Any, bool]:
+    """Return the lowest and the highest number, and whether the lowest is excluded."""
+    meta = _meta(kind)
+    if meta is None:
+        raise TypeError(f"{kind} has no limits")
+    low = meta.ge if meta.gt is None else meta.gt
+    return low, meta.le, meta.gt is not None
 
 
 def check_seeds(first_seed: int, num_seeds: int) -> None:
     """Raise `SettingError` unless `num_seeds` seeds from `first_seed` on exist."""
-    SEED_RANGE.check("first_seed", first_seed)
-    high = int(SEED_RANGE.high) - num_seeds + 1
+    check_value("first_seed", Seed, first_seed)
+    high = 2**32 - num_seeds
     if first_seed > high:
-        rule = f"at most {high:,} with these num_seeds"
-        raise SettingError("first_seed", rule, first_seed)
-
-
-NUM_GAMES_RANGE = Range(int, 1, 2**20)
-"""The number of games in each seat of a match."""
-NUM_GAMES_OR_NONE_RANGE = Range(int, 0, 2**20)
-"""The number of games in each seat of a match that can be left out, by 0."""
-MAX_POSITIONS_RANGE = Range(int, 1, 2**32 - 1)
-"""The number of positions of a search, whose rows have 32-bit numbers."""
+        rule_text = f"at most {high:,} with these num_seeds"
+        raise SettingError("first_seed", rule_text, first_seed)

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from jax_ttt.config.errors import Refused, did_you_mean
-from jax_ttt.config.ranges import Setting, parse_setting
-from jax_ttt.config.settings import PART_OF_FIELD, Config, setting_type
+from jax_ttt.config.ranges import Setting, parse_value
+from jax_ttt.config.settings import Config, setting_types
 
 Point = dict[str, Setting]
 """The settings of one combination."""
@@ -33,13 +33,13 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         if name in _FIXED_FIELDS:
             reason = "a sweep is of one game, and grades all agents alike"
             raise Refused(f"--grid can't vary {name}: {reason}")
-        if name not in PART_OF_FIELD:
-            hint = did_you_mean(name, PART_OF_FIELD)
+        if name not in setting_types():
+            hint = did_you_mean(name, setting_types())
             raise Refused(f"--grid: there is no setting {name!r}{hint}")
-        hint = setting_type(name)
+        hint = setting_types()[name]
         texts = [text.strip() for text in values.split(",")]
         grid[name] = tuple(
-            dict.fromkeys(parse_setting(name, hint, text) for text in texts)
+            dict.fromkeys(parse_value(name, hint, text) for text in texts)
         )
     return grid
 

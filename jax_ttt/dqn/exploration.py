@@ -11,41 +11,37 @@ import pgx
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from jax_ttt.config.settings import ExplorationSettings, Hyper
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import ScalarLike
 from jax_ttt.games import pgx_games
 
 
-def linear_epsilon(
-    hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
-) -> ArrayLike:
+def linear_epsilon(config: Config, update: ArrayLike, _games: ArrayLike) -> ArrayLike:
     """Return epsilon, linear in the updates."""
     schedule = equations.linear_schedule(
-        hyper.epsilon_start, hyper.epsilon_end, num_updates
+        config.epsilon_start, config.epsilon_end, config.num_updates
     )
     return schedule(update)
 
 
-def stepped_epsilon(
-    hyper: Hyper, num_updates: int, update: ArrayLike, _games: ArrayLike
-) -> ArrayLike:
+def stepped_epsilon(config: Config, update: ArrayLike, _games: ArrayLike) -> ArrayLike:
     """Return epsilon, lowered by a step after each tenth of the updates."""
     schedule = equations.step_schedule(
-        start=hyper.epsilon_start,
-        end=hyper.epsilon_end,
-        drop=hyper.epsilon_decay,
-        num_updates=num_updates,
+        start=config.epsilon_start,
+        end=config.epsilon_end,
+        drop=config.epsilon_decay,
+        num_updates=config.num_updates,
     )
     return schedule(update)
 
 
 def exponential_epsilon(
-    hyper: Hyper, _num_updates: int, _update: ArrayLike, games: ArrayLike
+    config: Config, _update: ArrayLike, games: ArrayLike
 ) -> ArrayLike:
     """Return epsilon, multiplied by a factor after each finished game."""
     schedule = equations.exponential_schedule(
-        start=hyper.epsilon_start, end=hyper.epsilon_end, factor=hyper.epsilon_decay
+        start=config.epsilon_start, end=config.epsilon_end, factor=config.epsilon_decay
     )
     return schedule(games)
 
@@ -62,7 +58,7 @@ They take the numbers of updates and of finished games so far.
 
 
 def opening_epsilon(
-    settings: ExplorationSettings, env_state: pgx.State, epsilon: ScalarLike
+    config: Config, env_state: pgx.State, epsilon: ScalarLike
 ) -> ScalarLike | Float[Array, " B"]:
     """Return epsilon for each game: 1 during its random opening.
 
@@ -71,9 +67,9 @@ def opening_epsilon(
     `random_opening` moves, and again from 0. With one or two games, none has a random
     opening. Without the setting `random_opening`, the result is `epsilon`.
     """
-    if not settings.random_opening:
+    if not config.random_opening:
         return epsilon
     place = np.arange(len(env_state.terminated))
-    length = (place - place // 4 - 1) % (settings.random_opening + 1)
+    length = (place - place // 4 - 1) % (config.random_opening + 1)
     length = jnp.asarray(np.where(place % 4 == 0, 0, length))
     return jnp.where(pgx_games.num_moves(env_state) < length, 1.0, epsilon)

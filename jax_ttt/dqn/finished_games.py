@@ -63,7 +63,7 @@ def learn_from_game(
         state: TrainState, move_and_key: tuple[Transition, jax.Array]
     ) -> tuple[TrainState, None]:
         move, key = move_and_key
-        batch = padded_batch(move, learner.config.run.num_envs)
+        batch = padded_batch(move, learner.config.num_envs)
         return jax.lax.cond(
             move.live[0],
             lambda: learner.learn(state, batch, key, learning_rate)[0],
@@ -93,7 +93,7 @@ def game_transitions(
     env = pgx_games.make_env(learner.config.env_id)
 
     def play(before: pgx.State, action: jax.Array) -> tuple[pgx.State, Transition]:
-        after, move = pgx_games.step(env, before, action[None], learner.hyper.gamma)
+        after, move = pgx_games.step(env, before, action[None], learner.config.gamma)
         live = move.live & before.legal_action_mask[:, action]
         return after, Transition(
             obs=before.observation,

@@ -35,7 +35,7 @@ turns of a game, `S` agents that train at once.
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -47,7 +47,7 @@ from flax import nnx
 from jax.typing import ArrayLike, DTypeLike
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped
 
-from jax_ttt.config.settings import Config, Hyper
+from jax_ttt.config.settings import Config, setting_types, traced_names
 from jax_ttt.dqn import (
     equations,
     exploration,
@@ -113,18 +113,45 @@ _Carry: TypeAlias = tuple[TrainState, Metrics]
 """What an update passes on to the next one."""
 
 
+_STATIC = tuple(name for name in setting_types() if name not in traced_names())
+
+
+def _flatten(config: Config) -> tuple[list[object], tuple[object, ...]]:
+    """Return the traced numbers of settings, and the others."""
+    numbers = [getattr(config, name) for name in traced_names()]
+    return numbers, tuple(getattr(config, name) for name in _STATIC)
+
+
+def _unflatten(static: tuple[object, ...], numbers: Sequence[object]) -> Config:
+    """Return settings without their checks: JAX gives arrays and marks for numbers."""
+    config = object.__new__(Config)
+    vars(config).update(zip(_STATIC, static, strict=True))
+    vars(config).update(zip(traced_names(), numbers, strict=True))
+    return config
+
+
+jax.tree_util.register_pytree_node(Config, _flatten, _unflatten)
+
+
+def static_settings(config: Config) -> Hashable:
+    """Return the settings that a program is compiled for, without the traced numbers.
+
+    Agents for which it is equal share a program.
+    """
+    return jax.tree.structure(config)
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Learner:
     """All that updates depend on and never change. Make it by `of` or `of_agents`.
 
-    It is a pytree. `config` is static: programs are compiled for it. The numbers among
-    the settings are leaves, `hyper`, so learners that differ only in them share
-    programs; in `config` these are None.
+    It is a pytree. So are its settings: programs are compiled for most of them, but
+    the numbers of `traced_names` are leaves, so that learners that differ only in them
+    share programs.
     """
 
-    config: Config = dataclasses.field(metadata={"static": True})
-    hyper: Hyper  # float32, () each; (S,) each for S agents
+    config: Config  # its leaves float32, () each; (S,) each for S agents
     opponent: Opponent
     positions: Positions | None  # for a table only
 
@@ -139,8 +166,8 @@ class Learner:
                 they don't and it is not None.
         """
         learner = cls.of_agents([config], opponent)
-        numbers = map(jnp.float32, config.hyper)
-        return dataclasses.replace(learner, hyper=Hyper(*numbers))
+        numbers = jax.tree.map(jnp.float32, config)
+        return dataclasses.replace(learner, config=numbers)
 
     @classmethod
     def of_agents(
@@ -151,20 +178,19 @@ class Learner:
         Opponent and positions are the same for all agents, so they have none.
 
         Raises:
-            ValueError: as `of`, or the settings differ in more than `Hyper`.
+            ValueError: as `of`, or the settings differ in more than the traced numbers.
         """
         config = configs[0]
-        if config.opponent.is_self != (opponent is None):
-            raise ValueError(f"the settings name {config.opponent.opponent!r}")
+        if config.is_self_play != (opponent is None):
+            raise ValueError(f"the settings name {config.opponent!r}")
         # Equal settings are often one object, which is compared only once.
         different = {id(config): config for config in configs}.values()
-        if any(other.without_hyper != config.without_hyper for other in different):
+        if len(set(map(static_settings, different))) > 1:
             raise ValueError("the settings differ in more than numbers that are data")
-        numbers = np.array([config.hyper for config in configs], np.float32)
+        numbers = jax.tree.map(lambda *leaves: np.array(leaves, np.float32), *configs)
         return cls(
-            config=config.without_hyper,
-            hyper=Hyper(*jax.device_put([*numbers.T])),
-            opponent=opponent or SelfPlay(config.env_id, config.run.num_envs),
+            config=jax.device_put(numbers),
+            opponent=opponent or SelfPlay(config.env_id, config.num_envs),
             positions=table.positions_for(config.architecture),
         )
 
@@ -176,7 +202,7 @@ class Learner:
     @property
     def dtype(self) -> DTypeLike:
         """The dtype of the network's matrix products."""
-        return q_network.learning_dtype(self.config.optimizer.precision)
+        return q_network.learning_dtype(self.config.precision)
 
     def init(self, key: Key[Array, ""]) -> TrainState:
         """Return the state before the first update; `key` is consumed."""
@@ -188,7 +214,7 @@ class Learner:
             params=params,
             target_params=jax.tree.map(jnp.copy, params),
             average_params=jax.tree.map(jnp.copy, params),
-            opt_state=self.optimizer(self.hyper.learning_rate).init(params),
+            opt_state=self.optimizer(self.config.learning_rate).init(params),
             env_state=env_state,
             new_game=jax.tree.map(lambda x: x[:1], env_state),
             key=key,
@@ -198,14 +224,14 @@ class Learner:
             pool=None,
             visited=None,
         )
-        if config.run.start_share:
+        if config.start_share:
             pool = start_positions.empty_pool(config.env_id)
             state = dataclasses.replace(state, pool=pool)
-        if config.replay.replay_capacity:
+        if config.replay_capacity:
             # Only the shapes of a transition are used, so nothing is played.
             turn = random_numbers.draw_random_numbers(config, key, 0).first
             _, played = jax.eval_shape(self.play, params, env_state, turn, 0.0)
-            capacity = config.replay.replay_capacity
+            capacity = config.replay_capacity
             buffer = replay.init_buffer(played.transition, capacity)
             state = dataclasses.replace(state, buffer=buffer)
         if self.network.is_table:
@@ -233,7 +259,7 @@ class Learner:
         config = self.config
         epsilon = self.epsilon(state.update, state.games)
         learning_rate = self.learning_rate(state.update)
-        if config.target.backward:
+        if config.backward:
             after, played = jax.lax.scan(
                 lambda games, turn: self.play(state.params, games, turn, epsilon),
                 state.env_state,
@@ -256,7 +282,7 @@ class Learner:
             turn = drawn.first
             after, played = self.play(state.params, state.env_state, turn, epsilon)
             buffer, batch = replay.remember(
-                config.replay, state.buffer, played.transition, drawn.sample_key
+                config, state.buffer, played.transition, drawn.sample_key
             )
             remembered = dataclasses.replace(state, buffer=buffer)
             learned, steps = self.learn(
@@ -266,20 +292,20 @@ class Learner:
         learned = self._update_average(state, learned)
         if learned.buffer is not None:
             learned = unchanged_until_ready(
-                replay.is_ready(learned.buffer, config.replay.replay_start),
+                replay.is_ready(learned.buffer, config.replay_start),
                 before=state,
                 learned=learned,
             )
         metrics = update_metrics(learned, played, steps, epsilon, learning_rate)
         new_games = start_positions.start_in_pool(
-            settings=config.run,
+            config=config,
             pool=state.pool,
             uniform=drawn.starts,
             new_games=self.opponent.replacement(drawn.restart_key, state.new_game),
         )
         learned = dataclasses.replace(
             learned,
-            env_state=pgx_games.restart(new_games, after, config.run.lockstep),
+            env_state=pgx_games.restart(new_games, after, config.lockstep),
             update=state.update + 1,
             games=state.games + metrics.games,
         )
@@ -347,13 +373,11 @@ class Learner:
         q_values = q_network.action_values(
             self.network, params, before.observation, self.dtype
         )
-        epsilon = exploration.opening_epsilon(config.exploration, before, epsilon)
+        epsilon = exploration.opening_epsilon(config, before, epsilon)
         action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
-        action = training_opponents.force_first_move(
-            before, action, config.opponent.first_move
-        )
+        action = training_opponents.force_first_move(before, action, config.first_move)
         env = pgx_games.make_env(config.env_id)
-        after, move = pgx_games.step(env, before, action, self.hyper.gamma)
+        after, move = pgx_games.step(env, before, action, self.config.gamma)
         after, move = self.opponent.reply(turn.reply_key, before, after, move)
         ended = move.live & pgx_games.is_finished(after)
         result = self.opponent.result(before, move.reward)
@@ -420,7 +444,7 @@ class Learner:
         """
         backup = losses.BACKUPS[self.config.backup_rule]
         next_values_of = functools.partial(self._head_values, batch.next_obs)
-        return backup(batch, next_values_of, params, target_params, self.hyper.tremble)
+        return backup(batch, next_values_of, params, target_params, self.config.tremble)
 
     def gradient(
         self,
@@ -442,7 +466,7 @@ class Learner:
             target=target,
             batch=batch,
             learns=learns,
-            cost=losses.COSTS[self.config.optimizer.loss],
+            cost=losses.COSTS[self.config.loss],
         )
 
     def _head_values(
@@ -452,9 +476,8 @@ class Learner:
 
     def epsilon(self, update: ArrayLike, games: ArrayLike) -> Float[Array, ""]:
         """Return epsilon after these numbers of updates and finished games."""
-        schedule = exploration.SCHEDULES[self.config.exploration.epsilon_schedule]
-        num_updates = self.config.run.num_updates
-        return jnp.asarray(schedule(self.hyper, num_updates, update, games))
+        schedule = exploration.SCHEDULES[self.config.epsilon_schedule]
+        return jnp.asarray(schedule(self.config, update, games))
 
     def learning_rate(self, update: ArrayLike) -> Float[Array, ""]:
         """Return the learning rate of the update with this index.
@@ -462,21 +485,19 @@ class Learner:
         With `learning_rate_decay`, it also falls after each `eval_every` updates.
         """
         rate = equations.linear_schedule(
-            self.hyper.learning_rate,
-            self.hyper.learning_rate_end,
-            self.config.run.num_updates,
+            self.config.learning_rate,
+            self.config.learning_rate_end,
+            self.config.num_updates,
         )
-        decay = self.config.optimizer.learning_rate_decay
+        decay = self.config.learning_rate_decay
         if decay < 1:
-            rate = equations.decay_schedule(
-                rate, decay, self.config.evaluation.eval_every
-            )
+            rate = equations.decay_schedule(rate, decay, self.config.eval_every)
         return jnp.asarray(rate(update))
 
     def optimizer(self, learning_rate: ScalarLike) -> optax.GradientTransformation:
         """Return the optimizer with this learning rate."""
-        kind = self.config.optimizer.optimizer
-        return losses.optimizer(kind, learning_rate, self.hyper.weight_decay)
+        kind = self.config.optimizer
+        return losses.optimizer(kind, learning_rate, self.config.weight_decay)
 
     def next_target_params(self, params: nnx.State, state: TrainState) -> nnx.State:
         """Return the target network after a gradient step to the weights `params`.
@@ -485,9 +506,9 @@ class Learner:
         weights, taken in every N-th update and kept until the next one. With `backward`
         too, every N-th update takes a copy after each of its steps.
         """
-        every = self.config.target.target_update_every
+        every = self.config.target_update_every
         if not every:
-            return equations.polyak(params, state.target_params, self.hyper.tau)
+            return equations.polyak(params, state.target_params, self.config.tau)
         is_due = (state.update + 1) % every == 0
         return select_pytree(is_due, params, state.target_params)
 
@@ -499,8 +520,8 @@ class Learner:
         PGX rewards a draw and a move in an unfinished game with 0 alike, so `ended`
         tells which games are over. With the settings 1, 0 and -1, it is PGX's reward.
         """
-        target = self.config.target
-        win, draw, loss = target.reward_win, target.reward_draw, target.reward_loss
+        config = self.config
+        win, draw, loss = config.reward_win, config.reward_draw, config.reward_loss
         if (win, draw, loss) == (1, 0, -1):
             return reward
         value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
@@ -508,7 +529,7 @@ class Learner:
 
     def _update_average(self, before: TrainState, learned: TrainState) -> TrainState:
         """Return `learned` with the running average of the weights."""
-        tau = equations.average_tau(self.hyper.average_span, before.update)
+        tau = equations.average_tau(self.config.average_span, before.update)
         average = equations.polyak(learned.params, before.average_params, tau)
         return dataclasses.replace(learned, average_params=average)
 

@@ -56,27 +56,27 @@ def draw_random_numbers(
     """Return the random numbers of the update with this index; `key` is the run's."""
     key = jax.random.fold_in(key, update)
     length = num_turns(config)
-    has_starts = config.run.start_share > 0
+    has_starts = config.start_share > 0
     # One split for all keys; two more splits take a second longer to compile.
     keys = jax.random.split(key, 2 + 3 * length + int(has_starts))
     restart_key, sample_key = keys[:2]
     turns_keys = keys[2 : 2 + 3 * length].reshape(length, 3)
-    turns = jax.vmap(draw_turn, in_axes=(0, None))(turns_keys, config.run.num_envs)
+    turns = jax.vmap(draw_turn, in_axes=(0, None))(turns_keys, config.num_envs)
     starts = None
     if has_starts:  # then the first key is theirs, and new games have the last
-        starts = jax.random.uniform(keys[0], (config.run.num_envs,))
+        starts = jax.random.uniform(keys[0], (config.num_envs,))
         restart_key = keys[-1]
     return RandomNumbers(turns, restart_key, sample_key, starts)
 
 
 def num_turns(config: Config) -> int:
     """Return the number of turns in an update: 1, or with `backward` a whole game's."""
-    if not config.target.backward:
+    if not config.backward:
         return 1
-    return training_opponents.max_turns(config.env_id, config.opponent)
+    return training_opponents.max_turns(config)
 
 
 def block_length(config: Config) -> int:
     """Return the number of updates whose random numbers are drawn at once."""
-    moves = config.run.num_envs * num_turns(config)
+    moves = config.num_envs * num_turns(config)
     return min(_MAX_BLOCK, max(1, _MAX_NUMBERS // moves))

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Key
 
-from jax_ttt.config.settings import ReplaySettings
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn.equations import Transition
 
 
@@ -44,7 +44,7 @@ def add_moves(buffer: Buffer, batch: Transition) -> Buffer:
 
 
 def remember(
-    settings: ReplaySettings,
+    config: Config,
     buffer: Buffer | None,
     batch: Transition,
     key: Key[Array, ""],
@@ -58,7 +58,7 @@ def remember(
         return None, batch
     buffer = add_moves(buffer, batch)
     batch = sample_moves(
-        buffer, key, num_moves=settings.replay_batch, start=settings.replay_start
+        buffer, key, num_moves=config.replay_batch, start=config.replay_start
     )
     return buffer, batch
 

@@ -14,7 +14,7 @@ import pgx
 from jaxtyping import Array, Float
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.settings import RunSettings
+from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 
 CAPACITY = 2**18
@@ -58,7 +58,7 @@ def add_positions(
 
 
 def start_in_pool(
-    settings: RunSettings,
+    config: Config,
     pool: Pool | None,
     uniform: Float[Array, " B"] | None,
     new_games: pgx.State,
@@ -73,12 +73,12 @@ def start_in_pool(
     """
     if pool is None or uniform is None:
         return new_games
-    share = settings.start_share
+    share = config.start_share
     # Below the share, `uniform / share` is uniform; its square is mostly near 0.
     age = (jnp.square(uniform / share) * pool.size).astype(jnp.int32)
     keys = pool.keys[jnp.clip(pool.size - 1 - age, 0)]
     # An empty pool has keys too, of zeros; `starts_in_pool` then is False.
-    in_pool = position_keys.states_of(settings.env_id, keys)
+    in_pool = position_keys.states_of(config.env_id, keys)
     starts_in_pool = (uniform < share) & (pool.size > 0)
     new_games = jax.tree.map(
         lambda leaf, like: jnp.broadcast_to(leaf, like.shape), new_games, in_pool

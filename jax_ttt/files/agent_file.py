@@ -14,7 +14,7 @@ import numpy as np
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Grade
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, tensor_file
 from jax_ttt.files.tensor_file import AgentError, TensorFile, Tensors
@@ -68,16 +68,13 @@ class AgentDescription:
     """The kind of file."""
     config: Config
     """The settings."""
-    seed: int
+    seed: Seed
     """Seed of all random numbers."""
     num_updates: Annotated[int, msgspec.Meta(ge=0)]
     """Updates that the agent learned from; fewer than in the settings if its training
     was stopped early."""
     grade: Grade = dataclasses.field(repr=False)
     """Its last evaluation."""
-
-    def __post_init__(self) -> None:
-        SEED_RANGE.check("seed", self.seed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from jax_ttt.runtime import atomic_files
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 RecordT = TypeVar("RecordT")
-VERSION: Final = 1
+VERSION: Final = 2
 """The version of the formats of all files; no other one is read."""
 MAX_FILE_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
@@ -28,7 +28,7 @@ MAX_FILE_BYTES = 2**20
 class Versioned:
     """A file with the version of its format."""
 
-    version: Literal[1] = VERSION
+    version: Literal[2] = VERSION
     """Version of the format."""
 
 

@@ -31,7 +31,7 @@ from jax_ttt.config.errors import ChoiceError, Refused, SettingError
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS, TABLES, Preset
-from jax_ttt.config.ranges import SEED_RANGE
+from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file, json_records
 from jax_ttt.files.agent_file import AGENT_NAME
@@ -54,7 +54,7 @@ class Settings:
     """The settings."""
     preset: Preset
     """The preset that the settings started from."""
-    seed: int
+    seed: Seed
     """Seed of all random numbers."""
     files: dict[str, str] | None = None
     """The SHA-256 of the files of the saved agents that the settings name, by their
@@ -62,9 +62,6 @@ class Settings:
     random_numbers: str | None = None
     """JAX's generator of random numbers, such as `threefry2x32`; absent in a file made
     by hand."""
-
-    def __post_init__(self) -> None:
-        SEED_RANGE.check("seed", self.seed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

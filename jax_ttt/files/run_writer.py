@@ -272,11 +272,11 @@ def is_snapshot_kept(config: Config, update: int) -> bool:
     If a run has more evaluations than `MAX_SNAPSHOTS`, only the snapshots of every
     second, fourth, eighth, ... evaluation and of the last one are kept.
     """
-    every = config.evaluation.eval_every
+    every = config.eval_every
     step = 1
-    while config.run.num_updates // (every * step) >= MAX_SNAPSHOTS:
+    while config.num_updates // (every * step) >= MAX_SNAPSHOTS:
         step *= 2
-    return update % (every * step) == 0 or update == config.run.num_updates
+    return update % (every * step) == 0 or update == config.num_updates
 
 
 def make_run_folder(preset: str, seed: int) -> RunFolder:

@@ -16,7 +16,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
-from jax_ttt.config.settings import SEATS_OF_SETTING, OpponentSettings
+from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn, Move
 
@@ -121,19 +121,19 @@ class Versus:
 Opponent: TypeAlias = SelfPlay | Versus
 
 
-def max_turns(env_id: EnvId, settings: OpponentSettings) -> int:
+def max_turns(config: Config) -> int:
     """Return the maximum number of moves that the agent makes in a game.
 
     Raises:
         ValueError: the maximum length of a game is not known.
     """
+    env_id = config.env_id
     length = GAMES[env_id].max_moves
     if length is None:
         raise ValueError(f"the maximum length of a game of {env_id} is not known")
-    if settings.is_self:
+    if config.is_self_play:
         return length
-    can_move_first = "first" in SEATS_OF_SETTING[settings.seat]
-    return (length + 1) // 2 if can_move_first else length // 2
+    return (length + 1) // 2 if "first" in config.seats else length // 2
 
 
 def force_first_move(

@@ -76,7 +76,7 @@ def group_summary(
         seconds=median(row.seconds for row in rows),
         agents=tuple(rows),
     )
-    if not config.run.can_be_proven:
+    if not config.can_be_proven:
         return summary
     not_proven = tuple(row.seed for row in rows if not row.is_proven)
     proven = len(rows) - len(not_proven)

@@ -5,6 +5,7 @@ Axes: `P` positions of a level.
 
 import bisect
 import dataclasses
+from typing import Literal
 
 import numpy as np
 from jaxtyping import UInt64
@@ -17,7 +18,6 @@ from jax_ttt.config.game_facts import (
     line_text,
     seat_name,
 )
-from jax_ttt.files.json_records import Versioned
 from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import search_grade, tree_grade
@@ -31,12 +31,14 @@ CertifiedMoves = dict[Seat, dict[str, int]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Certificate(Versioned):
+class Certificate:
     """A player's move in every position that it can reach, and what the moves prove.
 
     The same player gives the same bytes: there is no time, path or version.
     """
 
+    version: Literal[1] = 1
+    """Version of the format."""
     env_id: str
     """The game."""
     player: str

@@ -116,7 +116,7 @@ def find_counterexamples(
     results = search_agent(
         config=config,
         params=params,
-        max_positions=config.evaluation.max_positions,
+        max_positions=config.max_positions,
         on_batch=on_batch,
         mesh=mesh,
         rng=rng,

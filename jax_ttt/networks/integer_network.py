@@ -64,12 +64,10 @@ def is_integer(params: nnx.State) -> bool:
 
 def reason_not_possible(architecture: Architecture) -> str:
     """Return why such a network can't be made of integers; or empty."""
-    if architecture.network.is_table:
+    if architecture.is_table:
         return "a table has no products to round"
-    if architecture.network.activation != "relu":
-        return (
-            f"a network of integers needs relu, not {architecture.network.activation}"
-        )
+    if architecture.activation != "relu":
+        return f"a network of integers needs relu, not {architecture.activation}"
     return ""
 
 

@@ -85,17 +85,17 @@ def learning_dtype(precision: Precision) -> DTypeLike:
 def planes_shape(architecture: Architecture) -> tuple[int, int, int]:
     """Return the shape `(H, W, C)` of an MLP's input."""
     height, width, channels = pgx_games.sizes(architecture.env_id).planes
-    return height, width, 2 if architecture.network.two_planes else channels
+    return height, width, 2 if architecture.two_planes else channels
 
 
 def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> MLP:
     sizes = pgx_games.sizes(architecture.env_id)
     return MLP(
         shape=planes_shape(architecture),
-        num_filters=architecture.network.filters,
-        hidden_sizes=architecture.network.hidden_sizes,
+        num_filters=architecture.filters,
+        hidden_sizes=architecture.hidden_sizes,
         num_values=HEADS[architecture.head_kind].num * sizes.num_actions,
-        activation=architecture.network.activation,
+        activation=architecture.activation,
         dtype=dtype,
         rngs=rngs,
     )
@@ -103,12 +103,12 @@ def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> M
 
 def _make_table(architecture: Architecture, positions: Positions) -> Table:
     return Table(
-        key=architecture.network.table_key,
+        key=architecture.table_key,
         positions=positions,
         num_heads=HEADS[architecture.head_kind].num,
         num_actions=pgx_games.sizes(architecture.env_id).num_actions,
         # In a file of another program it may be an int, of which JAX makes integers.
-        initial_value=float(architecture.network.initial_value),
+        initial_value=float(architecture.initial_value),
     )
 
 
@@ -144,7 +144,7 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
         ValueError: the network is a table without positions.
     """
     architecture = network.architecture
-    if not architecture.network.is_table:
+    if not architecture.is_table:
         module = _make_mlp(architecture, nnx.Rngs(key), jnp.float32)
     elif network.positions is None:
         raise ValueError("a table needs the positions of its game")
@@ -159,7 +159,7 @@ def param_shapes(network: Network) -> nnx.State:
     It is kept, so a caller must not change it.
     """
     architecture = network.architecture
-    if architecture.network.is_table:
+    if architecture.is_table:
         return jax.eval_shape(init_params, network, jax.random.key(0))
     _, shapes = _mlp_without_weights(architecture, jnp.dtype(jnp.float32))
     return shapes
@@ -236,9 +236,8 @@ def _canonical_views(architecture: Architecture) -> stone_boards.Views | None:
 
     A table of after-states needs no canonical view: symmetric after-states share a row.
     """
-    settings = architecture.network
-    has_after_states = settings.is_table and settings.table_key == "after-state"
-    if not settings.canonical or has_after_states:
+    has_after_states = architecture.is_table and architecture.table_key == "after-state"
+    if not architecture.canonical or has_after_states:
         return None
     return pgx_games.symmetric_views(architecture.env_id)
 
@@ -285,6 +284,6 @@ def _planes(
     With `two_planes`, these are PGX's planes of stones: the mover's, then the
     opponent's.
     """
-    if architecture.network.two_planes:
+    if architecture.two_planes:
         return obs.astype(jnp.float32)
     return pgx_games.planes(architecture.env_id, obs)

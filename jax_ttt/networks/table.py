@@ -36,7 +36,7 @@ def positions_for(architecture: Architecture) -> Positions | None:
 
     The first call for a table enumerates its game, so call it outside a trace.
     """
-    if not architecture.network.is_table:
+    if not architecture.is_table:
         return None
     tree = trees.enumerated(architecture.env_id)
     index = trees.position_index(architecture.env_id)
@@ -44,7 +44,7 @@ def positions_for(architecture: Architecture) -> Positions | None:
     if isinstance(index, ObservationIndex):
         # A table sees boards only, so equal ones after more moves share a row too.
         after = np.asarray(index.of_boards(tree.obs), np.int32)[after]
-    elif architecture.network.canonical:
+    elif architecture.canonical:
         after = tree.representative[after]
     return Positions(*jax.device_put((index, after)))
 

@@ -69,7 +69,7 @@ def learning_curves(
             _plot_results(axes, rows, seat, theme)
         results[0].set_ylabel("% against random")
         _plot_training_games(panels["C"], chunks, theme)
-        player = config.opponent.counted_player
+        player = config.counted_player
         panels["C"].set_title(f"training games, %:\n{player}", fontsize=11)
         for name, field in zip("DEF", _SCHEDULES, strict=True):
             _plot_metric(panels[name], chunks, field)

@@ -54,7 +54,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     }
     seeds = np.array([*graded])
     proven = np.array([row.is_proven for row in rows if row.seed in graded], bool)
-    provable = config.run.can_be_proven
+    provable = config.can_be_proven
     source = source_of_rates([row.grade for row in rows if row.grade], config.seats)
     colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
     with pictures.theme_style("light"):

@@ -11,8 +11,12 @@ import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
-from jax_ttt.config.errors import Refused, did_you_mean
+from msgspec import Meta
+
+from jax_ttt.config import ranges
+from jax_ttt.config.errors import Refused, SettingError, did_you_mean
 from jax_ttt.config.game_facts import (
     DEFAULT_GAME,
     GAMES,
@@ -20,13 +24,12 @@ from jax_ttt.config.game_facts import (
     EnvId,
     enumerable_games,
 )
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import Fraction
 from jax_ttt.config.settings import (
     COUNTEREXAMPLES,
     NO_AGENT,
     SELF,
     Config,
-    RunSettings,
 )
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentError, agent_path
@@ -70,11 +73,12 @@ BUILT_IN = (
 _KINDS_BY_NAME = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
 _DEFAULT_PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
 _NEED_TREE = ("minimax", "minimax-first", "minimax-quick", "mcts")
-_NUMBER_RANGES = {
-    "mcts": Range(int, 1, 10**6),
-    "mcts-online": Range(int, 1, 10**6),
-    "blend": Range(float, 0, 1),
-    "lookahead": Range(int, 1, 9),
+_Playouts = Annotated[int, Meta(ge=1, le=10**6)]
+_NUMBERS = {
+    "mcts": _Playouts,
+    "mcts-online": _Playouts,
+    "blend": Fraction,
+    "lookahead": Annotated[int, Meta(ge=1, le=9)],
 }
 
 MAX_NESTING = 20
@@ -182,9 +186,7 @@ def read_opponent(name: str, env_id: EnvId) -> PlayerSpec | None:
     return spec
 
 
-def read_start_agents(
-    settings: RunSettings, *, is_new: bool = True
-) -> list[PlayerSpec]:
+def read_start_agents(config: Config, *, is_new: bool = True) -> list[PlayerSpec]:
     """Return the saved agents that a training starts from.
 
     Only a new training reads them, so another one may lack some.
@@ -192,11 +194,11 @@ def read_start_agents(
     Raises:
         Refused: there is no such agent.
     """
-    names = {settings.start_agent, settings.start_positions}
+    names = {config.start_agent, config.start_positions}
     specs = []
     for name in sorted(names - {NO_AGENT, COUNTEREXAMPLES}):
         with contextlib.suppress(*() if is_new else (Refused,)):
-            specs.append(read_name(name, settings.env_id))
+            specs.append(read_name(name, config.env_id))
             if specs[-1].kind != "agent":
                 raise Refused(f"{name}: a training starts from a saved agent")
     return specs
@@ -214,9 +216,9 @@ def check_files(
         Refused: a player can't be used in this training, or its file is another one
             than before.
     """
-    opponent = read_opponent(config.opponent.opponent, config.env_id)
+    opponent = read_opponent(config.opponent, config.env_id)
     specs = [] if opponent is None else [opponent]
-    specs += read_start_agents(config.run, is_new=is_new)
+    specs += read_start_agents(config, is_new=is_new)
     known = known or {}
     files = {} if is_new else {**known}
     for saved in filter(None, (spec.saved for spec in specs)):
@@ -322,11 +324,10 @@ def _path_exists(path: str) -> bool:
 
 
 def _read_number(name: str, kind: str, text: str) -> int | float:
-    number_range = _NUMBER_RANGES[kind]
     try:
-        return number_range.parse_number(text)
-    except ValueError:
-        raise Refused(f"{name}: {kind} needs {number_range}, got {text!r}") from None
+        return ranges.parse_value(kind, _NUMBERS[kind], text)
+    except SettingError as error:
+        raise Refused(f"{name}: {kind} needs {error.rule}, got {text!r}") from None
 
 
 def _unknown_player(name: str) -> Refused:

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Annotated
 
 import tyro
+from msgspec import Meta
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat
-from jax_ttt.config.ranges import Range
 
 Line = tuple[int, ...]
 """The moves of a game from its first position."""
@@ -44,11 +44,11 @@ _MAX_SHOWN = 60
 class ProgramOptions:
     """How the players program:COMMAND are asked."""
 
-    copies: Annotated[int, Range(int, 1, 1000)] = 1
+    copies: Annotated[int, Meta(ge=1, le=1000)] = 1
     """Processes of a program in each seat; they answer at the same time."""
-    answer_seconds: Annotated[float, Range(float, 0, 1e6, above_low=True)] = 10.0
+    answer_seconds: Annotated[float, Meta(gt=0, le=1e6)] = 10.0
     """Time limit for an answer of a program. It includes the program's start."""
-    max_asked: Annotated[int, Range(int, 1, 10**9)] = 50_000
+    max_asked: Annotated[int, Meta(ge=1, le=10**9)] = 50_000
     """Maximum number of positions that a program is asked for in advance in each seat,
     where the tree is too large. With more, its games are sampled."""
     in_advance: tyro.conf.Suppress[bool] = True

@@ -212,7 +212,7 @@ def _lookahead(
     if agent.corrections is not None:
         rule = "its corrections take no part: it searches with the network's values"
         standard_streams.print_stderr(f"note: {spec.name}: {rule}")
-    gamma = agent.config.target.gamma
+    gamma = agent.config.gamma
     choose = lookahead.lookahead_player(agent.network, agent.params, gamma, depth)
     tree = trees.game_tree(env_id)
     probs, near_best = None, None

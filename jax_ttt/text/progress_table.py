@@ -24,7 +24,7 @@ class ProgressTable:
         """
         self._config = config
         self._coloured = coloured
-        width = max(len("update"), len(f"{config.run.num_updates:,}"))
+        width = max(len("update"), len(f"{config.num_updates:,}"))
         columns = [f"{{:>{width}}}", *["{:>7}"] * 3, *["  {:<14}"] * 2, "  {:<10}"]
         self._columns = columns
         self._above = [""] * len(columns)  # the cells of the last row
@@ -99,7 +99,7 @@ class RoundTable:
 
     def row(self, update: int, grade: Grade) -> str:
         """Return the row of an evaluation."""
-        number = update // self._config.evaluation.eval_every
+        number = update // self._config.eval_every
         line = f"{number:>5}{update:>10,}"
         for seat in SEATS:
             if seat not in grade.searched:  # not learned, or Ctrl-C ended the search

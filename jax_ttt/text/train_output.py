@@ -104,7 +104,7 @@ class Console:
         self._table = table(config, screen.is_coloured(sys.stdout))
         # With `disable=None`, tqdm shows a bar on a terminal only.
         self._bar = tqdm(
-            total=config.run.num_updates,
+            total=config.num_updates,
             desc="compiling, or reading compiled programs",
             bar_format="{percentage:3.0f}% |{bar}| {desc}",
             leave=False,
@@ -123,7 +123,7 @@ class Console:
         """
         if (metrics := progress.metrics) is not None:
             self._metrics = metrics
-            total = self._config.run.num_updates
+            total = self._config.num_updates
             text = bar_text(total, progress, float(metrics.loss[0]))
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
@@ -151,7 +151,7 @@ class Console:
         self._best = max(self._best, wins)
         learned = int(self._metrics.rows[0])
         rows = f"; {learned:,} positions learned" if learned else ""
-        player = self._config.opponent.counted_player
+        player = self._config.counted_player
         return [
             f"  {count_phrase(counts.games, 'game')}; of the latest "
             f"{wins:.1%} won by {player} (best {self._best:.1%}),",
@@ -187,12 +187,12 @@ def start_values(config: Config, params: nnx.State) -> list[str]:
 def banner(plan: Plan, device: str, folder: Path) -> str:
     """Return the lines before a run: the device, the game, the size, the folder."""
     config = plan.config
-    updates = count_phrase(config.run.num_updates, "update")
-    games = f"{count_phrase(config.run.num_envs, 'game')} at once"
+    updates = count_phrase(config.num_updates, "update")
+    games = f"{count_phrase(config.num_envs, 'game')} at once"
     return fitted_text(
         f"jax_ttt {__version__} on {device}: {config.env_id}, preset {plan.preset}, "
         f"seed {plan.seed}\n"
-        f"{updates} of {games} {config.opponent.pairing}; writing to {folder}"
+        f"{updates} of {games} {config.pairing}; writing to {folder}"
     )
 
 

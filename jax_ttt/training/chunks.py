@@ -1,7 +1,7 @@
 """How a batch of agents runs on the devices: its compiled programs and its chunks.
 
 A run is always a batch of `S` agents. Each program computes all of them at once, and
-the devices of a mesh share them. Seeds and the hyperparameters in `Hyper` are
+the devices of a mesh share them. Seeds and the traced numbers of the settings are
 arguments, so runs that differ only in these share compiled programs.
 
 A chunk is the updates in one call of a program. The clock decides how many these are,
@@ -133,7 +133,7 @@ def has_axis(argument: PyTree) -> PyTree:
     if isinstance(argument, Learner):
         # Not values: they must have the structure of a learner.
         return dataclasses.replace(
-            argument, hyper=True, opponent=False, positions=False
+            argument, config=True, opponent=False, positions=False
         )
     if isinstance(argument, Network | Tree):
         return False
@@ -177,7 +177,7 @@ def row_end(config: Config, update: int) -> int:
     Rows begin anew at each evaluation. The settings alone decide where rows end: not
     the clock, and not an interruption.
     """
-    num_updates, every = config.run.num_updates, config.evaluation.eval_every
+    num_updates, every = config.num_updates, config.eval_every
     length = _ROW * -(-num_updates // (_ROW * _MAX_ROWS))
     since = update % every
     return min(update + min(length - since % length, every - since), num_updates)

@@ -64,7 +64,7 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     Raises:
         Refused: the opponent is unknown.
         SettingError: the first move is illegal in this game.
-        ValueError: the settings differ in more than the hyperparameters in `Hyper`.
+        ValueError: the settings differ in more than traced numbers.
     """
     # PGX builds arrays when a game is imported. Within a program that devices share,
     # they would belong to its mesh, and no other mesh could use them.
@@ -79,29 +79,29 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     Raises:
         Refused: the opponent is unknown, of another game, or a program.
     """
-    spec = player_names.read_opponent(config.opponent.opponent, config.env_id)
+    spec = player_names.read_opponent(config.opponent, config.env_id)
     if spec is None:
         return None
     (key,) = chunks.run_keys([seed])
     opponent_key = _stream_keys(key).opponent
     return Versus(
         env_id=config.env_id,
-        num_envs=config.run.num_envs,
-        seat=config.opponent.seat,
-        first_move=config.opponent.first_move,
+        num_envs=config.num_envs,
+        seat=config.seat,
+        first_move=config.first_move,
         player=registry.training_opponent(spec, config.env_id, opponent_key),
     )
 
 
 def check_first_move(config: Config) -> None:
     """Raise `SettingError` if the setting `first_move` is an illegal first move."""
-    if config.opponent.first_move is None:
+    if config.first_move is None:
         return
     start = pgx_games.init(pgx_games.make_env(config.env_id), jax.random.key(0), 1)
     legal = np.flatnonzero(start.legal_action_mask[0]).tolist()
-    if config.opponent.first_move not in legal:
+    if config.first_move not in legal:
         rule = f"one of {legal} in {config.env_id}"
-        raise SettingError("first_move", rule, config.opponent.first_move)
+        raise SettingError("first_move", rule, config.first_move)
 
 
 class _Start(NamedTuple):
@@ -121,7 +121,7 @@ def _read_start(learner: Learner) -> _Start:
         SettingError: the weights are those of another network, or the agent for the
             pool has no corrections.
     """
-    settings = learner.config.run
+    settings = learner.config
     player_names.read_start_agents(settings)
     params = None
     positions = None
@@ -300,7 +300,7 @@ def training_steps(
             state = run_state.initial_state(first, keys)
             del first, named  # else their memory would be held during the run
 
-    num_updates, eval_every = config.run.num_updates, config.evaluation.eval_every
+    num_updates, eval_every = config.num_updates, config.eval_every
     at_most = 1  # updates in a chunk, by the clock
     while True:
         ended = state.update >= num_updates
@@ -426,7 +426,7 @@ def _evaluation_results(
     if tree is not None:
         grade = use(chunks.grade_program.jitted())
         results["exact"] = grade(network, params, tree, mesh=mesh)
-    num_games = learner.config.evaluation.num_eval_games(is_exact=tree is not None)
+    num_games = learner.config.num_eval_games(is_exact=tree is not None)
     if num_games:
         play = use(chunks.match_program.jitted())
         results["sampled"] = play(

@@ -17,6 +17,7 @@ from flax import nnx
 from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.learner import static_settings
 from jax_ttt.files.metrics_rows import AgentResult, Row
 from jax_ttt.players import player_names
 from jax_ttt.runtime import devices, distributed, standard_streams
@@ -80,7 +81,7 @@ class Block:
         last, config = self.steps[-1], self.jobs[0].config
         if len(self.jobs) == 1 and last.state.diverged.all():
             return True  # its run ended there
-        if last.update < config.run.num_updates or last.evaluation is None:
+        if last.update < config.num_updates or last.evaluation is None:
             return False
         return not config.finds_counterexamples or bool(last.evaluation.searched)
 
@@ -150,7 +151,7 @@ def train_blocks(
     Raises:
         MemoryError: a single agent does not fit.
     """
-    groups = itertools.groupby(jobs, lambda job: job.config.without_hyper)
+    groups = itertools.groupby(jobs, lambda job: static_settings(job.config))
     for _, jobs_of_program in groups:
         left = list(jobs_of_program)
         size = agents_at_once(left[0].config, at_once, mesh)
@@ -220,8 +221,8 @@ def agents_at_once(
     """
     if config.finds_counterexamples:
         return 1
-    if not config.opponent.is_self:
-        name = player_names.read_name(config.opponent.opponent, config.env_id)
+    if not config.is_self_play:
+        name = player_names.read_name(config.opponent, config.env_id)
         if name.draws_before_games:
             return 1
     on_cpu = devices.current_device().platform == "cpu"

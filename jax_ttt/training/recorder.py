@@ -146,7 +146,7 @@ class Recorder:
 
     def _reason_to_end(self, interrupted: bool) -> Finished | None:
         """Return why the run has ended by itself; None if it was interrupted."""
-        if self.last_step.update >= self._plan.config.run.num_updates:
+        if self.last_step.update >= self._plan.config.num_updates:
             return "end"
         return None if interrupted else "proven"
 
@@ -207,8 +207,8 @@ class Recorder:
             return True
         if config.finds_counterexamples and not self.grade.searched:
             return False  # a signal ended the search
-        regular = update % config.evaluation.eval_every == 0
-        return regular or update >= config.run.num_updates
+        regular = update % config.eval_every == 0
+        return regular or update >= config.num_updates
 
     def save(self, finished: Finished | None = None) -> None:
         """Save the latest state of the schedule; a failure is only a warning.

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
+from msgspec import Meta
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused, require_package
-from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.runtime import standard_streams
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from jax_ttt.web.live_run import LiveRun
 
-PORTS = Range(int, 0, 2**16 - 1)
 MAX_PORTS = 100
 """Maximum number of ports that are tried, from --port on."""
 MAX_CONNECTIONS = 800
@@ -49,7 +48,7 @@ class Args:
     Exit codes: 0 done, 1 failed, 2 bad flags or file, 130 Ctrl-C, 143 terminated.
     """
 
-    port: Annotated[int, PORTS] = 8000
+    port: Annotated[int, Meta(ge=0, le=2**16 - 1)] = 8000
     """Port of the page; the next free one if it is taken, any free one if 0."""
     host: str = "127.0.0.1"
     """Address to serve at. Others than this machine's own let everyone in the network

@@ -231,7 +231,7 @@ def agent_entry(agent: ListedAgent) -> JsonObject:
 
 def agent_kind(config: Config) -> Literal["network", "table"]:
     """Return the page's name for the kind of an agent."""
-    return "table" if config.network.is_table else "network"
+    return "table" if config.is_table else "network"
 
 
 def read_without_weights(path: Path) -> AgentDescription:

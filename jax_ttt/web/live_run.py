@@ -73,7 +73,7 @@ class LiveRun:
         if state is None or state.evaluated < state.update:
             return False
         is_proven = self._config.finds_counterexamples and self._grade.unbeatable
-        return bool(is_proven) or self.update >= self._config.run.num_updates
+        return bool(is_proven) or self.update >= self._config.num_updates
 
     def step(self, config: Config) -> None:
         """Run a chunk of updates with these settings, or an evaluation.

@@ -3,11 +3,13 @@
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta
 
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.ranges import Range
+from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
 from jax_ttt.files.json_records import JsonObject
 
@@ -24,7 +26,12 @@ class Slider:
     """
 
     fields: tuple[str, ...]
-    range: Range
+    low: float
+    high: float
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `SettingError` unless a value lies on the slider."""
+        check_value(name, Annotated[float, Meta(ge=self.low, le=self.high)], value)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,16 +52,16 @@ class LearnerOption:
         """Return the most updates per second at `speed` times the pace; None: any."""
         if self.seconds is None or math.isinf(speed):
             return None
-        return speed * self.config.run.num_updates / self.seconds
+        return speed * self.config.num_updates / self.seconds
 
 
 def _make_sliders(low: float, high: float) -> dict[str, Slider]:
     """Return the sliders of a learner; `low` and `high` bound its learning rate."""
     rates = ("learning_rate", "learning_rate_end")
     return {
-        "learning_rate": Slider(rates, Range(float, low, high)),
-        "gamma": Slider(("gamma",), Range(float, 0.5, 1)),
-        "epsilon": Slider(("epsilon_start", "epsilon_end"), Range(float, 0, 1)),
+        "learning_rate": Slider(rates, low, high),
+        "gamma": Slider(("gamma",), low=0.5, high=1.0),
+        "epsilon": Slider(("epsilon_start", "epsilon_end"), low=0.0, high=1.0),
     }
 
 
@@ -107,7 +114,7 @@ def check_moved(learner: LearnerName, moved: Mapping[str, object]) -> None:
         if name not in sliders:
             raise SettingError("setting", f"one of {', '.join(sliders)}", name)
         if value is not None:
-            sliders[name].range.check(name, value)
+            sliders[name].check(name, value)
 
 
 def config_with(learner: LearnerName, moved: Mapping[str, float]) -> Config:
@@ -132,11 +139,11 @@ def sliders_as_json(
     learning = LEARNING[learner]
     sliders: JsonObject = {}
     for name, slider in learning.sliders.items():
-        default = learning.config.value(slider.fields[0])
+        default = getattr(learning.config, slider.fields[0])
         sliders[name] = {
             "value": moved.get(name, scheduled.get(name, default)),
-            "min": slider.range.low,
-            "max": slider.range.high,
+            "min": slider.low,
+            "max": slider.high,
             "default": default,
             "moved": name in moved,
         }

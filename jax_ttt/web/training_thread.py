@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.config.ranges import check_setting
+from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
 from jax_ttt.files import agent_file
 from jax_ttt.files.agent_file import AgentFile
@@ -184,7 +184,7 @@ class Training:
         """
         moved = dict(settings)
         from_people = moved.pop("learn_from_people", self._from_people)
-        check_setting("learn_from_people", bool, from_people)
+        check_value("learn_from_people", bool, from_people)
         with self._changed:
             sliders.check_moved(self._learner, moved)
             self._from_people = bool(from_people)
@@ -239,7 +239,7 @@ class Training:
                 "env_id": learning.config.env_id,
                 "from_people": learning.from_people,
                 "status": run.shown_phase,
-                "num_updates": learning.config.run.num_updates,
+                "num_updates": learning.config.num_updates,
                 **run.figures,
                 "evaluations": len(run.rows),
                 "settings": sliders.sliders_as_json(run.learner, moved, run.scheduled),

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jax_ttt.config import grade as grades
-from jax_ttt.config.field_texts import field_texts
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade, Lines, Match, SeatGrade
 from jax_ttt.files import json_records
+from jax_ttt.flags import field_texts
 
 WON, BEATEN = made.reached(), made.reached(losing_ends=1, loss_rate=0.25)
 CUT = made.reached(complete=False, win_rate=0.5, open_rate=0.125)

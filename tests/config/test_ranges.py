@@ -1,9 +1,16 @@
-"""The numbers that a setting may take."""
+"""The values that a setting may take."""
+
+from typing import Annotated
 
 import pytest
+from msgspec import Meta
 
+from jax_ttt.config import ranges
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.ranges import Range, check_seeds
+from jax_ttt.config.ranges import check_seeds
+
+WHOLE = Annotated[int, Meta(ge=1, le=20)]
+FRACTION = Annotated[float, Meta(gt=0, le=1)]
 
 
 def test_seeds_have_32_bits():
@@ -19,20 +26,21 @@ def test_seeds_have_32_bits():
 
 
 def test_a_number_is_read_as_people_write_it():
-    whole, fraction = Range(int, 1, 20), Range(float, 0, 1, above_low=True)
-    assert (whole.parse("20"), fraction.parse("1e-3")) == (20, 0.001)
-    assert whole.or_none().parse("None") is None
+    assert ranges.parse_value("games", WHOLE, "20") == 20
+    assert ranges.parse_value("games", WHOLE | None, "None") is None
+    for text in ("1e-3", ".001", "+0.001"):
+        assert ranges.parse_value("tau", FRACTION, text) == 0.001
     for text in ("0", "21", "1.0", "1_0", " 1", "\u0663", "None", ""):
-        with pytest.raises(ValueError, match="must be a whole number from 1 to 20"):
-            whole.parse(text)
+        with pytest.raises(SettingError, match="must be a whole number from 1 to 20"):
+            ranges.parse_value("games", WHOLE, text)
     for text in ("0", "1.5", "nan", "inf", "x"):
-        with pytest.raises(ValueError, match="must be a number above 0 and at most 1"):
-            fraction.parse(text)
+        with pytest.raises(SettingError, match="must be a number above 0 and at most"):
+            ranges.parse_value("tau", FRACTION, text)
 
 
 def test_a_refusal_names_the_field_in_python_and_the_flag_on_the_command_line():
     with pytest.raises(SettingError) as refusal:
-        Range(int, 1, 20).check("num_envs", 0)
+        ranges.check_value("num_envs", WHOLE, 0)
     rule = " must be a whole number from 1 to 20, got 0"
     assert str(refusal.value) == f"num_envs{rule}"
     assert refusal.value.args == (f"--num-envs{rule}",)

@@ -8,30 +8,53 @@ import json
 import math
 import re
 import typing
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from msgspec import Meta
 
-import jax_ttt
 from jax_ttt.config import ranges, settings
 from jax_ttt.config.errors import ConflictError, SettingError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.setting_keywords import SettingKeywords
-from jax_ttt.config.settings import PART_OF_FIELD, Config, Hyper
+from jax_ttt.config.settings import Config, setting_types, traced_names
+from jax_ttt.dqn.learner import static_settings
 
-TYPES = {
-    field: type_
-    for part in settings.PART_TYPES.values()
-    for field, type_ in ranges.field_types(part).items()
-}
+TYPES = setting_types()
+
+
+class Limits(NamedTuple):
+    """The numbers that a setting may take."""
+
+    kind: type
+    low: float
+    high: float
+    above_low: bool
+    optional: bool
+
+
+def limits_of(type_):
+    """Return the limits of a number, which may be optional; None for other types."""
+    optional = type(None) in typing.get_args(type_)
+    plain = typing.get_args(type_)[0] if optional else type_
+    marks = getattr(plain, "__metadata__", ())
+    for meta in marks:
+        if isinstance(meta, Meta) and meta.le is not None:
+            is_above = meta.gt is not None
+            low: Any = meta.gt if is_above else meta.ge
+            kind = typing.get_args(plain)[0]
+            return Limits(kind, low, meta.le, is_above, optional)
+    return None
+
+
 RANGES = {
     field: allowed
     for field, type_ in TYPES.items()
-    if (allowed := ranges.range_of(type_)) and field != "first_move"
+    if field != "first_move" and (allowed := limits_of(type_))
 }
 CHOICES = {
     field: typing.get_args(type_)
@@ -56,18 +79,8 @@ def config_in_which_all_numbers_have_an_effect(network, epsilon_schedule):
     )
 
 
-def test_an_editor_completes_all_settings_with_their_types():
-    keywords = typing.get_type_hints(SettingKeywords)
-    types = {
-        name: hint
-        for part in settings.PART_TYPES.values()
-        for name, hint in typing.get_type_hints(part).items()
-    }
-    assert [*keywords.items()] == [*types.items()]
-    assert not SettingKeywords.__required_keys__
-    for function in (jax_ttt.train, jax_ttt.train_many):
-        hint = inspect.signature(function).parameters["settings"].annotation
-        assert typing.get_args(hint) == (SettingKeywords,)
+def test_an_editor_completes_all_settings():
+    assert [*inspect.signature(Config).parameters] == [*TYPES]
 
 
 def config_with(**fields):
@@ -139,10 +152,12 @@ def test_every_number_has_a_range():
 def assert_refused(field, value):
     with pytest.raises(SettingError) as refusal:
         config_with(**{field: value})
-    message = f"{field} must be {RANGES[field]}, got {value!r}"
+    message = f"{field} must be {ranges.rule(TYPES[field])}, got {value!r}"
     # A long value is cut off.
     assert message.startswith(str(refusal.value).removesuffix("..."))
-    assert str(refusal.value).startswith(f"{field} must be {RANGES[field]}, got ")
+    assert str(refusal.value).startswith(
+        f"{field} must be {ranges.rule(TYPES[field])}, got "
+    )
 
 
 def test_a_number_just_outside_its_range_is_refused():
@@ -159,7 +174,7 @@ def contradicts(field, value):
     """Return whether an allowed number is refused beside all others."""
     if field in ("reward_win", "reward_loss"):
         return value == {"reward_win": -1, "reward_loss": 1}[field]
-    return field == "replay_capacity" and 0 < value < Config().run.num_envs
+    return field == "replay_capacity" and 0 < value < Config().num_envs
 
 
 def assert_allowed(field, value):
@@ -170,7 +185,8 @@ def assert_allowed(field, value):
         others["reward_draw"] = 0.0
     if field in ("start_share", "max_positions"):
         others |= {"env_id": "connect_4x4", "start_share": 0.5, "opponent": "self"}
-    assert config_with(**others | {field: value}).value(field) == value
+    config = config_with(**others | {field: value})
+    assert getattr(config, field) == value
 
 
 def test_the_ends_of_a_range_are_allowed():
@@ -204,9 +220,9 @@ def test_a_choice_is_one_of_the_listed_words(field, value):
 
 
 def test_a_config_does_not_change():
-    for record, field in ((Config().run, "num_envs"), (Config(), "run")):
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(record, field, 2)
+    field = "num_envs"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(Config(), field, 2)
 
 
 @given(st.sampled_from(list(PRESETS)), with_value(inside))
@@ -218,7 +234,7 @@ def test_a_changed_preset_changes_nothing_else_and_survives_json(preset, case):
         changed = config.replace(**{field: value})
         expected = config.as_dict() | {field: value}
         if (end := settings.END_OF_START.get(field)) is not None:
-            expected[end] = changed.value(end)  # see the next test
+            expected[end] = getattr(changed, end)  # see the next test
         assert changed.as_dict() == expected
         config = changed
     assert Config.of(**json.loads(json.dumps(config.as_dict()))) == config
@@ -243,18 +259,18 @@ def test_the_end_of_a_schedule_follows_its_start_unless_it_is_given(
     preset, changes, ends
 ):
     config = PRESETS[preset].replace(**fields_of(changes))
-    actual = config.optimizer.learning_rate_end, config.exploration.epsilon_end
+    actual = config.learning_rate_end, config.epsilon_end
     assert actual == pytest.approx(ends, rel=1e-12)
 
 
 def test_a_constant_schedule_stays_constant_exactly():
     for rate in (0.1, 0.3, 1 / 3, 0.7):
         changed = PRESETS["tictac-q"].replace(learning_rate=rate)
-        assert changed.optimizer.learning_rate_end == rate
+        assert changed.learning_rate_end == rate
 
 
 def test_a_field_that_a_file_lacks_has_its_default():
-    for field in PART_OF_FIELD:
+    for field in TYPES:
         fields = Config().as_dict()
         del fields[field]
         assert Config.of(**fields) == Config()
@@ -263,7 +279,7 @@ def test_a_field_that_a_file_lacks_has_its_default():
 def fields_of(text):
     """Return the fields of a text like `gamma=0.5 network=table`."""
     pairs = [word.split("=") for word in text.split()]
-    return {name: ranges.parse_setting(name, TYPES[name], word) for name, word in pairs}
+    return {name: ranges.parse_value(name, TYPES[name], word) for name, word in pairs}
 
 
 CONTRADICTIONS = [
@@ -424,16 +440,14 @@ def test_a_run_can_be_proven_by_the_tree_or_by_counterexamples(
     env_id, start_share, expected
 ):
     config = Config.of(env_id=env_id, start_share=start_share)
-    assert config.run.can_be_proven is expected
+    assert config.can_be_proven is expected
 
 
 def test_a_match_has_the_given_number_of_games_or_a_default_without_exact_results():
     for is_exact, default in ((False, 1024), (True, 0)):
-        assert Config().evaluation.num_eval_games(is_exact) == default
+        assert Config().num_eval_games(is_exact) == default
         for games in (8, 0):  # 0 is no default: it means no match
-            assert (
-                Config.of(eval_games=games).evaluation.num_eval_games(is_exact) == games
-            )
+            assert Config.of(eval_games=games).num_eval_games(is_exact) == games
 
 
 def other_values(field):
@@ -458,13 +472,13 @@ def changes_of(field):
                     yield config, changed
 
 
-@pytest.mark.parametrize("field", PART_OF_FIELD)
+@pytest.mark.parametrize("field", TYPES)
 def test_each_setting_but_numbers_that_are_data_needs_a_program_of_its_own(field):
     """Else a sweep would train an agent with the program of other settings."""
     config, changed = next(changes_of(field))
-    is_shared = changed.without_hyper == config.without_hyper
-    assert is_shared == (field in Hyper._fields)
-    assert is_shared == (changed.hyper != config.hyper)
+    is_shared = static_settings(changed) == static_settings(config)
+    assert is_shared == (field in traced_names())
+    assert is_shared == (jax.tree.leaves(changed) != jax.tree.leaves(config))
 
 
 TRAINING_ONLY = {

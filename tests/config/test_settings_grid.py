@@ -26,7 +26,7 @@ def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
 def test_the_end_of_a_schedule_follows_its_start_in_each_point():
     settings = settings_grid.read_grid(["learning_rate=0.003,0.06"])
     points = settings_grid.grid_points(PRESETS["default"], settings)
-    ends = [config.optimizer.learning_rate_end for _, config in points]
+    ends = [config.learning_rate_end for _, config in points]
     assert ends == pytest.approx([0.001, 0.02])
 
 

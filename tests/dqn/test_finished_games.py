@@ -118,13 +118,13 @@ def test_a_move_weighs_as_much_as_one_of_an_update():
     moves = _transitions(learner_of(MLP), state.new_game, np.array(DRAW, np.int32))
     last = jax.tree.map(lambda leaf: leaf[-1], jax.device_get(moves))
     pad = jax.jit(finished_games.padded_batch, static_argnums=1)
-    padded = pad(last, MLP.run.num_envs)
+    padded = pad(last, MLP.num_envs)
     key, rate = jax.random.key(0), np.float32(0.1)
     single, padded = (
         learners.learn(learner_of(MLP), state, batch, key, rate)[1]
         for batch in (last, padded)
     )
-    np.testing.assert_allclose(padded.loss, single.loss / MLP.run.num_envs, rtol=1e-5)
+    np.testing.assert_allclose(padded.loss, single.loss / MLP.num_envs, rtol=1e-5)
 
 
 @pytest.mark.parametrize("config", [TABLE, MLP], ids=["table", "network"])

@@ -127,10 +127,9 @@ def test_the_schedules_end_with_the_last_update(trained):
     _, last = trained
     _, first = do_update(CONFIG, start(0))
     epsilons = float(first.epsilon), float(last.epsilon)
-    exploration, rate = CONFIG.exploration, CONFIG.optimizer.learning_rate
-    assert epsilons == (exploration.epsilon_start, exploration.epsilon_end)
+    assert epsilons == (CONFIG.epsilon_start, CONFIG.epsilon_end)
     rates = float(first.learning_rate), float(last.learning_rate)
-    assert rates == (pytest.approx(rate), 0)
+    assert rates == (pytest.approx(CONFIG.learning_rate), 0)
 
 
 def test_the_agent_is_the_average_of_its_weights_which_does_not_change_the_training(
@@ -169,10 +168,10 @@ def play_by_hand(config, state):
 
 @jax.jit
 def _play_by_hand(learner, state):
-    config, hyper, before = learner.config, learner.hyper, state.env_state
+    config, before = learner.config, state.env_state
     drawn = random_numbers.draw_random_numbers(config, state.key, state.update)
     epsilon = equations.linear_schedule(
-        hyper.epsilon_start, hyper.epsilon_end, config.run.num_updates
+        config.epsilon_start, config.epsilon_end, config.num_updates
     )
     action = equations.epsilon_greedy(
         drawn.turns.uniform[0],
@@ -181,8 +180,8 @@ def _play_by_hand(learner, state):
         jnp.asarray(epsilon(state.update)),
     )
     env = pgx_games.make_env(config.env_id)
-    after, move = pgx_games.step(env, before, action, hyper.gamma)
-    following = pgx_games.restart(state.new_game, after, config.run.lockstep)
+    after, move = pgx_games.step(env, before, action, config.gamma)
+    following = pgx_games.restart(state.new_game, after, config.lockstep)
     return action, after, move, following
 
 
@@ -197,8 +196,8 @@ def test_games_and_moves_are_played_and_counted(config):
         assert (metrics.games, metrics.env_steps) == (ended.sum(), live.sum())
         assert are_equal(state.env_state, following)
         num_games, num_moves = num_games + ended.sum(), num_moves + live.sum()
-    assert num_games > (15 if config.run.lockstep else 8)
-    assert (num_moves < 160) == config.run.lockstep
+    assert num_games > (15 if config.lockstep else 8)
+    assert (num_moves < 160) == config.lockstep
     assert state.games == num_games
 
 
@@ -228,8 +227,8 @@ def test_an_update_is_one_step_of_adamw_on_the_loss_of_the_moves_played():
         return jnp.where(before.terminated, 0, huber).sum() / 16
 
     loss, grads = jax.jit(jax.value_and_grad(loss_fn))(state.params)
-    rate = LOCKSTEP.optimizer.learning_rate * 4 / 9  # update 5 of 0 to 9; the end is 0
-    optimizer = losses.optimizer("adamw", rate, LOCKSTEP.optimizer.weight_decay)
+    rate = LOCKSTEP.learning_rate * 4 / 9  # update 5 of 0 to 9; the end is 0
+    optimizer = losses.optimizer("adamw", rate, LOCKSTEP.weight_decay)
     steps, _ = jax.jit(optimizer.update)(grads, state.opt_state, state.params)
     new, metrics = do_update(LOCKSTEP, state)
     for old, step, params, old_target, target in zip(
@@ -282,7 +281,7 @@ def test_weight_decay_shrinks_each_weight_in_proportion():
     over = state.env_state.replace(terminated=np.ones(16, bool))
     after, metrics = do_update(LOCKSTEP, dataclasses.replace(state, env_state=over))
     assert float(metrics.grad_norm) == 0
-    rate = LOCKSTEP.optimizer.learning_rate * LOCKSTEP.optimizer.weight_decay
+    rate = LOCKSTEP.learning_rate * LOCKSTEP.weight_decay
     assert rate == 2e-3
     for old, new in zip(numbers(state.params), numbers(after.params), strict=True):
         np.testing.assert_allclose(new - old, -rate * old, atol=3e-7)
@@ -348,8 +347,6 @@ def test_numbers_of_the_settings_that_a_program_is_compiled_for_do_not_count():
     assert jax.tree.structure(one) == jax.tree.structure(two)
     assert hash(jax.tree.structure(one)) == hash(jax.tree.structure(two))
     mixed = jax.tree.unflatten(jax.tree.structure(one), jax.tree.leaves(two))
-    assert mixed.config == NUMBERS.without_hyper == OTHER_NUMBERS.without_hyper
-    assert mixed.config.target.gamma is None, "no program can read it from here"
     assert are_equal(results(mixed), results(two))
     assert not are_equal(results(one), results(two))
     more_games = _learner_of(NUMBERS.replace(num_envs=17))

@@ -42,7 +42,7 @@ def play(learner, env_state, move):
         lambda leaf: bias if leaf.shape == (9,) else jnp.zeros_like(leaf), params
     )
     keys = jax.random.split(jax.random.key(1), 3)
-    turn = random_numbers.draw_turn(keys, learner.config.run.num_envs)
+    turn = random_numbers.draw_turn(keys, learner.config.num_envs)
     return learner.play(params, env_state, turn, jnp.float32(0))
 
 
@@ -142,7 +142,7 @@ def random_moves(learner):
 
     def play(env_state, key):
         keys = jax.random.split(key, 3)
-        turn = random_numbers.draw_turn(keys, learner.config.run.num_envs)
+        turn = random_numbers.draw_turn(keys, learner.config.num_envs)
         env_state, _ = learner.play(params, env_state, turn, epsilon=jnp.float32(1))
         return env_state, env_state
 
@@ -172,7 +172,7 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
 
 
 def test_random_openings_have_all_lengths_by_the_place_of_a_game():
-    settings = Config.of(random_opening=8).exploration
+    settings = Config.of(random_opening=8)
     start = pgx_games.init(ENV, jax.random.key(0), 48)
     opening = jax.jit(exploration.opening_epsilon, static_argnums=0)
     lengths = np.zeros(48, int)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jax_ttt.config.settings import RunSettings
+from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.start_positions import Pool
 from jax_ttt.games import pgx_games, position_keys
@@ -73,7 +73,7 @@ def drawn():
         np.asarray(position_keys.keys_of(ENV, games_after(*line)))[0] for line in LINES
     ]
     padded = np.concatenate([np.stack(keys), np.zeros((3, 2), np.uint32)])
-    settings = RunSettings(env_id=ENV, start_share=0.25, num_envs=20_000)
+    settings = Config(env_id=ENV, start_share=0.25, num_envs=20_000)
     new_games = jax.jit(start_positions.start_in_pool, static_argnums=0)
     uniform = np.random.default_rng(1).random(settings.num_envs, np.float32)
     return functools.partial(new_games, settings, Pool(padded, np.int32(5))), uniform

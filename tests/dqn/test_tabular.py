@@ -38,7 +38,7 @@ learner_of = functools.cache(learners.learner_of)
 
 def learn(config, state, batch, key):
     """Learn from a batch at the first learning rate of the settings."""
-    rate = np.float32(config.optimizer.learning_rate)
+    rate = np.float32(config.learning_rate)
     return learners.learn(learner_of(config), state, batch, key, rate)
 
 

@@ -8,8 +8,7 @@ import jax
 import pytest
 
 from jax_ttt.config.errors import SettingError
-from jax_ttt.config.ranges import field_types
-from jax_ttt.config.settings import PART_TYPES, Config
+from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.training import loop
@@ -49,14 +48,13 @@ NEEDS = {
 
 
 def test_every_word_and_switch_of_a_setting_is_a_variant():
-    for part in PART_TYPES.values():
-        for field, kind in field_types(part).items():
-            if field == "env_id":  # other tests train all games
-                continue
-            if get_origin(kind) is Literal:
-                assert set(VALUES[field]) == set(get_args(kind)), field
-            elif kind is bool:
-                assert set(VALUES[field]) == {False, True}, field
+    for field, kind in setting_types().items():
+        if field == "env_id":  # other tests train all games
+            continue
+        if get_origin(kind) is Literal:
+            assert set(VALUES[field]) == set(get_args(kind)), field
+        elif kind is bool:
+            assert set(VALUES[field]) == {False, True}, field
 
 
 def accepted(choice):

@@ -163,18 +163,14 @@ CONFIG = {
     "another version": fields_changed(None, version=99),
     "no settings": fields_changed(None, config=None),
     "a seed that is a text": fields_changed(None, seed="x"),
-    "an unknown setting": fields_changed(None, "config", "run", owned=1),
-    "a setting that is an object": fields_changed(
-        None, "config", "run", num_envs={"no": 1}
-    ),
-    "a negative number": fields_changed(None, "config", "run", num_envs=-3),
-    "a huge number": fields_changed(None, "config", "run", num_updates=10**30),
-    "a long number": fields_changed(None, "config", "run", num_updates=10**4000),
-    "NaN": fields_changed(None, "config", "optimizer", learning_rate=float("nan")),
-    "a list for a text": fields_changed(None, "config", "run", env_id=[]),
-    "code": fields_changed(
-        None, "config", "opponent", opponent="__import__('os').mkdir('owned')"
-    ),
+    "an unknown setting": fields_changed(None, "config", owned=1),
+    "a setting that is an object": fields_changed(None, "config", num_envs={"no": 1}),
+    "a negative number": fields_changed(None, "config", num_envs=-3),
+    "a huge number": fields_changed(None, "config", num_updates=10**30),
+    "a long number": fields_changed(None, "config", num_updates=10**4000),
+    "NaN": fields_changed(None, "config", learning_rate=float("nan")),
+    "a list for a text": fields_changed(None, "config", env_id=[]),
+    "code": fields_changed(None, "config", opponent="__import__('os').mkdir('owned')"),
     **FOREIGN,
 }
 # The half of a last line is what a killed process leaves; it is not a damage.
@@ -199,7 +195,7 @@ SWEPT = {
     **LINES,
     "another version": fields_changed(0, version=99),
     "no seeds": fields_changed(0, num_seeds=0),
-    "a negative setting": fields_changed(0, "config", "run", num_envs=-3),
+    "a negative setting": fields_changed(0, "config", num_envs=-3),
     "a group that is a text": fields_changed(1, group="x"),
     "an agent of nothing": fields_changed(1, agent={}),
     "another update": replaced(b'"update": 4', b'"update":  8'),

@@ -100,9 +100,9 @@ def test_a_game_in_which_nobody_waits_stays_while_others_go_on():
 )
 def test_the_most_moves_of_the_agent_in_a_game(fields, turns):
     config = CONFIG.replace(**fields)
-    assert training_opponents.max_turns(config.env_id, config.opponent) == turns
+    assert training_opponents.max_turns(config) == turns
 
 
 def test_an_unknown_length_of_a_game_is_an_error():
     with pytest.raises(ValueError, match="length of a game of hex is not known"):
-        training_opponents.max_turns("hex", CONFIG.opponent)
+        training_opponents.max_turns(CONFIG.replace(env_id="hex"))

@@ -31,7 +31,7 @@ def random_observations(env_id: EnvId, rng):
 
 def planes_of(config, obs):
     """Return a network's input: the stones of both, or +1 and -1 in one plane."""
-    if config.network.two_planes:
+    if config.two_planes:
         return obs.astype(np.int64)
     return (obs[..., :1].astype(np.int64)) - obs[..., 1:]
 
@@ -146,7 +146,7 @@ def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):
         expected = scores_in_numpy(params, planes, by_shifts)
         np.testing.assert_array_equal(scores, expected)
         assert len(np.unique(expected)) > 50
-        last = params[f"layer{config.network.hidden_layers}"]
+        last = params[f"layer{config.hidden_layers}"]
         scale = np.asarray(last["scale"], float)
         np.testing.assert_allclose(values, np.tanh(expected * scale), atol=1e-6)
         other = with_other_scales(params, seed)

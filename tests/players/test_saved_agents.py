@@ -108,8 +108,8 @@ HUGE = {"hidden_size": 2**14, "hidden_layers": 16}
     ("changes", "reason"),
     [
         ({"config": {}}, "don't fit a network for tic_tac_toe"),
-        ({"config": {"network": {"hidden_size": 16}}}, "don't fit a network"),
-        pytest.param({"config": {"network": HUGE}}, "fit", marks=pytest.mark.slow),
+        ({"config": {"hidden_size": 16}}, "don't fit a network"),
+        pytest.param({"config": HUGE}, "fit", marks=pytest.mark.slow),
         ({"grade": json.loads("[" * 40 + "]" * 40)}, "Expected `object`, got `array`"),
         ({"grade": DESCRIPTION["grade"] | {"seats": []}}, "seats must not be empty"),
     ],

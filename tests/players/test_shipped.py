@@ -27,7 +27,7 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
     """The agent gives the same certificate again, with the checksum of its file."""
     monkeypatch.chdir(tmp_path)  # the agent is found from any folder
     player = player_of(f"shipped:{name}")
-    assert player.agent.config.network.is_table == (name == "table")
+    assert player.agent.config.is_table == (name == "table")
     assert not proof.can_be_beaten(host_tree, player.policy).any()
     assert player_of(f"blend:0.5:shipped:{name}").seats == SEATS
     path = tmp_path / "certificate.json"

@@ -114,7 +114,7 @@ def test_agents_in_groups_have_the_results_of_all_at_once():
     keys = run_keys(range(5))
 
     def gamma_and_key(learner, key, factor):
-        return factor * learner.hyper.gamma, key
+        return factor * learner.config.gamma, key
 
     for at_once in (1, 2, 4, None):
         batched = chunks.each_agent(gamma_and_key, at_once)

@@ -60,7 +60,7 @@ def test_the_games_of_an_evaluation_have_random_numbers_of_their_own():
         functools.partial(
             training_evaluation.play_random,
             network,
-            num_games=tiny.CONFIG.evaluation.num_eval_games(is_exact=True),
+            num_games=tiny.CONFIG.num_eval_games(is_exact=True),
         )
     )
 
@@ -88,7 +88,7 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
     config = Config.of(opponent=name, seat="second")
     opponent = loop.make_opponent(config, 3)
     assert isinstance(opponent, Versus)
-    assert (opponent.seat, opponent.num_envs) == ("second", config.run.num_envs)
+    assert (opponent.seat, opponent.num_envs) == ("second", config.num_envs)
     spec = player_names.read_name(name, config.env_id)
     streams = streams_of(3)
     expected, of_training = (

@@ -11,7 +11,7 @@ import pytest
 import tiny
 from quick import compiled
 
-from jax_ttt.config.settings import Config, Hyper
+from jax_ttt.config.settings import Config, traced_names
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
@@ -66,7 +66,7 @@ def test_each_hyperparameter_reaches_the_learner():
         **{"epsilon_schedule": "exponential", "epsilon_end": 0.1},
     )
     value = {"learning_rate": 1e-2, "learning_rate_end": 1e-3, "epsilon_decay": 0.9}
-    others = [base.replace(**{name: value.get(name, 0.3)}) for name in Hyper._fields]
+    others = [base.replace(**{name: value.get(name, 0.3)}) for name in traced_names()]
     configs = [base, base, *others]
     leaves = leaves_after(at_once(configs, [1] * len(configs)))
     is_same = [
@@ -159,9 +159,9 @@ def replace_training(monkeypatch):
         def steps(learner, keys, *, stop, mesh):
             del stop
             assert mesh is expected_mesh
-            assert learner.hyper.tau.shape == (len(keys),)
+            assert learner.config.tau.shape == (len(keys),)
             batches.append(keys[:, 1].tolist())
-            first_update = CONFIG.run.num_updates - len(seconds) + 1
+            first_update = CONFIG.num_updates - len(seconds) + 1
             nothing = Evaluation(exact=None, sampled=None)
             for update, sum_so_far in enumerate(seconds, first_update):
                 if sum_so_far == error_at:
@@ -380,7 +380,7 @@ def test_a_stop_after_a_block_keeps_it_and_no_other_one_is_begun(other):
 def test_a_thousand_agents_share_what_does_not_differ():
     config = CONFIG.replace(network="table")
     learner = loop.make_learner([config] * 1024, range(1024))
-    assert {np.shape(leaf) for leaf in learner.hyper} == {(1024,)}
+    assert {np.shape(leaf) for leaf in jax.tree.leaves(learner.config)} == {(1024,)}
     shared = Learner.of(config)
     for many, one in (
         (learner.positions, shared.positions),

@@ -204,12 +204,12 @@ def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path
     path = shutil.copytree(whole("default"), tmp_path / "run")
     with pytest.raises(Killed):
         command("--resume", path, "--num-updates", 6, on_step=before_step(1, kill))
-    assert latest(path).checkpoint.plan.config.run.num_updates == 6
+    assert latest(path).checkpoint.plan.config.num_updates == 6
     assert resume(path) == ""
     assert updates_of(path) == [0, 2, 2, 4, 4, 6, 6]
     err = resume(path, "--num-updates", 8)
     assert err.startswith("num_updates is 8, up from 6: from here on, epsilon and the ")
-    assert RunFolder(path).settings().config.run.num_updates == 8
+    assert RunFolder(path).settings().config.num_updates == 8
     assert [n.name for n in RunFolder(path).checkpoints()] == [
         "checkpoint-8.safetensors",
         "checkpoint-6.safetensors",
@@ -241,7 +241,7 @@ def test_flags_that_differ_from_the_plan_are_refused(
 
 
 def test_flags_that_change_nothing_are_allowed(killed, whole):
-    rate = latest(killed).checkpoint.plan.config.optimizer.learning_rate
+    rate = latest(killed).checkpoint.plan.config.learning_rate
     resume(killed, *f"--learning-rate {rate} --seed 1 --keep 1".split())
     assert_same_run(killed, whole("default"))
     assert len(RunFolder(killed).checkpoints()) == 1
@@ -328,7 +328,7 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
     run_and_kill(path, 5, *flags)
     resume(path)
     assert rows(path) == rows(whole)
-    update, planned = updates_of(path)[-1], PRESETS["table"].run.num_updates
+    update, planned = updates_of(path)[-1], PRESETS["table"].num_updates
     assert update < planned
     code, out, _ = command("--resume", path)
     assert code == 0

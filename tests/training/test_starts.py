@@ -128,7 +128,7 @@ def test_random_openings_go_with_corrections_but_not_with_counterexamples():
 
 def test_the_large_preset_of_7x6_is_the_smaller_one_with_more_of_everything():
     small, large = PRESETS["connect-7x6"], PRESETS["connect-7x6-large"]
-    assert large.run.num_envs * large.run.num_updates == 933_888_000
+    assert large.num_envs * large.num_updates == 933_888_000
     assert large.architecture.env_id == small.architecture.env_id
-    assert large.target == small.target
-    assert large.exploration == small.exploration
+    for field in ("tremble", "gamma", "tau", "epsilon_start", "epsilon_end", "backup"):
+        assert getattr(large, field) == getattr(small, field)

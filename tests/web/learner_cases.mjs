@@ -54,7 +54,7 @@ function difference(own, python) {
 }
 
 const results = cases.map(({ config, before, numbers, after }) => {
-  const isTable = config.network.network === "table";
+  const isTable = config.network === "table";
   const model = isTable ? new Table(graph, config) : new Network(graph, config, () => 0.5);
   const read = (tensors) => (isTable ? floats(tensors.values) : asList(model, tensors));
   const learner = new Learner(graph, model, config);

@@ -122,7 +122,7 @@ const PROGRAMS = {
       refused,
       "stopped at": update,
       "file's updates": updates,
-      "file's settings": { learning_rate: config.optimizer.learning_rate, gamma: config.target.gamma },
+      "file's settings": { learning_rate: config.learning_rate, gamma: config.gamma },
     };
   },
 

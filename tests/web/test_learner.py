@@ -101,7 +101,7 @@ def cases_of(name):
                 "uniform": base64_of(turn.uniform),
                 "epsilon": float(metrics.epsilon),
                 "learningRate": float(metrics.learning_rate),
-                "gamma": config.target.gamma,
+                "gamma": config.gamma,
             },
             "after": state_json(state) | {"loss": float(metrics.loss)},
             "actions": played.transition.action.tolist(),
@@ -141,8 +141,7 @@ def test_the_page_has_the_learners_settings_and_sliders_of_the_server(tmp_path):
         assert learner["seconds"] == served.seconds
         assert (learner["title"], learner["help"]) == (served.title, served.help)
         ranges = {
-            slider: [part.range.low, part.range.high]
-            for slider, part in served.sliders.items()
+            slider: [part.low, part.high] for slider, part in served.sliders.items()
         }
         assert learner["sliders"] == ranges
         moved = {slider: low for slider, (low, _) in ranges.items()}
@@ -177,7 +176,7 @@ def test_trainings_are_proven_and_stay_proven(trainings):
 def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
     for report in trainings[0]:
         config = LEARNING[report["learner"]].config
-        updates = [*range(0, config.run.num_updates + 1, config.evaluation.eval_every)]
+        updates = [*range(0, config.num_updates + 1, config.eval_every)]
         assert report["rows"] == updates
         assert report["proven_at"] in updates
         assert report["shares"][0] < 0.9 < 0.99 < report["shares"][-1], "X's wins"

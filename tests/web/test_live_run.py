@@ -46,7 +46,7 @@ def test_its_weights_and_counts_are_those_of_train(config):
     expected = saved_agents.params_as_tensors(last.params())
     for name, tensor in run.agent.tensors.items():
         np.testing.assert_array_equal(tensor, expected[name])
-    assert run.agent.description.num_updates == run.update == config.run.num_updates
+    assert run.agent.description.num_updates == run.update == config.num_updates
     assert run.figures["games"] == last.counts.games[0]
 
 
@@ -142,7 +142,7 @@ def test_games_of_people_do_not_undo_a_proof(host_tree):
     run = LiveRun(config, 1)
     rows_of(run, config)
     assert run.figures["unbeatable"] == {"x": True, "o": True}
-    assert run.update == config.run.num_updates, "a proof does not end it"
+    assert run.update == config.num_updates, "a proof does not end it"
     rng = np.random.default_rng(0)
     for _ in range(10):
         position, moves = 0, []

@@ -9,7 +9,6 @@ import served
 from marks import mark_slow
 
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.config.ranges import Range
 from jax_ttt.files import agent_file
 from jax_ttt.training import loop
 from jax_ttt.web.sliders import LEARNERS, LEARNING, Slider
@@ -158,10 +157,9 @@ def test_a_slider_that_was_moved_sets_what_is_learned_with(training, agent, lear
     assert values == {"learning_rate": 0.015, "gamma": 0.6, "epsilon": 0.25}
     assert all(slider["moved"] for slider in settings.values())
     config = agent().description.config
-    assert config.optimizer.learning_rate == config.optimizer.learning_rate_end == 0.015
-    assert config.target.gamma == 0.6
-    exploration = config.exploration
-    assert exploration.epsilon_start == exploration.epsilon_end == 0.25
+    assert config.learning_rate == config.learning_rate_end == 0.015
+    assert config.gamma == 0.6
+    assert config.epsilon_start == config.epsilon_end == 0.25
 
 
 @pytest.mark.parametrize("learner", mark_slow(["table", "network"], "network"))
@@ -193,7 +191,7 @@ def test_it_learns_from_games_of_people_once_that_is_switched_on(
 
 @pytest.mark.slow
 def test_a_run_that_diverges_says_why_and_a_reset_recovers(training, monkeypatch):
-    wide = Slider(("learning_rate", "learning_rate_end"), Range(float, 0, 1000))
+    wide = Slider(("learning_rate", "learning_rate_end"), low=0, high=1000)
     monkeypatch.setitem(LEARNING["network"].sliders, "learning_rate", wide)
     training.command("reset", "network")
     training.change({"learning_rate": 1000.0})

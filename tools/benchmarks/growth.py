@@ -39,7 +39,7 @@ def measure_growth(quick: bool) -> Figures:
 def measure_setting(config: Config, field: str, sizes: Sequence[int]) -> list[Figures]:
     """Time an update with each size of the setting `field`."""
     configs = [config.replace(**{field: size}) for size in sizes]
-    counts = [min(max(2**16 // c.run.num_envs, 10), 200) for c in configs]
+    counts = [min(max(2**16 // c.num_envs, 10), 200) for c in configs]
     runs = [fused(c, count) for c, count in zip(configs, counts, strict=True)]
     rows = zip(sizes, counts, in_turn(runs, ROUNDS), strict=True)
     return [
@@ -73,7 +73,7 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
     It is computed from the time of an update and excludes compilation and evaluation.
     """
-    updates, rows = config.run.num_updates, figures["loop"]
+    updates, rows = config.num_updates, figures["loop"]
     results = {
         "one_run": show(
             f"one training run ({updates:,} x the update's time)",

@@ -47,7 +47,7 @@ class Plain(nnx.Module):
 
     def __init__(self, config: Config) -> None:
         planes, num_actions = pgx_games.sizes(config.env_id)
-        hidden = config.network.hidden_sizes
+        hidden = config.architecture.hidden_sizes
         sizes = [math.prod(planes), *hidden, num_actions]
         layers: list[Callable] = []
         for num_in, num_out in itertools.pairwise(sizes):
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None) -> int:
     config = PRESETS["article"]
     train_key, eval_key = jax.random.split(jax.random.key(1))
     loop = train_plain_loop(config, train_key)
-    num_updates, every = config.run.num_updates, config.evaluation.eval_every
+    num_updates, every = config.num_updates, config.eval_every
     for update in range(1, num_updates + 1):
         moment = next(loop)
         if update % every == 0 or update == num_updates:
@@ -100,9 +100,7 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     params = jax.tree.map(jnp.transpose, start.params)
     network = nnx.merge(graph, params)
     target_network = nnx.merge(graph, jax.tree.map(jnp.copy, params))
-    adamw = optax.adamw(
-        learner.learning_rate, weight_decay=config.optimizer.weight_decay
-    )
+    adamw = optax.adamw(learner.learning_rate, weight_decay=config.weight_decay)
     optimizer = nnx.Optimizer(network, adamw, wrt=nnx.Param)
     average = jax.jit(equations.polyak, static_argnames="tau")
     epsilon = jax.jit(Learner.epsilon)
@@ -113,13 +111,13 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
         (uniform,) = drawn.turns.uniform
         exploring = epsilon(learner, update, games=0)
         action = choose_moves(network, uniform, env_state, exploring)
-        after, move = step_games(env, env_state, action, config.target.gamma)
+        after, move = step_games(env, env_state, action, config.gamma)
         loss = learn(network, target_network, optimizer, env_state, action, after, move)
         params, target_params = nnx.state(network), nnx.state(target_network)
-        nnx.update(target_network, average(params, target_params, config.target.tau))
+        nnx.update(target_network, average(params, target_params, config.tau))
         env_state, update = after, update + 1
         if pgx_games.is_finished(env_state).all():
-            env_state = pgx_games.init(env, drawn.restart_key, config.run.num_envs)
+            env_state = pgx_games.init(env, drawn.restart_key, config.num_envs)
         yield Moment(network, target_network, env_state, loss)
 
 
@@ -132,14 +130,14 @@ def play_evaluation(
     """
     env = pgx_games.make_env(config.env_id)
     init_key, key = jax.random.split(key)
-    num_games = config.evaluation.num_eval_games(is_exact=False)
+    num_games = config.num_eval_games(is_exact=False)
     env_state = pgx_games.init(env, init_key, num_games)
     agent = pgx_games.player_in_seat(env_state, "both")
     total = np.zeros(num_games)
     while not pgx_games.is_finished(env_state).all():
         key, move_key = jax.random.split(key)
         action = contest(network, move_key, env_state, agent)
-        env_state, _ = step_games(env, env_state, action, config.target.gamma)
+        env_state, _ = step_games(env, env_state, action, config.gamma)
         total += pgx_games.reward_to(env_state, agent)
     return int((total > 0).sum()), int((total == 0).sum()), int((total < 0).sum())
 

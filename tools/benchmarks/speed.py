@@ -117,7 +117,7 @@ def measure_tabular(rounds: int) -> Figures:
     def run() -> None:
         nonlocal num_games
         state = init(learner, jax.random.key(0))
-        state, metrics = chunk(learner, state, num_updates=config.run.num_updates)
+        state, metrics = chunk(learner, state, num_updates=config.num_updates)
         num_games = int(jax.block_until_ready((state, metrics))[1].games)
 
     (timed,) = in_turn([run], rounds)

@@ -40,7 +40,7 @@ def measure_preset(preset: Preset, seeds: range) -> Figures:
             bar.step(preset, train_until_end, seed, agent_evaluations(config, seed))
             for seed in seeds
         ]
-    end = f"all {count_phrase(config.run.num_updates, 'update')}"
+    end = f"all {count_phrase(config.num_updates, 'update')}"
     return show_agents(preset, rows, end)
 
 

@@ -34,8 +34,8 @@ def measure_updates(rounds: int) -> Figures:
     program's precision, with the time of the update.
     """
     config = PRESETS["article"]
-    batch = config.run.num_envs
-    size = config.network.hidden_size
+    batch = config.num_envs
+    size = config.hidden_size
     runs = [
         plain(config),
         fused(config),
@@ -44,8 +44,8 @@ def measure_updates(rounds: int) -> Figures:
     ]
     loop, program, *bare = in_turn(runs, rounds)
     flops = 2 * batch * size**2 * NUM_PRODUCTS
-    needed = update_flops(layer_sizes(config), config.run.num_envs) * NUM_UPDATES
-    number = bare[q_network.learning_dtype(config.optimizer.precision) == jnp.bfloat16]
+    needed = update_flops(layer_sizes(config), config.num_envs) * NUM_UPDATES
+    number = bare[q_network.learning_dtype(config.precision) == jnp.bfloat16]
     share = [
         100 * (needed / ours) / (flops / theirs)
         for ours, theirs in zip(program.wall, number.wall, strict=True)
@@ -120,7 +120,7 @@ def products(
 def layer_sizes(config: Config) -> list[int]:
     """Return the widths of a perceptron with one value per action, inputs first."""
     planes, num_actions = pgx_games.sizes(config.env_id)
-    hidden = config.network.hidden_sizes
+    hidden = config.architecture.hidden_sizes
     return [math.prod(planes), *hidden, num_actions]
 
 

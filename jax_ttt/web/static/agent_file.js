@@ -7,8 +7,7 @@ import { ACTIVATIONS, patchOf } from "./players.js";
 import { Rules, SEATS, SIDES, rulesOf } from "./rules.js";
 import { sha256 } from "./sha256.js";
 
-export const VERSION = 1; // of files/json_records.py
-const PARTS = ["run", "opponent", "network", "target"]; // of the settings, that are read
+export const VERSION = 2; // of files/json_records.py
 const TABLE_KEYS = ["position", "after-state", "hash"];
 // The seats that an agent learns, by the setting `seat`: as in config/settings.py.
 const SEATS_OF = { both: ["first", "second"], first: ["first"], second: ["second"] };
@@ -65,15 +64,11 @@ function readDescription(head) {
   check(typeof text === "string", NOT_AGENT);
   const record = parseJson(text);
   check(isObject(record) && record.kind === "agent" && isObject(record.config), NOT_AGENT);
-  const { version, format_version: older, config } = record;
+  const { version, format_version: older } = record;
   const number = version === undefined ? "no format version" : `format ${version}`;
   const found = older === undefined ? number : `older format ${older}`;
   const isRead = older === undefined && version === VERSION;
   check(isRead, `the agent's file has ${found}; this page reads format ${VERSION}`);
-  check(
-    PARTS.every((part) => isObject(config[part])),
-    NOT_AGENT,
-  );
   return { text, record };
 }
 
@@ -163,9 +158,9 @@ function isGrade(rules, grade) {
 
 // How many values an action has: one; two, to the mover and to the opponent; or one from
 // each of two tables. As HEAD_KIND_OF in config/settings.py.
-function headsOf({ network, target }) {
-  if (target.backup === "two-ply") return "value-and-reply";
-  return target.double && network.network === "table" ? "two-tables" : "value";
+function headsOf({ backup, double, network }) {
+  if (backup === "two-ply") return "value-and-reply";
+  return double && network === "table" ? "two-tables" : "value";
 }
 
 // The layers of a network: for each, its tensors with their names in the file, dtypes and
@@ -295,38 +290,37 @@ export function readAgent(bytes) {
   const { text, record } = readDescription(file.head);
   checkDigest(bytes, file, { text, record });
   const { config, grade } = record;
-  const { run, opponent, network, target } = config;
-  check(Rules.knows(run.env_id), "the page lacks its game");
-  checkNetwork(network);
-  const { gamma } = target;
+  const { env_id: envId, gamma } = config;
+  check(Rules.knows(envId), "the page lacks its game");
+  checkNetwork(config);
   check(typeof gamma === "number" && gamma >= 0 && gamma <= 1, NOT_AGENT);
-  check(Object.hasOwn(SEATS_OF, opponent.seat), NOT_AGENT);
+  check(Object.hasOwn(SEATS_OF, config.seat), NOT_AGENT);
   check(isWhole(record.num_updates, 0, Number.MAX_SAFE_INTEGER), NOT_AGENT);
-  const rules = rulesOf(run.env_id);
+  const rules = rulesOf(envId);
   check(isGrade(rules, grade), "its grade is not one that the page reads");
-  const isTable = network.network === "table";
+  const isTable = config.network === "table";
   check(!isTable || rules.isEnumerable, "the page has tables of tic-tac-toe only");
   const heads = headsOf(config);
   const numHeads = heads === "value" ? 1 : 2;
   const isInteger = Object.values(file.head).some(({ dtype }) => /^I\d+$/.test(dtype));
   check(!isInteger || !isTable, "a table has no products to round");
-  const isRelu = !isInteger || network.activation === "relu";
-  check(isRelu, `a network of integers needs relu, not ${network.activation}`);
-  const layers = isTable ? null : networkLayers(rules, network, numHeads, isInteger);
+  const isRelu = !isInteger || config.activation === "relu";
+  check(isRelu, `a network of integers needs relu, not ${config.activation}`);
+  const layers = isTable ? null : networkLayers(rules, config, numHeads, isInteger);
   return {
     envId: rules.envId,
     sha256: record.sha256,
     config,
     grade,
     updates: record.num_updates,
-    seats: SEATS_OF[opponent.seat],
+    seats: SEATS_OF[config.seat],
     kind: isTable ? "table" : "network",
     heads,
     numHeads,
     gamma,
     isInteger,
     layers: layers && layers.map((layer) => readLayer(bytes, file, layer)),
-    table: isTable ? readTensor(bytes, file, tableTensor(rules, network, numHeads)) : null,
+    table: isTable ? readTensor(bytes, file, tableTensor(rules, config, numHeads)) : null,
     corrections: correctionsOf(bytes, file, rules),
   };
 }

@@ -84,15 +84,14 @@ export function writeAgent({ config, seed, updates, grade, tensors }) {
 
 // The agent as `readAgent` of agent_file.js returns it, for `makePlayer`, without its file.
 export function asRead({ config, updates, grade, tensors }) {
-  const { run, network, target } = config;
-  const isTable = network.network === "table";
+  const isTable = config.network === "table";
   const values = new Map(tensors.map((tensor) => [tensor.name, tensor.values]));
   const layer = (number) => ({
     kernel: values.get(`layers.layers.${2 * number}.kernel`),
     bias: values.get(`layers.layers.${2 * number}.bias`),
   });
   return {
-    envId: run.env_id,
+    envId: config.env_id,
     sha256: null,
     config,
     grade,
@@ -101,9 +100,9 @@ export function asRead({ config, updates, grade, tensors }) {
     kind: isTable ? "table" : "network",
     heads: "value-and-reply",
     numHeads: 2,
-    gamma: target.gamma,
+    gamma: config.gamma,
     isInteger: false,
-    layers: isTable ? null : Array.from({ length: network.hidden_layers + 1 }, (_, i) => layer(i)),
+    layers: isTable ? null : Array.from({ length: config.hidden_layers + 1 }, (_, i) => layer(i)),
     table: isTable ? values.get("values") : null,
     corrections: null,
   };

@@ -1,76 +1,54 @@
 // The learners of tic-tac-toe that a page trains without a server, as in web/sliders.py.
 
-// The settings that the learners share: the parts of `Config` in config/settings.py.
+// The settings that the learners share: those of `Config` in config/settings.py.
 const SHARED = {
-  run: {
-    env_id: "tic_tac_toe",
-    num_envs: 256,
-    num_updates: 1000,
-    lockstep: false,
-    start_share: 0,
-    start_positions: "counterexamples",
-    start_agent: "none",
-  },
-  opponent: {
-    opponent: "self",
-    seat: "both",
-  },
-  network: {
-    network: "mlp",
-    canonical: true,
-    hidden_size: 128,
-    hidden_layers: 2,
-    two_planes: false,
-    filters: 0,
-    activation: "relu",
-    table_key: "position",
-    initial_value: 0,
-  },
-  target: {
-    backup: "two-ply",
-    tremble: 0.5,
-    gamma: 1,
-    double: false,
-    backward: false,
-    tau: 0.05,
-    target_update_every: 0,
-    reward_win: 1,
-    reward_draw: 0,
-    reward_loss: -1,
-  },
-  exploration: {
-    epsilon_start: 1,
-    epsilon_end: 0.5,
-    epsilon_schedule: "linear",
-    epsilon_decay: 0.1,
-    random_opening: 0,
-  },
-  optimizer: {
-    optimizer: "adamw",
-    loss: "huber",
-    learning_rate: 0.004,
-    learning_rate_end: 0,
-    learning_rate_decay: 1,
-    weight_decay: 0,
-    average_span: 0,
-    precision: "auto",
-  },
-  replay: {
-    replay_capacity: 0,
-    replay_batch: 256,
-    replay_start: 1000,
-  },
-  evaluation: {
-    eval_every: 100,
-    max_positions: 2000000,
-  },
+  env_id: "tic_tac_toe",
+  num_envs: 256,
+  num_updates: 1000,
+  lockstep: false,
+  start_share: 0,
+  start_positions: "counterexamples",
+  start_agent: "none",
+  opponent: "self",
+  seat: "both",
+  network: "mlp",
+  canonical: true,
+  hidden_size: 128,
+  hidden_layers: 2,
+  two_planes: false,
+  filters: 0,
+  activation: "relu",
+  table_key: "position",
+  initial_value: 0,
+  backup: "two-ply",
+  tremble: 0.5,
+  gamma: 1,
+  double: false,
+  backward: false,
+  tau: 0.05,
+  target_update_every: 0,
+  reward_win: 1,
+  reward_draw: 0,
+  reward_loss: -1,
+  epsilon_start: 1,
+  epsilon_end: 0.5,
+  epsilon_schedule: "linear",
+  epsilon_decay: 0.1,
+  random_opening: 0,
+  optimizer: "adamw",
+  loss: "huber",
+  learning_rate: 0.004,
+  learning_rate_end: 0,
+  learning_rate_decay: 1,
+  weight_decay: 0,
+  average_span: 0,
+  precision: "auto",
+  replay_capacity: 0,
+  replay_batch: 256,
+  replay_start: 1000,
+  eval_every: 100,
+  max_positions: 2000000,
 };
-
-// The settings with these changes, an object for each part.
-function settingsWith(changes) {
-  const parts = Object.entries(SHARED);
-  return Object.fromEntries(parts.map(([name, part]) => [name, { ...part, ...changes[name] }]));
-}
 
 // The ranges of the sliders.
 function slidersWith(learningRates) {
@@ -84,13 +62,18 @@ export const LEARNERS = {
   table: {
     title: "Table",
     help: "A table keeps one value for each position of tic-tac-toe.",
-    config: settingsWith({
-      run: { num_updates: 400 },
-      network: { network: "table" },
-      target: { tremble: 0.7, tau: 1 },
-      optimizer: { optimizer: "sgd", loss: "mse", learning_rate: 1, learning_rate_end: 1 },
-      evaluation: { eval_every: 10 },
-    }),
+    config: {
+      ...SHARED,
+      num_updates: 400,
+      network: "table",
+      tremble: 0.7,
+      tau: 1,
+      optimizer: "sgd",
+      loss: "mse",
+      learning_rate: 1,
+      learning_rate_end: 1,
+      eval_every: 10,
+    },
     seconds: 10,
     sliders: slidersWith([0.01, 1]),
   },
@@ -99,39 +82,40 @@ export const LEARNERS = {
     help:
       "A network computes the value of each move from the board, so what it learns in one " +
       "position changes its values in others.",
-    config: settingsWith({
-      run: { num_envs: 128, num_updates: 1800 },
-      target: { gamma: 0.85, tau: 0.12 },
-      exploration: { epsilon_end: 0.1 },
-      optimizer: { learning_rate: 0.006, learning_rate_end: 0.002, average_span: 0.15 },
-      evaluation: { eval_every: 50 },
-    }),
+    config: {
+      ...SHARED,
+      num_envs: 128,
+      num_updates: 1800,
+      gamma: 0.85,
+      tau: 0.12,
+      epsilon_end: 0.1,
+      learning_rate: 0.006,
+      learning_rate_end: 0.002,
+      average_span: 0.15,
+      eval_every: 50,
+    },
     seconds: 20,
     sliders: slidersWith([1e-4, 0.1]),
   },
 };
 
-// The part of the settings that a slider changes, and the fields: the start and the end of a
-// schedule.
+// The settings that a slider changes: the start and the end of a schedule.
 const FIELDS = {
-  learning_rate: { part: "optimizer", fields: ["learning_rate", "learning_rate_end"] },
-  gamma: { part: "target", fields: ["gamma"] },
-  epsilon: { part: "exploration", fields: ["epsilon_start", "epsilon_end"] },
+  learning_rate: ["learning_rate", "learning_rate_end"],
+  gamma: ["gamma"],
+  epsilon: ["epsilon_start", "epsilon_end"],
 };
 
 // The value of a learner's slider before it is moved.
 export function startOf(learner, slider) {
-  const { part, fields } = FIELDS[slider];
-  return LEARNERS[learner].config[part][fields[0]];
+  return LEARNERS[learner].config[FIELDS[slider][0]];
 }
 
 // The settings of a learner with moved sliders: a moved slider ends the schedule.
 export function configWith(learner, moved) {
   const config = { ...LEARNERS[learner].config };
   for (const [name, value] of Object.entries(moved)) {
-    const { part, fields } = FIELDS[name];
-    const changes = Object.fromEntries(fields.map((field) => [field, value]));
-    config[part] = { ...config[part], ...changes };
+    for (const field of FIELDS[name]) config[field] = value;
   }
   return config;
 }

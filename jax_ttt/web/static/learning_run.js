@@ -31,11 +31,11 @@ export class LearningRun {
     this.graph = makeGraph(rules, cells);
     this.random = randomNumbers(seed);
     this.model =
-      this.config.network.network === "table"
+      this.config.network === "table"
         ? new Table(this.graph, this.config)
         : new Network(this.graph, this.config, this.random);
     this.steps = new Learner(this.graph, this.model, this.config);
-    this.uniform = new Float32Array(this.config.run.num_envs);
+    this.uniform = new Float32Array(this.config.num_envs);
     this.numUpdates = 0;
     this.counts = { games: 0, wins: 0, losses: 0 };
     this.losses = []; // of the updates since the last evaluation
@@ -47,7 +47,7 @@ export class LearningRun {
   }
 
   get isOver() {
-    return this.numUpdates >= this.config.run.num_updates;
+    return this.numUpdates >= this.config.num_updates;
   }
 
   // Move sliders: { learning_rate, gamma, epsilon }, each a number, or null for its schedule.
@@ -60,13 +60,12 @@ export class LearningRun {
 
   // What the next update learns with.
   get settings() {
-    const { numUpdates } = this;
-    const { run, target, exploration, optimizer } = this.config;
-    const now = (start, end) => linear(start, end, numUpdates, run.num_updates);
+    const { numUpdates, config } = this;
+    const now = (start, end) => linear(start, end, numUpdates, config.num_updates);
     return {
-      learning_rate: now(optimizer.learning_rate, optimizer.learning_rate_end),
-      gamma: target.gamma,
-      epsilon: now(exploration.epsilon_start, exploration.epsilon_end),
+      learning_rate: now(config.learning_rate, config.learning_rate_end),
+      gamma: config.gamma,
+      epsilon: now(config.epsilon_start, config.epsilon_end),
     };
   }
 
@@ -81,7 +80,7 @@ export class LearningRun {
 
   // Whether the updates so far are to be evaluated now.
   get isDue() {
-    return this.numUpdates % this.config.evaluation.eval_every === 0 || this.isOver;
+    return this.numUpdates % this.config.eval_every === 0 || this.isOver;
   }
 
   // Follow every line of play of the agent. Returns its grade as a record of Python's. Throws
@@ -120,7 +119,7 @@ export class LearningRun {
     const { counts, grade } = this;
     return {
       update: this.numUpdates,
-      num_updates: this.config.run.num_updates,
+      num_updates: this.config.num_updates,
       games: counts.games,
       wins: { x: counts.wins, o: counts.losses },
       draws: counts.games - counts.wins - counts.losses,
@@ -143,7 +142,7 @@ export class PacedRun {
   constructor(run, { speed = 1, post }) {
     Object.assign(this, { run, post, speed });
     const { config, seconds } = LEARNERS[run.learner];
-    this.pace = config.run.num_updates / seconds / 1000; // updates a millisecond at speed 1
+    this.pace = config.num_updates / seconds / 1000; // updates a millisecond at speed 1
     this.isPaused = false;
     this.isStopped = false;
     this.milliseconds = 0; // that the updates took

@@ -82,7 +82,7 @@ class LocalTraining {
       id: `live/${this.page}-${this.numRuns}`,
       seed,
       status: "running",
-      figures: { ...FIGURES, num_updates: LEARNERS[learner].config.run.num_updates },
+      figures: { ...FIGURES, num_updates: LEARNERS[learner].config.num_updates },
       settings: {}, // of the next update
       rows: [],
       snapshots: new Map(), // by update: { agent, bytes (null until it is asked for) }
@@ -147,7 +147,7 @@ class LocalTraining {
       from_people: false,
       status: run?.status ?? "idle",
       seed: run?.seed ?? null,
-      ...(run?.figures ?? { ...FIGURES, num_updates: LEARNERS[learner].config.run.num_updates }),
+      ...(run?.figures ?? { ...FIGURES, num_updates: LEARNERS[learner].config.num_updates }),
       evaluations: run?.rows.length ?? 0,
       settings: this.sliders(),
       snapshots: [...(run?.snapshots.keys() ?? [])],

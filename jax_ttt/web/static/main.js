@@ -144,7 +144,7 @@ function LayerNotes({ app }) {
   if (agents.length) {
     const titles = agents.map(({ entry }) => entry.title).join(", ");
     notes.push(`Values of: ${titles}.`);
-    if (agents.some(({ loaded }) => loaded?.file.config.target.tremble > 0)) notes.push(TREMBLING);
+    if (agents.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
     const { opponent } = play;
     if (shown.isOpponentEarlier && agents.some(({ loaded }) => loaded?.id === opponent.agent)) {
       const updates = number(opponent.loaded.file.updates);

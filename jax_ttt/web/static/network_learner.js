@@ -29,7 +29,7 @@ export class Network {
   constructor(graph, config, random) {
     this.graph = graph;
     this.config = config;
-    const hidden = new Array(config.network.hidden_layers).fill(config.network.hidden_size);
+    const hidden = new Array(config.hidden_layers).fill(config.hidden_size);
     const sizes = [graph.numCells, ...hidden, graph.numOutputs];
     this.layers = [];
     let size = 0;
@@ -51,8 +51,8 @@ export class Network {
     this.means = new Float32Array(size);
     this.squares = new Float32Array(size);
     this.steps = 0;
-    this.activations = sizes.map((length) => new Float64Array(config.run.num_envs * length));
-    this.errors = sizes.map((length) => new Float64Array(config.run.num_envs * length));
+    this.activations = sizes.map((length) => new Float64Array(config.num_envs * length));
+    this.errors = sizes.map((length) => new Float64Array(config.num_envs * length));
   }
 
   get numVisited() {
@@ -112,8 +112,8 @@ export class Network {
   learn({ batch, gradients, learningRate }) {
     this.backward(batch.count, gradients);
     this.adamStep(Math.fround(learningRate));
-    moveTowards(this.targetParams, this.params, Math.fround(this.config.target.tau));
-    const share = 1 / (1 + this.config.optimizer.average_span * (this.steps - 1));
+    moveTowards(this.targetParams, this.params, Math.fround(this.config.tau));
+    const share = 1 / (1 + this.config.average_span * (this.steps - 1));
     moveTowards(this.averageParams, this.params, share);
   }
 
@@ -149,7 +149,7 @@ export class Network {
 
   adamStep(learningRate) {
     const { gradient, means, params, squares } = this;
-    const decay = learningRate * Math.fround(this.config.optimizer.weight_decay);
+    const decay = learningRate * Math.fround(this.config.weight_decay);
     this.steps += 1;
     const meanScale = 1 / (1 - MEAN_DECAY ** this.steps);
     const squareScale = 1 / (1 - SQUARE_DECAY ** this.steps);

@@ -76,11 +76,10 @@ function scaleAndRound(sums, scale) {
 // A function from the canonical stones to the outputs of all heads, head by head: values, or
 // the integers of the last layer. The integers are exact in these lists of floats.
 function makeNetwork(rules, { config, layers, isInteger }) {
-  const settings = config.network;
-  const numPlanes = settings.two_planes ? 2 : 1;
-  const activate = ACTIVATIONS[settings.activation];
+  const numPlanes = config.two_planes ? 2 : 1;
+  const activate = ACTIVATIONS[config.activation];
   const steps = layers.map(({ kernel, bias, scale }, depth) => {
-    const isFilters = settings.filters > 0 && depth === 0;
+    const isFilters = config.filters > 0 && depth === 0;
     return {
       kernel: isFilters
         ? expandFilters(rules, numPlanes, kernel, bias.length)
@@ -161,7 +160,7 @@ class TableRows {
 // A function from a position and its canonical board to the values of all heads, head by
 // head, of a table with a row for each position or for each board.
 function makeTable(rules, { config, table: values }, rows) {
-  const isHash = config.network.table_key === "hash";
+  const isHash = config.table_key === "hash";
   const size = values.length / (isHash ? 3 ** rules.numCells : rows.size);
   return (stones, sign) => {
     const row = isHash
@@ -192,9 +191,9 @@ class Player {
     this.isTable = agent.kind === "table";
     // In an enumerable game, the lowest of the best actions is played, as in
     // players/network_player.py.
-    this.isSymmetric = config.network.canonical && !rules.isEnumerable;
+    this.isSymmetric = config.canonical && !rules.isEnumerable;
     this.rows = rows;
-    this.hasAfterStates = this.isTable && config.network.table_key === "after-state";
+    this.hasAfterStates = this.isTable && config.table_key === "after-state";
     if (!this.hasAfterStates) {
       this.forward = this.isTable ? makeTable(rules, agent, rows) : makeNetwork(rules, agent);
     }
@@ -229,7 +228,7 @@ class Player {
 
   // The board that the network or table reads, as `canonical` of the rules returns it.
   agentBoard(position) {
-    if (this.agent.config.network.canonical) return this.rules.canonical(position);
+    if (this.agent.config.canonical) return this.rules.canonical(position);
     const stones = position.cells.map((stone) => position.sign * stone);
     return { stones, places: this.rules.views[0].places };
   }
@@ -237,7 +236,7 @@ class Player {
   afterValue(position, action) {
     const { config, numHeads, table } = this.agent;
     const after = this.rules.after(position, action);
-    const row = config.network.canonical ? this.rows.firstRow(after) : this.rows.row(after);
+    const row = config.canonical ? this.rows.firstRow(after) : this.rows.row(after);
     return this.combineHeads(table[numHeads * row], table[numHeads * row + 1]);
   }
 
@@ -277,7 +276,7 @@ function rowsOf(rules, cells) {
 export function makePlayer(rules, agent, cells = null) {
   if (agent.kind !== "table") return new Player(rules, agent, null);
   const rows = rowsOf(rules, cells);
-  const { table_key: key } = agent.config.network;
+  const { table_key: key } = agent.config;
   const numRows = key === "hash" ? 3 ** rules.numCells : rows.size;
   const [numHeads, numActions] = [agent.numHeads, rules.numActions];
   const perRow = key === "after-state" ? numHeads : numHeads * numActions;

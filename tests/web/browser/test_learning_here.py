@@ -207,7 +207,7 @@ def test_a_training_pauses_goes_on_is_deleted_and_is_repeated_by_its_seed(
     games = figures(page.get_by_role("tabpanel"))["Games"]
     assert int(games.replace(",", "")) > 1000
     expect(slider).to_have_attribute("aria-valuetext", moved)
-    assert agent()[1].config.target.gamma == pytest.approx(float(moved), abs=0.001)
+    assert agent()[1].config.gamma == pytest.approx(float(moved), abs=0.001)
     # A network learns, too; a training that runs is deleted.
     start(page, "Network", seed=1)
     expect(training(page)).to_contain_text(
@@ -227,7 +227,7 @@ def test_a_training_pauses_goes_on_is_deleted_and_is_repeated_by_its_seed(
     again, made = agent()
     assert again == content
     assert made.seed == 7
-    assert made.config.target.gamma == pytest.approx(float(moved), abs=0.001)
+    assert made.config.gamma == pytest.approx(float(moved), abs=0.001)
     expect(slider).to_have_attribute("aria-valuetext", moved)
     # Again is one click: another seed, the same sliders.
     page.get_by_label("Seed", exact=True).fill("")
