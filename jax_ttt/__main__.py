@@ -13,6 +13,7 @@ import gc
 import importlib
 import os
 import runpy
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ from jax_ttt.cli import (
     parse,
 )
 from jax_ttt.config.errors import ConflictError, Refused, did_you_mean
-from jax_ttt.runtime import early_interrupts, interrupts, standard_streams
+from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
 COMMANDS = {
@@ -114,7 +115,8 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     standard_streams.replace_closed()
     args = None
     try:
-        early_interrupts.raise_held()
+        if words is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             args = parse(command, sys.argv[1:] if words is None else words)
         except SystemExit as stop:  # the parser has printed the help, or the error

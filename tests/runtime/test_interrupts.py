@@ -1,5 +1,6 @@
 """Signals to a process that trains: what it saves and prints, and when it ends."""
 
+import importlib.util
 import os
 import pty
 import select
@@ -13,7 +14,7 @@ import as_users
 import pytest
 
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime import early_interrupts, interrupts
+from jax_ttt.runtime import interrupts
 
 ENDLESS = "--num-envs 8 --hidden-size 8 --eval-games 8 --num-updates 1000000000"
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -177,7 +178,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(command, name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("argv", "orig_argv", "is_held"),
+    ("argv", "orig_argv", "changes"),
     [
         (["-m", "--seed", "1"], ["python", "-m", "jax_ttt.train", "--seed", "1"], True),
         (["-m", "train"], ["python", "-X", "dev", "-m", "jax_ttt", "train"], True),
@@ -187,24 +188,24 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(command, name, tmp_path):
         (["/home/jax-ttt/mine.py"], ["python", "/home/jax-ttt/mine.py"], False),
         (["-c"], ["python", "-c", "import jax_ttt"], False),
         ([""], ["python"], False),
+        ([], [], False),
     ],
 )
-def test_only_a_command_holds_ctrl_c(argv, orig_argv, is_held, monkeypatch):
+def test_only_a_command_changes_what_ctrl_c_does(argv, orig_argv, changes, monkeypatch):
     monkeypatch.setattr(sys, "argv", argv)
     monkeypatch.setattr(sys, "orig_argv", orig_argv)
+    spec = importlib.util.find_spec("jax_ttt")
+    assert spec is not None
+    assert spec.loader is not None
     before = signal.getsignal(signal.SIGINT)
     try:
         for handler in (signal.SIG_IGN, signal.default_int_handler):
             signal.signal(signal.SIGINT, handler)
-            early_interrupts.hold_ctrl_c("jax_ttt", script="jax-ttt")
+            package = importlib.util.module_from_spec(spec)
+            monkeypatch.setitem(sys.modules, "jax_ttt", package)
+            spec.loader.exec_module(package)
             is_default = handler is signal.default_int_handler
-            changed = signal.getsignal(signal.SIGINT) is not handler
-            assert changed == (is_held and is_default)
-        if is_held:
-            signal.raise_signal(signal.SIGINT)
-            with pytest.raises(KeyboardInterrupt):
-                early_interrupts.raise_held()
-        early_interrupts.raise_held()
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            is_changed = signal.getsignal(signal.SIGINT) is not handler
+            assert is_changed == (changes and is_default)
     finally:
         signal.signal(signal.SIGINT, before)

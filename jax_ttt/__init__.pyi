@@ -1,0 +1,41 @@
+"""The public names, for `lazy_loader` and for type checkers."""
+
+from .api.agent import load, save
+from .api.compare import compare
+from .api.correct import correct
+from .api.draw import draw
+from .api.grade import grade
+from .api.match import cross_table, match
+from .api.new_game import new_game
+from .api.player import player
+from .api.prove import prove
+from .api.train import train, train_many
+from .api.values import best_move, q_values
+from .config.errors import Refused
+from .config.presets import PRESETS
+from .config.settings import Config
+from .games.user_games import register_game
+
+__all__ = [
+    "PRESETS",
+    "Config",
+    "Refused",
+    "best_move",
+    "compare",
+    "correct",
+    "cross_table",
+    "draw",
+    "grade",
+    "load",
+    "match",
+    "new_game",
+    "player",
+    "prove",
+    "q_values",
+    "register_game",
+    "save",
+    "train",
+    "train_many",
+]
+
+__version__: str
