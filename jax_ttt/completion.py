@@ -1,52 +1,18 @@
 """The script with which a shell completes commands, their flags and values.
 
-The completion of tyro knows one parser, and here each command has its own, which is
-loaded with the command.
+tyro completes the flags of one parser, without the names of players, and here each
+command has its own parser, which is loaded with the command.
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from jax_ttt import flags
 from jax_ttt.config.errors import flag_name
 from jax_ttt.config.settings import SELF
 from jax_ttt.players import player_names, shipped
 
-_SCRIPT = """\
-# Completes jax-ttt in bash and zsh; printed by jax-ttt --completion.
-if [ -n "$ZSH_VERSION" ]; then
-  (( $+functions[compdef] )) || {{ autoload -U compinit && compinit; }}
-  autoload -U +X bashcompinit && bashcompinit
-fi
-_jax_ttt() {{
-  local at="$COMP_CWORD" cur="${{COMP_WORDS[COMP_CWORD]}}" words="" files=""
-  # To bash, shipped:network is three words.
-  while [[ $at -gt 1 && ($cur == :* || ${{COMP_WORDS[at-1]}} == *:) ]]; do
-    at=$((at-1))
-    cur="${{COMP_WORDS[at]}}$cur"
-  done
-  if [ "$at" = 1 ]; then
-    words="{first}"
-  else
-    case "${{COMP_WORDS[1]}} $cur" in
-{names}
-      *)
-        case "${{COMP_WORDS[1]}} ${{COMP_WORDS[at-1]}}" in
-{values}
-        esac
-    esac
-  fi
-  COMPREPLY=( $(compgen -W "$words" -- "$cur") )
-  local IFS=$'\\n'
-  if [ -n "$files" ] && [ -n "$COMPREPLY" ]; then
-    COMPREPLY+=( $(compgen -f -- "$cur") )
-  fi
-  if [[ $COMP_WORDBREAKS == *:* ]]; then
-    COMPREPLY=( "${{COMPREPLY[@]#"${{cur%"${{cur##*:}}"}}"}}" )
-  fi
-}}
-complete -o default -F _jax_ttt jax-ttt
-"""
-"""Where no words are listed, the shell completes the names of files."""
+_SCRIPT = Path(__file__).with_suffix(".sh")
 _SHIPPED = tuple(f"shipped:{name}" for name in shipped.ALL)
 _NAMES = (*player_names.BUILT_IN, *_SHIPPED)
 _PLAYERS = {"evaluate": _NAMES, "correct": _SHIPPED, "play": _NAMES, "arena": _NAMES}
@@ -68,13 +34,11 @@ def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> 
             choices = (SELF, *_NAMES) if flag.field == "opponent" else flag.choices
             if choices or (flag.words and not flag.is_switch):
                 case = f'"{command} {flag_name(flag.name)}")'
-                values.append(f'          {case} words="{" ".join(choices)}";;')
-        names.append(f'      "{command} -"*) words="{" ".join(words)}";;')
+                values.append(f'{case} words="{" ".join(choices)}";;')
+        names.append(f'"{command} -"*) words="{" ".join(words)}";;')
         if players := _PLAYERS.get(command):
-            case = f'"{command} "*) words="{" ".join(players)}"'
-            values.append(f"          {case} files=1;;")
-    return _SCRIPT.format(
-        first=" ".join([*commands, *first_flags]),
-        values="\n".join(values),
-        names="\n".join(names),
-    )
+            values.append(f'"{command} "*) words="{" ".join(players)}" files=1;;')
+    script = _SCRIPT.read_text("utf-8")
+    script = script.replace("FIRST WORDS", " ".join([*commands, *first_flags]))
+    script = script.replace("# NAMES OF FLAGS", "\n".join(names))
+    return script.replace("# VALUES OF FLAGS", "\n".join(values))

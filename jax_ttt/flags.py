@@ -199,6 +199,8 @@ def _spec(kind: object) -> PrimitiveConstructorSpec:
 
     def read_value(texts: list[str]) -> object:
         (text,) = texts
+        if not text:
+            raise ValueError("must not be empty")
         if is_free:
             return plain(text)
         try:
