@@ -192,7 +192,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             ours = [flag_name(other) for other in similar_words(name, names)]
             hint = f"; did you mean {' or '.join(ours)}?" if ours else ""
             raise Refused(f"there is no flag {flag_name(name)}{hint}")
-    if "rules" in given and (rules_file := rules_files.named_file(words)):
+    if (rules_file := first_word(given, "rules")) is not None:
         from jax_ttt.runtime import compiling
 
         # Before the file runs: a registration may compile.

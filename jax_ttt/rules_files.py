@@ -4,11 +4,9 @@ A command runs such a file before it reads its other flags, since they name the 
 """
 
 import dataclasses
-import itertools
 import runpy
 import sys
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import Refused
@@ -17,28 +15,14 @@ from jax_ttt.config.game_facts import GAMES
 _FLAG = "--rules"
 
 
-def named_file(words: Sequence[str]) -> str:
-    """Return the file that the words of a command line name, or empty.
-
-    Raises:
-        Refused: there is no such file.
-    """
-    for word, next_word in itertools.zip_longest(words, words[1:], fillvalue=""):
-        name, equals, value = word.partition("=")
-        if name == _FLAG:
-            path = value if equals else next_word
-            if path and not Path(path).is_file():
-                raise Refused(f"{_FLAG} {path}: no such file")
-            return path
-    return ""
-
-
 def run_rules(path: str) -> None:
     """Run a file, once in a process.
 
     Raises:
-        Refused: it fails, or registers no game.
+        Refused: there is no such file, or it fails, or registers no game.
     """
+    if not Path(path).is_file():
+        raise Refused(f"{_FLAG} {path}: no such file")
     if any(game.rules_file == path for game in GAMES.values()):
         return
     before = dict(GAMES)
