@@ -193,11 +193,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             hint = f"; did you mean {' or '.join(ours)}?" if ours else ""
             raise Refused(f"there is no flag {flag_name(name)}{hint}")
     if (rules_file := first_word(given, "rules")) is not None:
-        from jax_ttt.runtime import compiling
-
-        # Before the file runs: a registration may compile.
-        compiling.use_program_cache("no_compile_cache" not in given)
-        rules_files.run_rules(rules_file)
+        rules_files.run_rules(rules_file, "no_compile_cache" not in given)
     if isinstance(defaults, TrainingFlags):
         if "rules" in given and not _has_game(given) and "help" not in given:
             from jax_ttt.players import player_names

@@ -15,8 +15,10 @@ from jax_ttt.config.game_facts import GAMES
 _FLAG = "--rules"
 
 
-def run_rules(path: str) -> None:
+def run_rules(path: str, keeps_programs: bool) -> None:
     """Run a file, once in a process.
+
+    A registration may compile; `keeps_programs` says whether in the programs' cache.
 
     Raises:
         Refused: there is no such file, or it fails, or registers no game.
@@ -25,6 +27,9 @@ def run_rules(path: str) -> None:
         raise Refused(f"{_FLAG} {path}: no such file")
     if any(game.rules_file == path for game in GAMES.values()):
         return
+    from jax_ttt.runtime import compiling  # imports JAX
+
+    compiling.use_program_cache(keeps_programs)
     before = dict(GAMES)
     _run(path)
     new = [name for name, game in GAMES.items() if game is not before.get(name)]
