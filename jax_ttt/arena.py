@@ -18,10 +18,10 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.player_kinds import BUILT_IN, PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
 from jax_ttt.files import json_records, picture_file
 from jax_ttt.players import player_names
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
@@ -67,7 +67,7 @@ def main(args: Args) -> int:
     names = args.players
     if not names:
         env_id = player_names.game_of_players([], args.env_id)
-        names = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
+        names = BUILT_IN if GAMES[env_id].enumerable else ("random",)
     specs = [player_names.read_name(name, env_id) for name in names]
     if args.env_id is not None:
         player_names.check_games(specs, args.env_id)
@@ -152,7 +152,7 @@ COMMAND = cli.Command(
     module="jax_ttt.arena",
     args_type=Args,
     main=main,
-    notes=player_names.PLAYERS_HELP,
+    notes=PLAYERS_HELP,
     examples={
         "": "Compare the players that need no file.",
         "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",

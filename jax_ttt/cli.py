@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 import tyro
 
 from jax_ttt import flags, rules_files
-from jax_ttt.config import presets
+from jax_ttt.config import game_facts, presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import (
     OTHER_NAMES,
@@ -221,9 +221,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             env_id=preset_flags.env_id and preset_flags.env_id.lower(),
         )
         if has_rules and not preset_flags.has_game and not {"-h", "--help"} & {*words}:
-            from jax_ttt.players import player_names
-
-            env_id = player_names.game_of_players([], None)
+            env_id = game_facts.default_game()
             words = [*words, "--env-id", env_id]
             given_fields.append("env_id")
             preset_flags = dataclasses.replace(preset_flags, env_id=env_id)

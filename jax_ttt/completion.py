@@ -10,9 +10,10 @@ import tyro
 
 from jax_ttt import flags
 from jax_ttt.config.errors import flag_name
+from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.config.settings import SELF
 from jax_ttt.flags import Flag
-from jax_ttt.players import player_names, shipped
+from jax_ttt.players import shipped
 
 _SCRIPT = """\
 # Completes jax-ttt in bash and zsh; printed by jax-ttt --completion.
@@ -51,7 +52,7 @@ complete -o default -F _jax_ttt jax-ttt
 """
 """Where no words are listed, the shell completes the names of files."""
 _SHIPPED = tuple(f"shipped:{name}" for name in shipped.ALL)
-_NAMES = (*player_names.BUILT_IN, *_SHIPPED)
+_NAMES = (*BUILT_IN, *_SHIPPED)
 _PLAYERS = {"evaluate": _NAMES, "correct": _SHIPPED, "play": _NAMES, "arena": _NAMES}
 """The names of players that a command takes, besides those of files and folders."""
 

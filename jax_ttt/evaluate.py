@@ -20,6 +20,7 @@ from jax_ttt.config.device_flags import DeviceFlags
 from jax_ttt.config.errors import Refused, SettingError, flag_name
 from jax_ttt.config.game_facts import CERTIFIED, GAMES, EnvId, SeatSetting
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import (
     MAX_POSITIONS_RANGE,
     NUM_GAMES_OR_NONE_RANGE,
@@ -29,7 +30,6 @@ from jax_ttt.config.settings import SEATS_OF_SETTING, Config
 from jax_ttt.files import json_records
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ COMMAND = cli.Command(
     module="jax_ttt.evaluate",
     args_type=Args,
     main=main,
-    notes=player_names.PLAYERS_HELP,
+    notes=PLAYERS_HELP,
     examples={
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
         "minimax --json": "Grade a player, as JSON.",

@@ -14,10 +14,10 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
+from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import OPTIONAL_SEED
 from jax_ttt.players import difficulty, player_names
 from jax_ttt.players.difficulty import PlayLevel
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text.commands import SideName
 
@@ -110,7 +110,7 @@ COMMAND = cli.Command(
     module="jax_ttt.play",
     args_type=Args,
     main=main,
-    notes=player_names.PLAYERS_HELP,
+    notes=PLAYERS_HELP,
     examples={
         "--side o": "Play second, against the agent that was saved last.",
         "minimax": "Play against best play.",

@@ -29,6 +29,7 @@ import jax_ttt
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
 from jax_ttt.config.grade import Exam, Grade
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Range
 from jax_ttt.files import json_records
@@ -42,7 +43,6 @@ from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
 from jax_ttt.players import player_names, registry
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import game_boards

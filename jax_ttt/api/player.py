@@ -13,6 +13,7 @@ from jaxtyping import Array, Key
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import MAX_POSITIONS_RANGE, SEED_RANGE, check_setting
 from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.grading import search_grade
@@ -24,7 +25,7 @@ from jax_ttt.players import (
     user_players,
 )
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 from jax_ttt.players.user_players import PlayerFn
 from jax_ttt.runtime import compiling
 

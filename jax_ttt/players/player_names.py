@@ -14,12 +14,13 @@ from pathlib import Path
 
 from jax_ttt.config.errors import Refused, did_you_mean
 from jax_ttt.config.game_facts import (
-    DEFAULT_GAME,
     GAMES,
     MAX_TREE_POSITIONS,
     EnvId,
+    default_game,
     enumerable_games,
 )
+from jax_ttt.config.player_kinds import BUILT_IN, PLAYER_KINDS
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import (
     COUNTEREXAMPLES,
@@ -33,39 +34,6 @@ from jax_ttt.files.agent_file import AgentError, agent_path
 from jax_ttt.players.shipped import ALL
 
 _SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
-
-PLAYER_KINDS = {
-    "random": "any legal move",
-    "minimax": "a best move, a random one if several are equal",
-    "minimax-first": "the first best move, row by row",
-    "minimax-quick": "the first best move that wins soonest or loses latest",
-    "mcts[:N]": "UCT, N playouts in advance (default 4,000)",
-    "mcts-online[:N]": "UCT, N playouts at each move (default 200)",
-    "blend:P:PLAYER": "a random move with probability P, else PLAYER's",
-    "lookahead:D:AGENT": "best play D moves deep, then the network's values",
-    "shipped:network": "the shipped network for tic_tac_toe, proven unbeatable",
-    "shipped:table": "the shipped table for tic_tac_toe, proven unbeatable",
-    "shipped:connect-5x4": "the shipped network for connect_5x4, proven unbeatable",
-    "shipped:connect-7x6": "the corrected network of connect_7x6, proven to win as X",
-    "program:COMMAND": "any program: it reads positions, and answers moves",
-    "AGENT": "a saved agent's greedy play: a run's folder or a file",
-}
-"""The kinds of players, and how each plays."""
-PLAYERS_HELP = "\n".join(
-    ["Players:", *(f"  {name}: {text}" for name, text in PLAYER_KINDS.items())]
-)
-"""The kinds of players, a line each, for the help of a command."""
-
-BUILT_IN = (
-    "random",
-    "blend:0.7:minimax",
-    "minimax",
-    "minimax-first",
-    "minimax-quick",
-    "mcts",
-    "mcts-online",
-)
-"""Players that need no file."""
 
 _KINDS_BY_NAME = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
 _DEFAULT_PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
@@ -261,10 +229,7 @@ def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
         raise AgentError(f"{other}: made for {second}, but {path} for {first}")
     if games:
         return next(iter(games))
-    of_file = [name for name, game in GAMES.items() if game.rules_file]
-    if len(of_file) > 1:
-        raise Refused(f"--env-id must be one of {', '.join(of_file)}")
-    return of_file[0] if of_file else DEFAULT_GAME
+    return default_game()
 
 
 def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:

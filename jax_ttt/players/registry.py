@@ -15,6 +15,7 @@ from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_moves
@@ -31,7 +32,7 @@ from jax_ttt.players import (
 from jax_ttt.players.asked_players import AskedPlayer, SampledPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 from jax_ttt.players.saved_agents import Agent, AgentError
 from jax_ttt.runtime import standard_streams
 from jax_ttt.solver import policies

@@ -11,10 +11,11 @@ from player_programs import PlayerProgram
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
 from jax_ttt.players import asked_players, player_names, random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 

@@ -5,6 +5,7 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.grading import round_robin
 from jax_ttt.players import player_names, random_players, registry
 from jax_ttt.players.player import Player
@@ -22,9 +23,7 @@ def players_of(*specs):
 
 
 def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
-    players = players_of(
-        *(name for name in player_names.BUILT_IN if name != "mcts-online")
-    )
+    players = players_of(*(name for name in BUILT_IN if name != "mcts-online"))
     table = round_robin.play_round_robin(players, ENV, jax.random.key(1), 10)
     assert not table.sampled.any()
     assert table.names == tuple(player.name for player in players)

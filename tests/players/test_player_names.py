@@ -8,6 +8,7 @@ import re
 import pytest
 
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.player_kinds import PLAYER_KINDS
 from jax_ttt.files import agent_file
 from jax_ttt.players import player_names
 from jax_ttt.players.player_names import PlayerSpec
@@ -71,7 +72,7 @@ def test_other_names_are_refused(name, env_id, reason, tmp_path, monkeypatch):
         player_names.read_name(name.replace("RUN", "run"), env_id)
     first, *kinds = str(error.value).splitlines()
     assert reason in first
-    assert len(kinds) == ("no known player" in first) * len(player_names.PLAYER_KINDS)
+    assert len(kinds) == ("no known player" in first) * len(PLAYER_KINDS)
 
 
 def test_names_are_nested_only_so_deep():
@@ -83,5 +84,5 @@ def test_names_are_nested_only_so_deep():
 
 def test_the_help_names_the_game_of_each_shipped_agent():
     for name, path in ALL.items():
-        text = player_names.PLAYER_KINDS[f"shipped:{name}"]
+        text = PLAYER_KINDS[f"shipped:{name}"]
         assert agent_file.read_env_id(path) in re.findall(r"\w+", text)

@@ -14,10 +14,11 @@ import small_boards
 from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games.played_game import Game, replay
 from jax_ttt.players import asked_players, player_names
 from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 
 STONES = {"first": "X", "second": "O"}
 PYTHON = sys.executable
