@@ -32,7 +32,6 @@ from jax_ttt.files.run_folder import (
 )
 from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.players import player_names
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
@@ -177,7 +176,6 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     latest = args.latest
     if latest is not None and (text := ended_text(latest, args.config)):
         return report_ended(args, latest, text)
-    plan = make_plan(args)
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
@@ -185,6 +183,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             hardware = cli.set_up_device(args.machine, args.spread)
             from jax_ttt.runtime import distributed
             from jax_ttt.training import chunks, loop, reproducibility
+        plan = make_plan(args)
         if args.random_numbers is not None:
             reproducibility.check_random_numbers(
                 {"random_numbers": args.random_numbers}
@@ -269,14 +268,14 @@ def make_plan(args: Args) -> Plan:
     Raises:
         Refused: a player of the settings can't be used, or its file has changed.
     """
+    from jax_ttt.players import registry
+
     before = None if args.latest is None else args.latest.checkpoint.plan.wandb
     return Plan(
         config=args.config,
         preset=args.preset,
         seed=args.seed,
-        files=player_names.check_files(
-            args.config, args.files, is_new=args.latest is None
-        ),
+        files=registry.check_files(args.config, args.files, is_new=args.latest is None),
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,

@@ -38,7 +38,7 @@ def level_text(level: PlayLevel) -> str:
 
 
 def level_player_name(level: PlayLevel, agent: str) -> str:
-    """Return the name of the player of a level, for `player_names.read_name`.
+    """Return the name of the player of a level, for `registry.read_player_name`.
 
     `agent` is the name of the player behind the level, for instance a run's folder. An
     expert does not need it.

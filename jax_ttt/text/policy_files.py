@@ -19,8 +19,7 @@ from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
-from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.registry import AgentPlayer
+from jax_ttt.players.registry import AgentPlayer, PlayerSpec
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.words import count_phrase
@@ -119,9 +118,9 @@ def make_certificate(
         Refused: no seat can be certified.
     """
     name, sha256 = spec.name, ""
-    if (program := spec.program) is not None:
+    if spec.is_program:
         # Its path says nothing to others, as that of an agent.
-        name = f"{name.removesuffix(program.name)}program:COMMAND"
+        name = f"{name.removesuffix(spec.innermost.name)}program:COMMAND"
     if (saved := spec.saved) is not None:
         # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"

@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.grading import round_robin
-from jax_ttt.players import player_names, random_players, registry
+from jax_ttt.players import random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 
@@ -17,7 +17,7 @@ ENV = "tic_tac_toe"
 def players_of(*specs):
     key = jax.random.key(0)
     return [
-        registry.make_player(player_names.read_name(spec, ENV), ENV, key)
+        registry.make_player(registry.read_player_name(spec), ENV, key)
         for spec in specs
     ]
 
