@@ -18,7 +18,7 @@ from jax_ttt.config.game_facts import EnvId, Goal, Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
 from jax_ttt.files import json_records
-from jax_ttt.files.agent_file import AGENT_NAME
+from jax_ttt.files.run_folder import AGENT_NAME
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:

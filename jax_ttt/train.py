@@ -14,7 +14,13 @@ import tyro
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
+from jax_ttt.config.errors import (
+    AgentError,
+    Refused,
+    SettingError,
+    flag_name,
+    require_package,
+)
 from jax_ttt.config.game_facts import (
     GAMES,
     enumerable_games,
@@ -23,15 +29,15 @@ from jax_ttt.config.game_facts import (
 from jax_ttt.config.ranges import SEED_RANGE, Range
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, loggers
-from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
+from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
 from jax_ttt.files.run_folder import (
+    Plan,
     RunFolder,
     is_own_settings,
     read_own_settings,
     read_settings,
 )
 from jax_ttt.files.run_writer import RunWriter, make_run_folder
-from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans

@@ -13,7 +13,7 @@ import numpy as np
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.saved_agents import Agent

@@ -21,8 +21,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import SEED_RANGE
 from jax_ttt.config.setting_keywords import SettingKeywords
 from jax_ttt.config.settings import PART_OF_FIELD, Config
-from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.metrics_rows import Row
+from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
 from jax_ttt.training import chunks, loop, many_agents, run_state

@@ -11,7 +11,7 @@ from jax.sharding import Mesh
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
-from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.games import position_keys
 from jax_ttt.grading import search_grade
 from jax_ttt.grading.search_grade import SearchResult

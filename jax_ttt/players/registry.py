@@ -22,7 +22,7 @@ import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Float, Key
 
-from jax_ttt.config.errors import Refused, did_you_mean
+from jax_ttt.config.errors import AgentError, Refused, did_you_mean
 from jax_ttt.config.game_facts import (
     GAMES,
     MAX_TREE_POSITIONS,
@@ -33,8 +33,7 @@ from jax_ttt.config.game_facts import (
 from jax_ttt.config.player_kinds import BUILT_IN, PLAYER_KINDS, ProgramOptions
 from jax_ttt.config.ranges import Range
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, SELF, Config
-from jax_ttt.files import agent_file
-from jax_ttt.files.agent_file import agent_path
+from jax_ttt.files.run_folder import agent_path
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_moves
@@ -51,7 +50,7 @@ from jax_ttt.players import (
 from jax_ttt.players.asked_players import AskedPlayer, SampledPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import ProgramCopies
-from jax_ttt.players.saved_agents import Agent, AgentError
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.players.shipped import ALL
 from jax_ttt.runtime import standard_streams
 from jax_ttt.solver import policies
@@ -209,7 +208,7 @@ def check_files(
     known = known or {}
     files = {} if is_new else {**known}
     for saved in filter(None, (spec.saved for spec in specs)):
-        checksum = agent_file.checksum(saved.path)
+        checksum = saved_agents.file_checksum(saved.path)
         if checksum != (before := known.get(saved.name, checksum)):
             raise Refused(
                 f"{saved.path}: another file than that of the run: its SHA-256 is "
@@ -233,7 +232,7 @@ def game_of_players(specs: Iterable[PlayerSpec], env_id: EnvId | None = None) ->
     specs = [*specs]
     if env_id is None:
         saved = next(filter(None, (spec.saved for spec in specs)), None)
-        env_id = agent_file.read_env_id(saved.path) if saved else default_game()
+        env_id = saved_agents.read_env_id(saved.path) if saved else default_game()
     for spec in specs:
         _check_game(spec.innermost, env_id)
     return env_id
@@ -246,7 +245,7 @@ def _check_game(spec: PlayerSpec, env_id: EnvId) -> None:
         rule = f"needs an enumerable game, of at most {MAX_TREE_POSITIONS:,} positions"
         raise Refused(f"{spec.name}: {rule}: {games}")
     if spec.kind == "agent":
-        agent_game = agent_file.read_env_id(spec.path)
+        agent_game = saved_agents.read_env_id(spec.path)
         if agent_game != env_id:
             raise AgentError(f"{spec.path}: made for {agent_game}, not for {env_id}")
 

@@ -21,7 +21,7 @@ from flax import nnx
 from jax.sharding import Mesh
 from jaxtyping import UInt32, UInt64
 
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import AgentError, SettingError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, Config
 from jax_ttt.dqn import metrics as training_metrics
@@ -29,7 +29,6 @@ from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files.checkpoint import LatestCheckpoint
-from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.training_opponents import Opponent, Versus

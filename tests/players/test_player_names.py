@@ -10,8 +10,7 @@ import pytest
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.player_kinds import PLAYER_KINDS
-from jax_ttt.files import agent_file
-from jax_ttt.players import registry
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.registry import PlayerSpec
 from jax_ttt.players.shipped import ALL, SHIPPED
 
@@ -92,4 +91,4 @@ def test_names_are_nested_only_so_deep():
 def test_the_help_names_the_game_of_each_shipped_agent():
     for name, path in ALL.items():
         text = PLAYER_KINDS[f"shipped:{name}"]
-        assert agent_file.read_env_id(path) in re.findall(r"\w+", text)
+        assert saved_agents.read_env_id(path) in re.findall(r"\w+", text)

@@ -15,11 +15,10 @@ import tiny
 from marks import mark_slow
 from same_runs import assert_same_run, rows
 
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
-from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, loop
 
