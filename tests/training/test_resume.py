@@ -365,7 +365,8 @@ def test_the_state_is_checked_against_the_settings(killed):
 def test_a_folder_that_another_process_continued_is_refused(killed):
     """After the checkpoint was read, and before the folder was locked."""
     args = train.Args.resumed(killed)
-    shutil.copy(args.latest.path, killed / "checkpoint-9.safetensors")
+    saved = latest(killed)
+    shutil.copy(saved.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(Refused, match="another process has continued it"):
-        train.open_writer(args, TimeSpans())
+        train.open_writer(args, saved, TimeSpans())
     assert not (killed / ".lock").exists()
