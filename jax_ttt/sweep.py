@@ -183,8 +183,16 @@ def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
     """Return the arguments with the saved sweep's settings."""
-    fields = vars(sweep) | {"source": str(args.resume)}
-    return dataclasses.replace(args, **fields)
+    return dataclasses.replace(
+        args,
+        config=sweep.config,
+        preset=sweep.preset,
+        grid=sweep.grid,
+        first_seed=sweep.first_seed,
+        num_seeds=sweep.num_seeds,
+        files=sweep.files,
+        source=str(args.resume),
+    )
 
 
 def with_given_ends(args: Args) -> Args:

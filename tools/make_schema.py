@@ -33,7 +33,7 @@ from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.files.run_folder import Plan, RunSummary
 from jax_ttt.files.run_writer import ConfigFile, DeviceFacts, TimesFile
-from jax_ttt.files.sweep_file import SweepHead, SweepLine
+from jax_ttt.files.sweep_file import Sweep, SweepLine
 from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
@@ -53,7 +53,7 @@ RECORDS = (
     TimesFile,
     AgentDescription,
     Checkpoint,
-    SweepHead,
+    Sweep,
     SweepLine,
     Certificate,
     Decision,

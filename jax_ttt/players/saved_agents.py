@@ -59,6 +59,22 @@ class Agent(Shown):
     params: nnx.State
     corrections: Corrections | None = None
 
+    @classmethod
+    def of(
+        cls,
+        config: Config,
+        params: nnx.State,
+        seed: int = 0,
+        num_updates: int = 0,
+        grade: Grade | None = None,
+    ) -> "Agent":
+        """Return the agent of these weights, by default without results."""
+        grade = grade or Grade(env_id=config.env_id, seats=config.seats)
+        description = AgentDescription(
+            config=config, seed=seed, num_updates=num_updates, grade=grade
+        )
+        return cls(description, params)
+
     @property
     def config(self) -> Config:
         """The settings of its training."""

@@ -12,7 +12,6 @@ from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Ran
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import Plan
 from jax_ttt.files.run_writer import RunWriter
-from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import distributed, standard_streams
@@ -98,13 +97,8 @@ class Recorder:
         return self._agent_of(self.last_step, self.grade)
 
     def _agent_of(self, step: RunStep, grade: Grade) -> Agent:
-        description = AgentDescription(
-            config=self._plan.config,
-            seed=self._plan.seed,
-            num_updates=step.update,
-            grade=grade,
-        )
-        return Agent(description, step.params())
+        plan = self._plan
+        return Agent.of(plan.config, step.params(), plan.seed, step.update, grade)
 
     def _save_agent(self) -> None:
         self._writer.save_agent(saved_agents.agent_bytes(self.agent))

@@ -17,7 +17,6 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Chunk, Evaluated
-from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import tree_grade
 from jax_ttt.pictures import curves
@@ -139,13 +138,14 @@ class LiveRun:
             self._shown_grade = self._detailed_grade(step)
             self._evaluated.append(row)
             self.row = history_row(row, self._shown_grade, self._loss)
-        description = AgentDescription(
+        agent = Agent.of(
             config=self._config,
+            params=step.params(),
             seed=self._seed,
             num_updates=step.update,
             grade=self._shown_grade,
         )
-        self.agent = saved_agents.agent_bytes(Agent(description, step.params()))
+        self.agent = saved_agents.agent_bytes(agent)
 
     def _detailed_grade(self, step: RunStep) -> Grade:
         """Return the grade with exact figures of each seat, if the game has a tree."""

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, tensor_file
-from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
@@ -29,10 +28,7 @@ from jax_ttt.players.saved_agents import Agent
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
-AGENT = Agent(
-    AgentDescription(config=CONFIG, seed=7, num_updates=2, grade=GRADE),
-    tiny.untrained(CONFIG).params,
-)
+AGENT = Agent.of(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
 CONTENT = saved_agents.agent_bytes(AGENT)
 HEADER = CONTENT[8 : 8 + int.from_bytes(CONTENT[:8], "little")]
 DESCRIPTION = json.loads(json.loads(HEADER)["__metadata__"]["jax_ttt"])
@@ -55,8 +51,7 @@ def test_what_is_saved_comes_back(fields, tmp_path):
     params = jax.tree.map(
         lambda x: rng.uniform(-1, 1, x.shape).astype(np.float32), shapes
     )
-    description = AgentDescription(config=config, seed=3, num_updates=17, grade=GRADE)
-    agent = Agent(description, params)
+    agent = Agent.of(config, params, seed=3, num_updates=17, grade=GRADE)
     saved_agents.save_agent(agent, tmp_path / "agent.safetensors")
     loaded = saved_agents.load_agent(tmp_path)  # the folder
     assert (loaded.description, loaded.corrections) == (agent.description, None)

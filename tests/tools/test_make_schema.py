@@ -121,7 +121,7 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
 
     check("SweepResult", sweep := printed("sweep", f"{settings} --num-seeds 2"))
     head, *others = json_lines(tmp_path / sweep["file"])
-    check("SweepHead", head)
+    check("Sweep", head)
     for line in others:
         check("SweepLine", line)
     assert len(others) == 2
