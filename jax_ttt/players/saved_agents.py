@@ -242,14 +242,11 @@ def _params(path: Path, config: Config, tensors: Tensors) -> nnx.State:
     if is_integer:
         with tensor_file.errors_naming(path):
             shapes = _integer_shapes(network, shapes)
-    expected = {
-        name: (leaf.dtype, leaf.shape)
-        for name, leaf in pytrees.leaves_by_name(shapes).items()
-    }
-    actual = {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
-    if actual != expected:
-        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
-    params = pytrees.with_leaves(shapes, jax.device_put(tensors))
+    try:
+        params = jax.device_put(pytrees.with_leaves(shapes, tensors))
+    except ValueError as error:
+        rule = f"its weights don't fit a network for {config.env_id}: {error}"
+        raise AgentError(f"{path}: {rule}") from None
     if is_integer:
         with tensor_file.errors_naming(path):
             integer_network.check_integers(params)

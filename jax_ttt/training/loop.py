@@ -193,31 +193,12 @@ def restore_state(
     """
     started = chunks.start_program.jitted().trace(learner, keys, mesh=None).out_info
     shapes = run_state.initial_state(started, keys)
-    tensors = latest.tensors
-    if difference := _difference(shapes, tensors):
-        raise AgentError(f"{latest.path}: not a state of such a run: {difference}")
-    state = pytrees.with_leaves(shapes, tensors)
+    try:
+        state = pytrees.with_leaves(shapes, latest.tensors)
+    except ValueError as error:
+        rule = f"not a state of such a run: {error}"
+        raise AgentError(f"{latest.path}: {rule}") from None
     return dataclasses.replace(state, train_state=jax.device_put(state.train_state))
-
-
-def _difference(state: RunState, tensors: dict[str, np.ndarray]) -> str:
-    """Return the first difference between a state's leaves and tensors by name.
-
-    Names, dtypes and shapes are compared; the text is empty if they are equal.
-    """
-    expected = pytrees.leaves_by_name(state)
-    for name in sorted(expected.keys() | tensors.keys()):
-        if name not in tensors:
-            return f"{name} is missing"
-        if name not in expected:
-            return f"it has no {name}"
-        leaf, tensor = expected[name], tensors[name]
-        if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
-            return (
-                f"{name} is {tensor.dtype} {tensor.shape}, "
-                f"not {leaf.dtype} {leaf.shape}"
-            )
-    return ""
 
 
 def training_steps(
