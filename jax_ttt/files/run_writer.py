@@ -115,16 +115,7 @@ class RunWriter:
             standard_streams.print_stderr(
                 f"replacing the run in {self.run.path}: {reason}"
             )
-        self._write_settings(plan, environment)
-
-    def update_settings(self, plan: Plan, environment: JsonObject) -> None:
-        """Write the settings of a run that continues if they have changed."""
-        try:
-            settings = self.run.settings()
-        except Refused:
-            settings = None
-        if settings != _settings_of(plan):
-            self._write_settings(plan, environment)
+        self.write_settings(plan, environment)
 
     def resume(self, update: int, evaluated: int, damaged: Iterable[Path]) -> None:
         """Remove the rows and snapshots after the checkpoint that the run starts from.
@@ -170,9 +161,9 @@ class RunWriter:
         except atomic_files.UnreadableError as error:
             raise Refused(f"{path}: {error}") from None
 
-    def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
+    def write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and the environment."""
-        fields = json_records.to_dict(_settings_of(plan))
+        fields = json_records.to_dict(plan)
         fields |= {"command": sys.orig_argv, **environment}
         self._write_record(self.run.config, json_records.from_dict(ConfigFile, fields))
 
@@ -255,12 +246,6 @@ def _peak_mib() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
-
-
-def _settings_of(plan: Plan) -> Settings:
-    return Settings(
-        config=plan.config, preset=plan.preset, seed=plan.seed, files=plan.files
-    )
 
 
 def is_snapshot_kept(config: Config, update: int) -> bool:

@@ -82,7 +82,7 @@ class Recorder:
         if checkpoint.plan != self._plan:
             self._is_saved = False
             self.save()
-        self._writer.update_settings(self._plan, self._environment)
+        self._writer.write_settings(self._plan, self._environment)
 
     @property
     def last_step(self) -> RunStep:
