@@ -1,4 +1,4 @@
-"""Errors whose message is for the user, who gets no traceback. Imports no JAX."""
+"""Errors whose message is for the user, who gets no traceback."""
 
 import difflib
 import importlib.util

@@ -1,7 +1,7 @@
 """The facts about each game that PGX's rules do not give: one record per game.
 
 No other module compares `env_id` with a string, so that a new game needs only a record
-here. `jax_ttt.register_game` adds the records of users' games. Imports no JAX.
+here. `jax_ttt.register_game` adds the records of users' games.
 """
 
 import dataclasses

@@ -1,7 +1,6 @@
 """The levels of an opponent, from mostly random moves to best play.
 
-They are the levels of the command `play` and of the web page. This module imports no
-JAX, so that commands can refuse a level immediately.
+They are the levels of the command `play` and of the web page.
 """
 
 from typing import Literal, NamedTuple
