@@ -19,7 +19,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.grading import exam
-from jax_ttt.players import lookahead, player_names, random_players, registry
+from jax_ttt.players import lookahead, random_players, registry
 
 ENV_ID = "connect_four"
 SEARCH = "mcts-online"
@@ -42,7 +42,7 @@ def without_values(depth: int) -> ChooseFn:
 
 def searching() -> ChooseFn:
     """Return the player `mcts-online`."""
-    spec = player_names.read_name(SEARCH, ENV_ID)
+    spec = registry.read_player_name(SEARCH)
     return registry.make_player(spec, ENV_ID, jax.random.key(0)).choose
 
 

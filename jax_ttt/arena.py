@@ -15,13 +15,11 @@ from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import game_facts
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.player_kinds import BUILT_IN, PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import NumGames, Seed
 from jax_ttt.files import json_records, picture_file
-from jax_ttt.players import player_names
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
@@ -63,14 +61,6 @@ class Args:
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    env_id = args.env_id or game_facts.DEFAULT_GAME
-    names = args.players
-    if not names:
-        env_id = player_names.game_of_players([], args.env_id)
-        names = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
-    specs = [player_names.read_name(name, env_id) for name in names]
-    if args.env_id is not None:
-        player_names.check_games(specs, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output_path(flag, path)
     picture_file.check_picture_file("--svg", args.svg)
@@ -84,13 +74,15 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
-    env_id = player_names.game_of_players(specs, args.env_id)
-    # The game is known now, and a player may not be able to play it.
-    specs = [player_names.read_name(spec.name, env_id) for spec in specs]
+    specs = [registry.read_player_name(name) for name in args.players]
+    env_id = registry.game_of_players(specs, args.env_id)
+    if not specs:
+        names = BUILT_IN if GAMES[env_id].enumerable else ("random",)
+        specs = [registry.read_player_name(name) for name in names]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
     with (
-        interrupts.exit_on_signals(is_needed=any(spec.program for spec in specs)),
+        interrupts.exit_on_signals(is_needed=any(spec.is_program for spec in specs)),
         standard_streams.status_line("preparing the players") as status,
     ):
         for spec in specs:
@@ -152,7 +144,7 @@ COMMAND = cli.Command(
     module="jax_ttt.arena",
     args_type=Args,
     main=main,
-    notes=player_names.PLAYERS_HELP,
+    notes=PLAYERS_HELP,
     examples={
         "": "Compare the players that need no file.",
         "random minimax runs/RUN --csv pairs.csv": "Compare three, and keep the pairs.",

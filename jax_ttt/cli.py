@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
 import tyro
 
 from jax_ttt import flags, rules_files
-from jax_ttt.config import presets
+from jax_ttt.config import game_facts, presets
 from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import (
     ConflictError,
@@ -196,9 +196,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         rules_files.run_rules(rules_file, "no_compile_cache" not in given)
     if isinstance(defaults, TrainingFlags):
         if "rules" in given and not _has_game(given) and "help" not in given:
-            from jax_ttt.players import player_names
-
-            env_id = player_names.game_of_players([], None)
+            env_id = game_facts.default_game()
             words, given["env_id"] = [*words, "--env-id", env_id], [env_id]
         defaults = type(defaults).with_defaults(given)
         defaults = dataclasses.replace(defaults, given_fields=tuple(given))

@@ -13,14 +13,12 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Goal, Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
 from jax_ttt.files import json_records
-from jax_ttt.files.agent_file import AGENT_NAME
-from jax_ttt.players import player_names
+from jax_ttt.files.run_folder import AGENT_NAME
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
@@ -106,19 +104,19 @@ class CorrectResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     name = cli.player_or_newest_run(args.agent, quiet=args.json)
-    spec = player_names.read_name(name, game_facts.DEFAULT_GAME)
+    hardware = cli.set_up_device(args.machine)
+
+    from jax_ttt.grading import correcting
+    from jax_ttt.players import registry, saved_agents
+    from jax_ttt.text import correction_text, grade_text, tables
+
+    spec = registry.read_player_name(name)
     if spec.kind != "agent":
         raise Refused(f"correct needs a saved agent, not {name}")
     out = args.out or corrected_path(name, spec.path)
     cli.check_output_path("--out", out)
     if out.exists() and out.samefile(spec.path):
         raise Refused(f"--out {out}: the agent's own file")
-    hardware = cli.set_up_device(args.machine)
-
-    from jax_ttt.grading import correcting
-    from jax_ttt.players import saved_agents
-    from jax_ttt.text import correction_text, grade_text, tables
-
     agent = saved_agents.load_agent(spec.path)
     env_id = agent.config.env_id
     seats = agent.config.seats if args.seat is None else SEATS_OF_SETTING[args.seat]

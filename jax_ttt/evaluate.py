@@ -20,6 +20,7 @@ from jax_ttt.config.device_flags import DeviceFlags
 from jax_ttt.config.errors import Refused, SettingError, flag_name
 from jax_ttt.config.game_facts import CERTIFIED, GAMES, EnvId, SeatSetting
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import (
     MaxPositions,
     NumGamesOrNone,
@@ -27,9 +28,6 @@ from jax_ttt.config.ranges import (
 )
 from jax_ttt.config.settings import SEATS_OF_SETTING, Config
 from jax_ttt.files import json_records
-from jax_ttt.players import player_names
-from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 
 if TYPE_CHECKING:
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from jax.sharding import Mesh
 
     from jax_ttt.players.player import Player
+    from jax_ttt.players.registry import PlayerSpec
     from jax_ttt.players.saved_agents import Agent
 
 _FILE_OR_BARE = PrimitiveConstructorSpec(
@@ -127,10 +126,6 @@ def main(args: Args) -> int:
     if args.env_id is not None:
         check_output_games(args, args.env_id)
     name = cli.player_or_newest_run(args.agent, quiet=args.json)
-    spec = player_names.read_name(name, args.env_id or game_facts.DEFAULT_GAME)
-    if args.env_id is not None:
-        player_names.check_games([spec], args.env_id)
-    check_output_paths(args, spec)
     hardware = cli.set_up_device(args.machine, args.spread)
 
     import jax
@@ -140,22 +135,23 @@ def main(args: Args) -> int:
     from jax_ttt.solver import proof
     from jax_ttt.text import grade_text, policy_files, progress_table
 
-    env_id = player_names.game_of_players([spec], args.env_id)
-    spec = player_names.read_name(name, env_id)  # raises if it can't play the game
+    spec = registry.read_player_name(name)
+    check_output_paths(args, spec)
+    env_id = registry.game_of_players([spec], args.env_id)
     check_output_games(args, env_id)
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     with (
-        interrupts.exit_on_signals(is_needed=spec.program is not None),
+        interrupts.exit_on_signals(is_needed=spec.is_program),
         standard_streams.status_line(f"grading {name}") as status,
     ):
-        stamp = player_names.file_stamp(spec) if args.certificate else ()
+        stamp = registry.file_stamp(spec) if args.certificate else ()
         options = dataclasses.replace(
             args.programs,
             in_advance=not is_exam_only(args, env_id),
             say=status.set_description_str,
         )
         player = examinee = registry.make_player(spec, env_id, player_key, options)
-        is_asked_in_advance = spec.program is not None and options.in_advance
+        is_asked_in_advance = spec.is_program and options.in_advance
         has_exam = args.exam is not None
         if has_exam and is_asked_in_advance and not GAMES[env_id].enumerable:
             # An exam asks for other positions than those that the program reaches.
@@ -169,7 +165,7 @@ def main(args: Args) -> int:
         if args.certificate:
             certificate, reason = policy_files.make_certificate(spec, player, tree)
             # The certificate names the checksum of the file, so it must be the same.
-            if player_names.file_stamp(spec) != stamp:
+            if registry.file_stamp(spec) != stamp:
                 raise Refused(f"{name}: its file was replaced meanwhile; try again")
         grade = grade_player(
             args=args,
@@ -277,7 +273,7 @@ def output_files(args: Args) -> dict[str, Path]:
     return {setting: path for setting, path in paths.items() if path}
 
 
-def check_output_paths(args: Args, spec: PlayerSpec) -> None:
+def check_output_paths(args: Args, spec: "PlayerSpec") -> None:
     """Refuse files that can't be written, or that this player does not have."""
     for setting, path in output_files(args).items():
         if spec.kind != "agent" and setting != "certificate":
@@ -342,7 +338,7 @@ COMMAND = cli.Command(
     module="jax_ttt.evaluate",
     args_type=Args,
     main=main,
-    notes=player_names.PLAYERS_HELP,
+    notes=PLAYERS_HELP,
     examples={
         "runs/RUN": "Grade a saved agent, and prove whether it can be beaten.",
         "minimax --json": "Grade a player, as JSON.",

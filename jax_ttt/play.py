@@ -14,10 +14,10 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
+from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import Seed
-from jax_ttt.players import difficulty, player_names
+from jax_ttt.players import difficulty
 from jax_ttt.players.difficulty import PlayLevel
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text.commands import SideName
 
@@ -61,8 +61,6 @@ def main(args: Args) -> int:
     default_opponent = DEFAULT_OPPONENT if is_default else ""
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = difficulty.level_player_name(args.level, name)
-    spec = player_names.read_name(name, game)
-    player_names.read_name(opponent_name, game)  # raises if it's wrong
     cli.set_up_device(args.machine)
 
     import jax
@@ -70,12 +68,11 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = player_names.game_of_players([spec], args.env_id)
-    # The game is known now, and a player may not be able to play it.
-    spec = player_names.read_name(name, env_id)
-    opponent_spec = player_names.read_name(opponent_name, env_id)
+    spec = registry.read_player_name(name)
+    opponent_spec = registry.read_player_name(opponent_name)
+    env_id = registry.game_of_players([spec, opponent_spec], args.env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
-    with interrupts.exit_on_signals(is_needed=spec.program is not None):
+    with interrupts.exit_on_signals(is_needed=spec.is_program):
         with standard_streams.status_line(f"preparing {name}") as status:
             options = dataclasses.replace(
                 args.programs, in_advance=False, say=status.set_description_str
@@ -110,7 +107,7 @@ COMMAND = cli.Command(
     module="jax_ttt.play",
     args_type=Args,
     main=main,
-    notes=player_names.PLAYERS_HELP,
+    notes=PLAYERS_HELP,
     examples={
         "--side o": "Play second, against the agent that was saved last.",
         "minimax": "Play against best play.",

@@ -23,7 +23,6 @@ from jax_ttt.files import metrics_rows, picture_file
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
 from jax_ttt.files.picture_file import Theme
 from jax_ttt.files.run_folder import RunFolder, read_settings
-from jax_ttt.players import player_names
 from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
@@ -172,9 +171,6 @@ def draw_agent(args: Args) -> "Picture":
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
         require_package("cairosvg", "png", f"--svg {args.svg}")
     run = next(iter(args.runs))
-    spec = player_names.read_name(str(run), game_facts.DEFAULT_GAME)
-    game = player_names.game_of_players([spec], None)
-    check_board(game, args.values)
     cli.set_up_device(cli.MachineFlags())
 
     from jax_ttt.pictures import board_svg
@@ -182,6 +178,8 @@ def draw_agent(args: Args) -> "Picture":
     from jax_ttt.text.board_text import find_position
 
     agent = saved_agents.load_agent(run)
+    game = agent.config.env_id
+    check_board(game, args.values)
     show_learned_seat(run, agent.config)
     if args.values is None:
         return board_svg.animation(agent.game_against_itself().states, args.theme)

@@ -31,7 +31,6 @@ from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import GroupResult
-from jax_ttt.players import player_names
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.words import count_phrase
@@ -128,14 +127,15 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
     else:
         args = with_given_ends(args)
     points = points_to_train(args)
-    files: dict[str, str] = {}
-    for _, config in points:
-        files |= player_names.check_files(config, args.files) or {}
-    args = dataclasses.replace(args, files=files or None)
     with interrupts.stop_request() as request:
         hardware = cli.set_up_device(args.machine, args.spread)
+        from jax_ttt.players import registry
         from jax_ttt.runtime import distributed
 
+        files: dict[str, str] = {}
+        for _, config in points:
+            files |= registry.check_files(config, args.files) or {}
+        args = dataclasses.replace(args, files=files or None)
         check_sweep_opponents(args, points)
         begin = time.perf_counter()
         with contextlib.closing(open_file(args)) as file:
@@ -182,8 +182,16 @@ def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
 
 def with_settings(args: Args, sweep: Sweep) -> Args:
     """Return the arguments with the saved sweep's settings."""
-    fields = vars(sweep) | {"source": str(args.resume)}
-    return dataclasses.replace(args, **fields)
+    return dataclasses.replace(
+        args,
+        config=sweep.config,
+        preset=sweep.preset,
+        grid=sweep.grid,
+        first_seed=sweep.first_seed,
+        num_seeds=sweep.num_seeds,
+        files=sweep.files,
+        source=str(args.resume),
+    )
 
 
 def with_given_ends(args: Args) -> Args:

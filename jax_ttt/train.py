@@ -16,7 +16,13 @@ from msgspec import Meta
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
+from jax_ttt.config.errors import (
+    AgentError,
+    Refused,
+    SettingError,
+    flag_name,
+    require_package,
+)
 from jax_ttt.config.game_facts import (
     GAMES,
     enumerable_games,
@@ -24,22 +30,21 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
-from jax_ttt.files import checkpoint, loggers
-from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
+from jax_ttt.files import loggers
 from jax_ttt.files.run_folder import (
+    Plan,
     RunFolder,
     is_own_settings,
     read_own_settings,
     read_settings,
 )
 from jax_ttt.files.run_writer import RunWriter, make_run_folder
-from jax_ttt.files.tensor_file import AgentError
-from jax_ttt.players import player_names
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:
+    from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
     from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
     from jax_ttt.training.run_state import RunState, RunStep
@@ -106,8 +111,8 @@ class Args(cli.TrainingFlags):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    latest: tyro.conf.Suppress[LatestCheckpoint | None] = None
-    """The checkpoint where the run continues."""
+    wandb_id: tyro.conf.Suppress[str | None] = None
+    """The id of the continued run at Weights & Biases."""
 
     @classmethod
     def with_defaults(cls, given: cli.GivenFlags) -> Self:
@@ -144,9 +149,7 @@ class Args(cli.TrainingFlags):
     @classmethod
     def resumed(cls, path: Path) -> Self:
         """Return the arguments of the run in a folder, or of one of its files."""
-        run = RunFolder(path.parent if path.is_file() else path)
-        run.check_unlocked("--resume")
-        latest = checkpoint.newest_checkpoint(run)
+        latest = latest_checkpoint(path)
         for reason in latest.damaged.values():
             standard_streams.print_stderr(
                 f"warning: {reason}; going back to {latest.path}"
@@ -161,9 +164,22 @@ class Args(cli.TrainingFlags):
             snapshots=plan.snapshots,
             tensorboard=plan.tensorboard,
             wandb=plan.wandb is not None,
+            wandb_id=plan.wandb,
             source=str(latest.path),
-            latest=latest,
         )
+
+
+def latest_checkpoint(path: Path) -> "LatestCheckpoint":
+    """Return the newest good checkpoint of the run in a folder, or of one of its files.
+
+    Raises:
+        Refused: another process writes to the folder, or it has no good checkpoint.
+    """
+    from jax_ttt.files import checkpoint  # imports NumPy
+
+    run = RunFolder(path.parent if path.is_file() else path)
+    run.check_unlocked("--resume")
+    return checkpoint.newest_checkpoint(run)
 
 
 def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -> int:
@@ -175,11 +191,10 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    check_args(args)
-    latest = args.latest
+    latest = None if args.resume is None else latest_checkpoint(args.resume)
+    check_args(args, latest)
     if latest is not None and (text := ended_text(latest, args.config)):
         return report_ended(args, latest, text)
-    plan = make_plan(args)
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
@@ -187,6 +202,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             hardware = cli.set_up_device(args.machine, args.spread)
             from jax_ttt.runtime import distributed
             from jax_ttt.training import chunks, loop, reproducibility
+        plan = make_plan(args)
         if args.random_numbers is not None:
             reproducibility.check_random_numbers(
                 {"random_numbers": args.random_numbers}
@@ -200,12 +216,20 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             return cli.report_interrupt(number)
         if latest is not None:
             report_changes(latest, plan)
-        writer = open_writer(args, times)
+        writer = open_writer(args, latest, times)
         stack.callback(writer.close)
         state = None
         if latest is not None:
             state = loop.restore_state(latest, learner, keys)
-        recorder = open_recorder(args, plan, writer, state, hardware.name, stack)
+        recorder = open_recorder(
+            args=args,
+            plan=plan,
+            writer=writer,
+            latest=latest,
+            state=state,
+            device=hardware.name,
+            stack=stack,
+        )
 
         def stop() -> bool:
             # The recorder has the grade of the latest evaluation.
@@ -232,7 +256,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     return report_result(args, writer.run, recorder, number)
 
 
-def check_args(args: Args) -> None:
+def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
     """Refuse what can't be done, before JAX is loaded.
 
     Raises:
@@ -257,8 +281,8 @@ def check_args(args: Args) -> None:
         require_package("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
         require_package("wandb", "wandb", "--wandb")
-    if args.latest is not None:
-        check_same(args, args.latest)
+    if latest is not None:
+        check_same(args, latest)
     elif args.run_dir is not None:
         run = RunFolder(args.run_dir)
         run.check_unlocked("--run-dir")
@@ -271,22 +295,21 @@ def make_plan(args: Args) -> Plan:
     Raises:
         Refused: a player of the settings can't be used, or its file has changed.
     """
-    before = None if args.latest is None else args.latest.checkpoint.plan.wandb
+    from jax_ttt.players import registry
+
     return Plan(
         config=args.config,
         preset=args.preset,
         seed=args.seed,
-        files=player_names.check_files(
-            args.config, args.files, is_new=args.latest is None
-        ),
+        files=registry.check_files(args.config, args.files, is_new=args.resume is None),
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,
-        wandb=(before or loggers.new_wandb_id()) if args.wandb else None,
+        wandb=(args.wandb_id or loggers.new_wandb_id()) if args.wandb else None,
     )
 
 
-def config_to_resume(saved: Checkpoint) -> Config:
+def config_to_resume(saved: "Checkpoint") -> Config:
     """Return the settings with which a run continues, unless flags change them.
 
     A run that ended with a proof has no update left; `--num-updates` lets it go on.
@@ -296,7 +319,7 @@ def config_to_resume(saved: Checkpoint) -> Config:
     return saved.plan.config
 
 
-def check_same(args: Args, latest: LatestCheckpoint) -> None:
+def check_same(args: Args, latest: "LatestCheckpoint") -> None:
     """Raise `Refused` if flags change more than the end of a run that continues.
 
     Only a longer `num_updates` and other loggers are allowed.
@@ -329,7 +352,7 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
         )
 
 
-def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
+def ended_text(latest: "LatestCheckpoint", config: Config) -> str | None:
     """Return the message for a run that has ended; None if there is more to do."""
     finished, update = latest.checkpoint.finished, latest.checkpoint.update
     if finished is None or config.num_updates > max(update, 1):
@@ -344,7 +367,7 @@ def ended_text(latest: LatestCheckpoint, config: Config) -> str | None:
     )
 
 
-def report_ended(args: Args, latest: LatestCheckpoint, text: str) -> int:
+def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
     """Print that a run has ended, and with `--json` its result; return 0.
 
     The agent is graded again where that takes no time.
@@ -391,6 +414,7 @@ def open_recorder(
     args: Args,
     plan: Plan,
     writer: RunWriter,
+    latest: "LatestCheckpoint | None",
     state: "RunState | None",
     device: str,
     stack: contextlib.ExitStack,
@@ -404,7 +428,6 @@ def open_recorder(
     from jax_ttt.training import reproducibility
     from jax_ttt.training.recorder import Recorder, Schedule
 
-    latest = args.latest
     if latest is None:
         writer.begin(plan, reproducibility.describe_environment())
     is_loud = not (args.quiet or args.json)
@@ -465,7 +488,7 @@ def with_proof(
     return step._replace(evaluation=evaluation._replace(searched=searched))
 
 
-def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
+def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
     """Print how this process differs from the one that began the run.
 
     Raises:
@@ -489,15 +512,17 @@ def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
         )
 
 
-def open_writer(args: Args, times: TimeSpans) -> RunWriter:
+def open_writer(
+    args: Args, latest: "LatestCheckpoint | None", times: TimeSpans
+) -> RunWriter:
     """Make and lock the run's folder, and return the writer of its files.
 
     Raises:
         Refused: the folder can't be made, or another process writes to it.
     """
+    from jax_ttt.files import checkpoint
     from jax_ttt.runtime import distributed
 
-    latest = args.latest
     if not distributed.is_writer():
         run = latest.run if latest else RunFolder(args.run_dir or Path())
         return RunWriter(run, times, writes=False)

@@ -85,7 +85,7 @@ def test_the_game_is_that_of_the_agents(agent_path, tmp_path, capsys):
     _, err = run(capsys, path, "minimax", code=2)
     assert "minimax: needs an enumerable game" in err
     _, err = run(capsys, path, agent_path, code=2)
-    assert f"{agent_path}: made for tic_tac_toe, but {path} for connect" in err
+    assert f"{agent_path}: made for tic_tac_toe, not for connect_four" in err
 
 
 def test_a_missing_package_is_named(monkeypatch, capsys):

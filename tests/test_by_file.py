@@ -14,7 +14,8 @@ import tiny
 
 import jax_ttt
 from jax_ttt import plot, runs
-from jax_ttt.files import checkpoint, json_records, run_folder
+from jax_ttt.files import json_records, run_folder, tensor_file
+from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import saved_agents
 from jax_ttt.text import grade_text
@@ -36,9 +37,9 @@ def edited(request, tmp_path_factory):
     agent = saved_agents.load_agent(run.path)
     saved_agents.save_agent(agent.with_grade(claim), run.agent)
     (path,) = run.checkpoints()
-    saved, tensors = checkpoint.read_checkpoint(path)
+    saved, tensors = tensor_file.read_tensors(path, Checkpoint)
     saved = dataclasses.replace(saved, grade=claim)
-    path.write_bytes(checkpoint.encode_checkpoint(saved, tensors))
+    path.write_bytes(tensor_file.encode_tensors(saved, tensors))
     rows = [json.loads(line) for line in run.lines()]
     for row in rows:
         if row["event"] == "evaluation":

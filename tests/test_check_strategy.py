@@ -17,6 +17,7 @@ import small_boards
 import tiny
 from forged import Forgery
 
+from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
@@ -25,7 +26,6 @@ from jax_ttt.grading import correcting
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.corrections import Corrections
-from jax_ttt.players.saved_agents import AgentError
 from jax_ttt.players.shipped import ALL
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_strategy.py"

@@ -396,15 +396,14 @@ def test_the_examples_of_the_help_are_accepted(command, helps):
 
 
 HIDDEN = {
-    *(
-        "given_fields",
-        "source",
-        "latest",
-        "files",
-        "random_numbers",
-        "in_advance",
-        "say",
-    )
+    "given_fields",
+    "source",
+    "latest",
+    "files",
+    "random_numbers",
+    "wandb_id",
+    "in_advance",
+    "say",
 }
 """Fields of commands' arguments that no flag sets."""
 

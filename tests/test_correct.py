@@ -16,7 +16,7 @@ from marks import mark_slow
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.files import agent_file
+from jax_ttt.files.run_folder import AGENT_NAME
 from jax_ttt.players import saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.solver.connect_four_solver import Solver
@@ -204,8 +204,8 @@ def test_the_output_is_never_the_input(agents, tmp_path, refuse, run):
 
 def test_a_run_has_its_corrected_agent_in_its_folder(tmp_path, run):
     folder = tmp_path / "runs" / "one"
-    save(folder, "tic_tac_toe").rename(folder / agent_file.AGENT_NAME)
-    for name, path in [(folder, folder), (folder / agent_file.AGENT_NAME, tmp_path)]:
+    save(folder, "tic_tac_toe").rename(folder / AGENT_NAME)
+    for name, path in [(folder, folder), (folder / AGENT_NAME, tmp_path)]:
         run(name, "--seat", "first")
         (path / correct.CORRECTED_NAME).unlink()
 

@@ -32,10 +32,10 @@ from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import settings_grid
 from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import Refused, flag_name
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.players import network_player
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import compiling
 from jax_ttt.text import policy_files
 from tools import make_links

@@ -28,7 +28,7 @@ import jax_ttt.cli
 assert not (HEAVY | {"numpy"}) & sys.modules.keys()
 
 import commands
-from jax_ttt.__main__ import COMMANDS
+from jax_ttt.__main__ import COMMANDS, main
 for command in COMMANDS:
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert commands.run(commands.module_of(command), ["--help"]) == 0
@@ -37,7 +37,11 @@ WRONG = ["--sede 2", "--tau nan", "--json --quiet", "--devices 0", "--epsilon-en
 for line in WRONG:
     with contextlib.redirect_stderr(io.StringIO()):
         assert commands.run(commands.module_of("train"), line.split()) == 2
-assert not HEAVY & sys.modules.keys()
+sys.argv = ["jax-ttt", "--completion"]
+with contextlib.redirect_stdout(io.StringIO()) as out:
+    assert main() == 0
+assert "shipped:network" in out.getvalue()
+assert not (HEAVY | {"numpy"}) & sys.modules.keys()
 
 from pathlib import Path
 web, folder = commands.module_of("web"), Path("page")

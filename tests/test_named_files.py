@@ -15,7 +15,7 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, sweep_file
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.players import player_names, saved_agents
+from jax_ttt.players import registry, saved_agents
 
 train = commands.module_of("train")
 RUN, AGENT = RunFolder(Path("run")), Path("agent.safetensors")
@@ -132,7 +132,7 @@ def test_only_files_that_are_still_named_are_compared(setting):
 def test_the_file_of_a_player_within_another_one_counts(tmp_path):
     path = str(tiny.save_untrained(tmp_path / "agent.safetensors"))
     for name in (path, f"blend:0.5:{path}", f"blend:0.5:lookahead:1:{path}"):
-        files = player_names.check_files(Config.of(opponent=name))
+        files = registry.check_files(Config.of(opponent=name))
         assert files is not None
         assert [*files] == [path]
 
@@ -140,7 +140,7 @@ def test_the_file_of_a_player_within_another_one_counts(tmp_path):
 def test_a_shipped_agent_is_a_file_too():
     config = Config.of(opponent="shipped:network")
     with pytest.raises(Refused, match=r"network.safetensors: another file"):
-        player_names.check_files(config, {"shipped:network": "0" * 64})
+        registry.check_files(config, {"shipped:network": "0" * 64})
 
 
 def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):

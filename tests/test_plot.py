@@ -110,15 +110,12 @@ def test_an_agents_game_and_values_are_drawn(trained, capsys):
     assert "the game is over" in output(capsys)
 
 
-def test_games_and_values_need_an_enumerable_game_and_an_agent(
-    make, capsys, monkeypatch
-):
-    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
+def test_games_and_values_need_an_enumerable_game_and_an_agent(make, capsys):
     large = make("large", env_id="connect_four")
     tiny.save_untrained(large / "agent.safetensors", env_id="connect_four")
     for run, message in (
         (large, "need an enumerable game of stones: tic_tac_toe, not connect_four"),
-        (make("none"), "agent.safetensors: no such file"),
+        (make("none"), "agent.safetensors: No such file"),
     ):
         assert commands.run(plot, [str(run), "--game"]) == 2
         assert message in output(capsys)

@@ -18,7 +18,7 @@ from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
-from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.players.registry import PlayerSpec
 from jax_ttt.text import policy_files
 
 CHECKER = runpy.run_path(

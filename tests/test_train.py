@@ -24,7 +24,8 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.files import checkpoint, json_records, run_folder
+from jax_ttt.files import json_records, run_folder, tensor_file
+from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed, interrupts
 from jax_ttt.training import chunks, loop
@@ -440,7 +441,7 @@ def test_a_larger_game_trains_by_the_same_code_and_proves_nothing(tmp_path):
     assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
     last = {"checkpoint-2.safetensors"}
     assert file_names(path) == FILES - {"snapshots", "checkpoint-4.safetensors"} | last
-    agent = saved_agents.load_agent(path, env_id)
+    agent = saved_agents.load_agent(path)
     assert agent.config.env_id == env_id
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(agent.params))
 
@@ -489,7 +490,8 @@ def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
 @pytest.mark.slow
 def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
     path, _ = rounds
-    _, tensors = checkpoint.read_checkpoint(path / "checkpoint-8.safetensors")
+    file = path / "checkpoint-8.safetensors"
+    _, tensors = tensor_file.read_tensors(file, Checkpoint)
     (size,) = tensors["train_state.pool.size"].tolist()
     keys = tensors["train_state.pool.keys"][0, :size]
     assert len(np.unique(keys, axis=0)) == size

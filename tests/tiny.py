@@ -10,10 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.saved_agents import Agent
@@ -45,9 +43,7 @@ def joined(defaults, flags):
 
 def ungraded(config, params, seed=0):
     """Return an agent of these weights that was neither trained nor graded."""
-    grade = Grade(env_id=config.env_id, seats=config.seats)
-    description = AgentDescription(config=config, seed=seed, num_updates=0, grade=grade)
-    return Agent(description, params)
+    return Agent.of(config, params, seed)
 
 
 def untrained(config):

@@ -24,14 +24,13 @@ from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Seed, check_seeds
-from jax_ttt.files import agent_file
 from jax_ttt.files.metrics_rows import searched_rows
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading import correcting
 from jax_ttt.pictures import board_svg, curves
-from jax_ttt.players import random_players
+from jax_ttt.players import random_players, saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.runtime import standard_streams
@@ -130,8 +129,7 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         return curves.round_curves(run.rows, title, run.config, theme)
 
     def corrections(theme: Theme) -> Picture:
-        corrected = agent_file.read_agent(CONNECT_FOUR[_CORRECTED])
-        first = corrected.description.grade.first
+        first = saved_agents.load_agent(CONNECT_FOUR[_CORRECTED]).grade.first
         assert first is not None
         return correction_chart.corrections_picture(
             agent=f"shipped:{_CORRECTED} moving first",

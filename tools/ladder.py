@@ -30,6 +30,7 @@ import jax_ttt
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
 from jax_ttt.config.grade import Exam, Grade
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.files import json_records
 from jax_ttt.files.picture_file import Picture, Theme
@@ -40,9 +41,8 @@ from jax_ttt.grading import exam as exams
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
-from jax_ttt.players import player_names, registry
+from jax_ttt.players import registry
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramOptions
 from jax_ttt.runtime import atomic_files
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import game_boards
@@ -218,7 +218,7 @@ def make_player(system: System, args: Args) -> Player:
             config = config.replace(num_updates=args.num_updates)
         run = jax_ttt.train(1, config)
         return dataclasses.replace(jax_ttt.player(run.agent), name=system.name)
-    spec = player_names.read_name(program_name(system), DEFAULT_GAME)
+    spec = registry.read_player_name(program_name(system))
     options = ProgramOptions(copies=args.copies, answer_seconds=120.0)
     player = registry.make_player(spec, DEFAULT_GAME, jax.random.key(0), options)
     return dataclasses.replace(player, name=system.name)
@@ -273,7 +273,7 @@ def exam_of(system: System, copies: int) -> Exam:
         CalledProcessError: the packages can't be installed.
     """
     env_id = "connect_7x6"
-    spec = player_names.read_name(program_name(system), env_id)
+    spec = registry.read_player_name(program_name(system))
     options = ProgramOptions(copies=copies, answer_seconds=120.0, in_advance=False)
     player = registry.make_player(spec, env_id, jax.random.key(0), options)
     questions = exams.read_exam(env_id, None)

@@ -22,7 +22,7 @@ from jax_ttt.correct import CORRECTED_NAME
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import exam, grader, search_grade
-from jax_ttt.players import player_names, registry, saved_agents
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.solver.reached_positions import Reach
@@ -249,11 +249,8 @@ def exam_scores(name: str) -> tuple[str, ...]:
 
 def shipped_player(name: str) -> Player:
     """Return a shipped agent as a player."""
-    full_name = f"shipped:{name}"
-    env_id = player_names.game_of_players(
-        [player_names.read_name(full_name, DEFAULT_GAME)], None
-    )
-    spec = player_names.read_name(full_name, env_id)
+    spec = registry.read_player_name(f"shipped:{name}")
+    env_id = registry.game_of_players([spec])
     return registry.make_player(spec, env_id, jax.random.key(0))
 
 
@@ -265,7 +262,7 @@ def command(name: str) -> str:
 def grade_of(player: str) -> Grade:
     """Return the exact grade of a player of tic-tac-toe."""
     key = jax.random.key(0)  # unused: nothing is sampled
-    spec = player_names.read_name(player, DEFAULT_GAME)
+    spec = registry.read_player_name(player)
     return grader.follow_lines(registry.make_player(spec, DEFAULT_GAME, key))
 
 

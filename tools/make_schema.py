@@ -27,13 +27,13 @@ from jax_ttt.config.grade import (
 from jax_ttt.config.settings import Config
 from jax_ttt.correct import CorrectedLevel, CorrectResult
 from jax_ttt.evaluate import EvaluateResult
-from jax_ttt.files.agent_file import AgentMetadata
-from jax_ttt.files.checkpoint import CheckpointMetadata, Plan
+from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
-from jax_ttt.files.run_folder import RunSummary
+from jax_ttt.files.run_folder import Plan, RunSummary
 from jax_ttt.files.run_writer import ConfigFile, DeviceFacts, TimesFile
-from jax_ttt.files.sweep_file import SweepHead, SweepLine
+from jax_ttt.files.sweep_file import Sweep, SweepLine
+from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.flags import field_texts
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
@@ -51,9 +51,9 @@ RECORDS = (
     Chunk,
     Evaluated,
     TimesFile,
-    AgentMetadata,
-    CheckpointMetadata,
-    SweepHead,
+    AgentDescription,
+    Checkpoint,
+    Sweep,
     SweepLine,
     Certificate,
     Decision,

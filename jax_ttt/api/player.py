@@ -13,18 +13,18 @@ from jaxtyping import Array, Key
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.grading import search_grade
 from jax_ttt.players import (
     asked_players,
-    player_names,
     registry,
     saved_agents,
     user_players,
 )
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 from jax_ttt.players.user_players import PlayerFn
 from jax_ttt.runtime import compiling
 
@@ -169,8 +169,8 @@ def _game_of_player(player_like: PlayerLike) -> EnvId | None:
     if not isinstance(player_like, str | os.PathLike):
         return None
     name = os.fspath(player_like)
-    saved = player_names.read_name(name, game_facts.DEFAULT_GAME).saved
-    return None if saved is None else player_names.game_of_players([saved], None)
+    saved = registry.read_player_name(name).saved
+    return None if saved is None else registry.game_of_players([saved])
 
 
 def default_name(player_like: PlayerLike) -> str:
@@ -200,7 +200,7 @@ def _make_player(
     if isinstance(player_like, saved_agents.Agent):
         return registry.agent_player(player_name, player_like)
     if isinstance(player_like, str | os.PathLike):
-        spec = player_names.read_name(os.fspath(player_like), env_id)
+        spec = registry.read_player_name(os.fspath(player_like))
         if spec.kind == "program":  # its errors have the given name, too
             copies = ProgramCopies(player_name, spec.command, env_id, programs)
             return asked_players.make_asked_player(copies, env_id)

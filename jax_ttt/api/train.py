@@ -15,11 +15,9 @@ from jax_ttt.config.errors import (
     did_you_mean,
 )
 from jax_ttt.config.game_facts import enumerable_games
-from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import Seed, check_value
 from jax_ttt.config.settings import Config, setting_types
-from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
@@ -154,7 +152,7 @@ def _run_of(block: Block, index: int, params: nnx.State) -> Run | None:
     if result.grade is None:
         return None
     job = block.jobs[index]
-    agent = _agent(job.config, params, job.seed, result.update, result.grade)
+    agent = Agent.of(job.config, params, job.seed, result.update, result.grade)
     return Run(agent, tuple(block.rows(index)), (agent,))
 
 
@@ -206,18 +204,9 @@ def _train_one(
             # A run ends with an evaluation.
             agents = [
                 *(agents if keep_agents else []),
-                _agent(config, step.params(), seed, step.update, grade),
+                Agent.of(config, step.params(), seed, step.update, grade),
             ]
         if step.is_row:
             rows.append(run_state.metrics_row(step, grade))
         standard_streams.show_updates(bar, step.update)
     return Run(agents[-1], tuple(rows), tuple(agents))
-
-
-def _agent(
-    config: Config, params: nnx.State, seed: int, num_updates: int, grade: Grade
-) -> Agent:
-    description = AgentDescription(
-        config=config, seed=seed, num_updates=num_updates, grade=grade
-    )
-    return Agent(description, params)

@@ -1,4 +1,4 @@
-"""The flags of a run on many devices or many hosts. Imports no JAX."""
+"""The flags of a run on many devices or many hosts."""
 
 import dataclasses
 import re

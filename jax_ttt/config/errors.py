@@ -1,4 +1,4 @@
-"""Errors whose message is for the user, who gets no traceback. Imports no JAX."""
+"""Errors whose message is for the user, who gets no traceback."""
 
 import difflib
 import importlib.util
@@ -7,6 +7,14 @@ from collections.abc import Iterable
 
 class Refused(ValueError):  # noqa: N818  a public name
     """A request is not possible; the message says why, or what is possible."""
+
+
+class AgentError(Refused):
+    """A file of tensors is unusable; the message names the file and the reason."""
+
+    def __init__(self, message: str) -> None:
+        """Keep the message in one line: texts of a file may have control characters."""
+        super().__init__("".join(c if c.isprintable() else " " for c in message))
 
 
 _MAX_SHOWN = 200

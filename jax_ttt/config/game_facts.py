@@ -1,13 +1,15 @@
 """The facts about each game that PGX's rules do not give: one record per game.
 
 No other module compares `env_id` with a string, so that a new game needs only a record
-here. `jax_ttt.register_game` adds the records of users' games. Imports no JAX.
+here. `jax_ttt.register_game` adds the records of users' games.
 """
 
 import dataclasses
 import shlex
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
+
+from jax_ttt.config.errors import Refused
 
 if TYPE_CHECKING:
     import pgx
@@ -247,6 +249,18 @@ else:  # the command line and the checks of settings look for the mark
 
 CERTIFIED = tuple(name for name, game in GAMES.items() if game.certified)
 """The games in which a player can get a certificate."""
+
+
+def default_game() -> EnvId:
+    """Return the only game of the file of `--rules`; tic-tac-toe without one.
+
+    Raises:
+        Refused: the file registers several games.
+    """
+    of_file = [name for name, game in GAMES.items() if game.rules_file]
+    if len(of_file) > 1:
+        raise Refused(f"--env-id must be one of {', '.join(of_file)}")
+    return of_file[0] if of_file else DEFAULT_GAME
 
 
 def enumerable_games() -> tuple[str, ...]:

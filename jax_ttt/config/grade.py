@@ -2,8 +2,7 @@
 
 A grade is one record for every method: exact over a game's tree, exact over all
 positions that the player reaches, or sampled in games. Rates are fractions, 0 to 1, of
-the player's games against a random opponent unless another one is named. The module
-imports no JAX, so that files, the page and the list of runs can read grades at once.
+the player's games against a random opponent unless another one is named.
 """
 
 import dataclasses

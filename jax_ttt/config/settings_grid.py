@@ -1,4 +1,4 @@
-"""Grids of settings: all combinations of a few values of each. Imports no JAX."""
+"""Grids of settings: all combinations of a few values of each."""
 
 import itertools
 from collections.abc import Mapping, Sequence

@@ -1,55 +1,40 @@
 """Checkpoints: the state of a run and its plan, as a file.
 
 It is a file of tensors (`files/tensor_file.py`) with every leaf of the run's state by
-its name. This module doesn't import JAX, so that `--resume` can refuse a folder before
-JAX is loaded.
+its name. A run that continues reads its plan before the processes of `--distributed`
+join, so this module uses no JAX.
 """
 
 import dataclasses
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.grade import Grade
-from jax_ttt.files import agent_file, json_records, tensor_file
+from jax_ttt.files import run_folder, tensor_file
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.run_folder import RunFolder, Settings
-from jax_ttt.files.tensor_file import AgentError, TensorFile, Tensors
+from jax_ttt.files.run_folder import Plan, RunFolder
+from jax_ttt.files.tensor_file import TensorFile, Tensors
 
 Finished = Literal["end", "proven"]
 """Why a run ended by itself: after its last update, or at the first proof."""
 Rank = tuple[bool, int, float]
 """The order of agents, ascending: proven or not, minus the losing ends, win rate."""
-_LEARNED = tuple(
-    f"train_state.{name}."
-    for name in ("params", "target_params", "average_params", "opt_state")
-)
-"""Beginnings of the names of leaves that are finite unless the training diverged."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Plan(Settings):
-    """What a run is to do; a run that continues keeps its plan."""
+class Checkpoint(TensorFile):
+    """A run at one moment: the entry `jax_ttt` in the metadata of a checkpoint's file.
 
-    until_proven: bool = False
-    """Whether the run ends at the first proof."""
-    snapshots: bool = False
-    """Whether it keeps the agents of its evaluations."""
-    tensorboard: bool = False
-    """Whether it writes for TensorBoard."""
-    wandb: str | None = None
-    """The id of its run at Weights & Biases."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Checkpoint:
-    """A run at one moment: the description in a checkpoint's file.
-
-    The tensors beside it are the leaves of the run's state.
+    The tensors beside it are the leaves of the run's state. Those that are learned are
+    finite unless the training diverged; others, such as environment states, may be
+    infinite or NaN.
     """
 
+    must_be_finite = tuple(
+        f"train_state.{name}."
+        for name in ("params", "target_params", "average_params", "opt_state")
+    )
     kind: Literal["checkpoint"] = "checkpoint"
     """The kind of file."""
     plan: Plan
@@ -74,11 +59,6 @@ class Checkpoint:
     whether the bits stay the same."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class CheckpointMetadata(Checkpoint, TensorFile):
-    """The entry `jax_ttt` in the metadata of a checkpoint's file."""
-
-
 class LatestCheckpoint(NamedTuple):
     """The newest good checkpoint of a run."""
 
@@ -88,45 +68,6 @@ class LatestCheckpoint(NamedTuple):
     tensors: Tensors
     damaged: dict[Path, AgentError]
     """Newer files that can't be used, and why."""
-
-
-def encode_checkpoint(checkpoint: Checkpoint, tensors: Tensors) -> bytes:
-    """Return the contents of a checkpoint's file.
-
-    Raises:
-        FloatingPointError: a weight is not finite.
-        OverflowError: it would be larger than what can be read.
-    """
-    if name := first_nonfinite_leaf(tensors):
-        raise FloatingPointError(f"{name} is not finite; no checkpoint was saved")
-    metadata = json_records.extend(CheckpointMetadata, checkpoint)
-    return tensor_file.encode_tensors(metadata, tensors)
-
-
-def read_checkpoint(path: Path) -> tuple[Checkpoint, Tensors]:
-    """Return the checkpoint of a file, and the leaves of the run's state by name.
-
-    Whether the leaves fit the settings is not checked: that needs JAX.
-
-    Raises:
-        AgentError: the file is missing or damaged, another program or version wrote it,
-            or a weight is not finite.
-    """
-    checkpoint, tensors = tensor_file.read_tensors(path, Checkpoint)
-    if name := first_nonfinite_leaf(tensors):
-        raise AgentError(f"{path}: {name} is not finite")
-    return checkpoint, tensors
-
-
-def first_nonfinite_leaf(tensors: Tensors) -> str | None:
-    """Return the name of the first learned leaf that is not finite; None if all are.
-
-    Other leaves, such as environment states, may be infinite or NaN.
-    """
-    for name, tensor in tensors.items():
-        if name.startswith(_LEARNED) and not np.isfinite(tensor).all():
-            return name
-    return None
 
 
 def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
@@ -140,7 +81,7 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     damaged: dict[Path, AgentError] = {}
     for path in run.checkpoints():
         try:
-            checkpoint, tensors = read_checkpoint(path)
+            checkpoint, tensors = tensor_file.read_tensors(path, Checkpoint)
         except AgentError as error:
             damaged[path] = error
         else:
@@ -152,5 +93,5 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     reason = "no checkpoint in this folder"
     if run.agent.exists():
         reason += "; its agent can be used, but the run can't be continued"
-    reason += agent_file.runs_hint(run.agent)
+    reason += run_folder.runs_hint(run.agent)
     raise Refused(f"--resume {run.path}: {reason}")

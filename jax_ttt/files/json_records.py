@@ -32,13 +32,6 @@ class Versioned:
     """Version of the format."""
 
 
-def extend(kind: type[RecordT], record: object) -> RecordT:
-    """Return a record of a kind that has the fields of another record, and defaults."""
-    return kind(
-        **{field.name: getattr(record, field.name) for field in _fields(record)}
-    )
-
-
 def _fields(record: object) -> tuple[dataclasses.Field, ...]:
     if not dataclasses.is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"not a record: {record!r}")

@@ -11,10 +11,9 @@ import secrets
 from collections.abc import Iterator
 
 from jax_ttt.files import json_records
-from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Row
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.runtime import standard_streams
 
 Numbers = dict[str, int | float]

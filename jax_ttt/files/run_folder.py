@@ -11,9 +11,6 @@
 | `times.json` | the seconds of the run's parts |
 | `tensorboard/`, `wandb/` | what these loggers write |
 | `.lock` | the number of the process that is writing to the folder, while it does |
-
-This module doesn't import JAX, so that commands can refuse a folder before JAX is
-loaded.
 """
 
 import contextlib
@@ -27,17 +24,18 @@ from typing import Any
 
 import filelock
 
-from jax_ttt.config.errors import ChoiceError, Refused, SettingError
+from jax_ttt.config.errors import AgentError, ChoiceError, Refused, SettingError
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS, TABLES, Preset
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, json_records
-from jax_ttt.files.agent_file import AGENT_NAME
+from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, RowKind
 from jax_ttt.runtime import atomic_files
 
+AGENT_NAME = "agent.safetensors"
+"""The name of the trained agent's file in a run's folder."""
 RUNS = Path("runs")
 """Where `train` makes its folders."""
 MAX_METRICS = 2**31
@@ -62,6 +60,20 @@ class Settings:
     random_numbers: str | None = None
     """JAX's generator of random numbers, such as `threefry2x32`; absent in a file made
     by hand."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan(Settings):
+    """What a run is to do; a run that continues keeps its plan."""
+
+    until_proven: bool = False
+    """Whether the run ends at the first proof."""
+    snapshots: bool = False
+    """Whether it keeps the agents of its evaluations."""
+    tensorboard: bool = False
+    """Whether it writes for TensorBoard."""
+    wandb: str | None = None
+    """The id of its run at Weights & Biases."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -315,6 +327,29 @@ class RunFolder:
         return is_replaced
 
 
+def agent_path(path: Path) -> Path:
+    """Return the path of an agent's file; `path` may be the folder of its run.
+
+    Raises:
+        AgentError: the folder is not that of one run, but holds runs.
+    """
+    if not path.is_dir():
+        return path
+    file = path / AGENT_NAME
+    if not file.exists() and (hint := runs_hint(file)):
+        raise AgentError(f"{path}: not a run's folder{hint}")
+    return file
+
+
+def runs_hint(file: Path) -> str:
+    """Return the end of an error about a run's missing file, if there are runs below.
+
+    It names the run with the last name.
+    """
+    agents = [] if file.exists() else sorted(file.parent.glob(f"*/{AGENT_NAME}"))
+    return f"; it holds runs, for instance {agents[-1].parent}" if agents else ""
+
+
 def read_row(line: str | bytes) -> Row:
     """Return the row in a line of the metrics.
 
@@ -351,7 +386,7 @@ def read_settings(path: Path) -> Settings:
         json_records.check_version(fields)
         return json_records.from_dict(Settings, fields)
     except atomic_files.UnreadableError as error:
-        raise Refused(f"{path}: {error}{agent_file.runs_hint(path)}") from error
+        raise Refused(f"{path}: {error}{runs_hint(path)}") from error
     except ValueError as error:
         raise Refused(f"{path}: not a run's settings ({error})") from None
 

@@ -5,24 +5,23 @@ import dataclasses
 import json
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, checkpoint, json_records
-from jax_ttt.files.agent_file import AgentFile
-from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint, Plan
+from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject, Versioned
 from jax_ttt.files.metrics_rows import Evaluated, Row
 from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
+    Plan,
     RunFolder,
     Settings,
     read_row,
     snapshots_in,
 )
-from jax_ttt.files.tensor_file import Tensors
 from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import RunPart, TimeSpans
@@ -116,26 +115,19 @@ class RunWriter:
             standard_streams.print_stderr(
                 f"replacing the run in {self.run.path}: {reason}"
             )
-        self._write_settings(plan, environment)
+        self.write_settings(plan, environment)
 
-    def update_settings(self, plan: Plan, environment: JsonObject) -> None:
-        """Write the settings of a run that continues if they have changed."""
-        try:
-            settings = self.run.settings()
-        except Refused:
-            settings = None
-        if settings != _settings_of(plan):
-            self._write_settings(plan, environment)
-
-    def resume(self, latest: LatestCheckpoint) -> None:
+    def resume(self, update: int, evaluated: int, damaged: Iterable[Path]) -> None:
         """Remove the rows and snapshots after the checkpoint that the run starts from.
+
+        It is the one after `update`, whose last evaluation was at `evaluated`. The
+        `damaged` newer ones are renamed.
 
         Raises:
             Refused: the file of metrics can't be read.
         """
         if not self._writes:
             return
-        update, evaluated = latest.checkpoint.update, latest.checkpoint.evaluated
         lines = []
         for line in self._metric_lines():
             try:
@@ -149,7 +141,7 @@ class RunWriter:
             last_update = evaluated if isinstance(row, Evaluated) else update
             if row.update <= last_update:
                 lines.append(line + b"\n")
-        for path in latest.damaged:
+        for path in damaged:
             path.replace(path.with_name(path.name + _DAMAGED))
         self._write_file(self.run.metrics, b"".join(lines))
         for snapshot_update, path in snapshots_in(self.run.snapshots).items():
@@ -169,9 +161,9 @@ class RunWriter:
         except atomic_files.UnreadableError as error:
             raise Refused(f"{path}: {error}") from None
 
-    def _write_settings(self, plan: Plan, environment: JsonObject) -> None:
+    def write_settings(self, plan: Plan, environment: JsonObject) -> None:
         """Write the settings, the seed, the command and the environment."""
-        fields = json_records.to_dict(_settings_of(plan))
+        fields = json_records.to_dict(plan)
         fields |= {"command": sys.orig_argv, **environment}
         self._write_record(self.run.config, json_records.from_dict(ConfigFile, fields))
 
@@ -190,36 +182,32 @@ class RunWriter:
                 path = str(self.run.metrics)
                 raise WriteError(error.errno, error.strerror, path) from None
 
-    def save_agent(self, agent: AgentFile) -> None:
-        """Write the agent, replacing an earlier one."""
-        self._write_file(self.run.agent, agent_file.encode_agent(agent))
+    def save_agent(self, content: bytes) -> None:
+        """Write the agent's file, replacing an earlier one."""
+        self._write_file(self.run.agent, content)
 
-    def save_best(self, agent: AgentFile) -> None:
-        """Write the best agent so far, replacing an earlier one."""
-        self._write_file(self.run.best, agent_file.encode_agent(agent))
+    def save_best(self, content: bytes) -> None:
+        """Write the file of the best agent so far, replacing an earlier one."""
+        self._write_file(self.run.best, content)
 
-    def save_snapshot(self, agent: AgentFile) -> None:
-        """Write the agent of an evaluation; a failure is only a warning."""
-        path = self.run.snapshot(agent.description.num_updates)
+    def save_snapshot(self, update: int, content: bytes) -> None:
+        """Write the agent's file after so many updates; a failure is only a warning."""
+        path = self.run.snapshot(update)
         try:
             if self._writes:
                 path.parent.mkdir(exist_ok=True)
-            self._write_file(path, agent_file.encode_agent(agent))
-        except (OSError, FloatingPointError) as error:
+            self._write_file(path, content)
+        except OSError as error:
             standard_streams.print_stderr(f"warning: {error}")
 
-    def save_checkpoint(self, saved: Checkpoint, tensors: Tensors, keep: int) -> Path:
+    def save_checkpoint(self, update: int, content: bytes, keep: int) -> Path:
         """Write a checkpoint, then remove all but the latest `keep`; return its path.
 
-        `tensors` are the leaves of the run's state by name.
-
         Raises:
-            FloatingPointError: a weight is not finite.
-            OverflowError: it is too large.
             OSError: it can't be written.
         """
-        path = self.run.checkpoint(saved.update)
-        self._write_file(path, checkpoint.encode_checkpoint(saved, tensors))
+        path = self.run.checkpoint(update)
+        self._write_file(path, content)
         if self._writes:
             for old in self.run.checkpoints()[keep:]:
                 with contextlib.suppress(OSError):  # an old file only takes space
@@ -258,12 +246,6 @@ def _peak_mib() -> float | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
-
-
-def _settings_of(plan: Plan) -> Settings:
-    return Settings(
-        config=plan.config, preset=plan.preset, seed=plan.seed, files=plan.files
-    )
 
 
 def is_snapshot_kept(config: Config, update: int) -> bool:

@@ -40,8 +40,8 @@ Agents = dict[tuple[int, int], AgentResult]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Sweep:
-    """What a sweep trains."""
+class Sweep(Versioned):
+    """The first line of a sweep's file: what it trains."""
 
     config: Config
     """The settings."""
@@ -56,6 +56,8 @@ class Sweep:
     files: dict[str, str] | None = None
     """The SHA-256 of the files of the saved agents that the settings name, by their
     names; absent without any."""
+    crc32: int = dataclasses.field(default=0, compare=False)
+    """Checksum of the line's JSON without this field."""
 
     def __post_init__(self) -> None:
         check_seeds(self.first_seed, self.num_seeds)
@@ -66,14 +68,6 @@ class Sweep:
         num_groups = math.prod(map(len, grid.values()))
         seeds = range(self.first_seed, self.first_seed + self.num_seeds)
         return [*itertools.product(range(num_groups), seeds)]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SweepHead(Sweep, Versioned):
-    """The first line of a sweep's file: its settings."""
-
-    crc32: int = 0
-    """Checksum of the line's JSON without this field."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -139,11 +133,10 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     if not writes:
         return SweepFile(RUNS / f"{name}.jsonl", sweep, {}, lock=None)
     RUNS.mkdir(parents=True, exist_ok=True)
-    head = json_records.extend(SweepHead, sweep)
     path = _make_empty_file(name)
     file = SweepFile(path, sweep, {}, _lock(path))
     try:
-        _append_lines(path, [head])
+        _append_lines(path, [sweep])
     except OSError:
         file.close()
         raise
@@ -227,7 +220,7 @@ def _read_contents(path: Path) -> tuple[Sweep, Agents, int]:
         raise Refused(f"{path}: damaged, or not a sweep's file ({error})") from None
 
 
-def _line_text(line: SweepHead | SweepLine) -> str:
+def _line_text(line: Sweep | SweepLine) -> str:
     """Return a line's JSON; the last field is the CRC-32 of the JSON without it."""
     fields = json_records.to_dict(line)
     del fields["crc32"]
@@ -250,7 +243,7 @@ def _checked(line: bytes) -> bytes:
     return text
 
 
-def _append_lines(path: Path, lines: Iterable[SweepHead | SweepLine]) -> None:
+def _append_lines(path: Path, lines: Iterable[Sweep | SweepLine]) -> None:
     """Append lines with checksums; on return they are on the disk."""
     try:
         with path.open("a", encoding="utf-8") as file:

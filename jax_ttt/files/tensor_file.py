@@ -11,14 +11,18 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
+import msgspec
 import numpy as np
 import safetensors
 import safetensors.numpy
 
 from jax_ttt import __version__
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import AgentError
+from jax_ttt.config.grade import Grade
+from jax_ttt.config.ranges import Seed
+from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject, Versioned
 from jax_ttt.runtime import atomic_files
@@ -28,6 +32,7 @@ MAX_BYTES = 2**30
 _KEY = "jax_ttt"
 """The key of the description, the only metadata: safetensors writes several entries in
 no fixed order, so that the same contents would give different bytes."""
+_WRITER = f"jax_ttt {__version__}"
 RecordT = TypeVar("RecordT")
 Tensors = dict[str, np.ndarray]
 """The tensors of a file, by name."""
@@ -35,31 +40,48 @@ Tensors = dict[str, np.ndarray]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TensorFile(Versioned):
-    """The metadata of a file of tensors."""
+    """The description in a file of tensors."""
 
-    writer: str = f"jax_ttt {__version__}"
+    must_be_finite: ClassVar[tuple[str, ...]] = ("",)
+    """Beginnings of the names of tensors whose numbers are finite; here all tensors."""
+    writer: str = dataclasses.field(default=_WRITER, compare=False, repr=False)
     """The program that wrote it, with its version."""
-    sha256: str = ""
+    sha256: str = dataclasses.field(default="", compare=False, repr=False)
     """Checksum of this object and of the tensors, in hexadecimal digits."""
 
 
-class AgentError(Refused):
-    """A file of tensors is unusable; the message names the file and the reason."""
-
-    def __init__(self, message: str) -> None:
-        """Keep the message in one line: texts of a file may have control characters."""
-        super().__init__("".join(c if c.isprintable() else " " for c in message))
+TensorFileT = TypeVar("TensorFileT", bound=TensorFile)
 
 
-def encode_tensors(metadata: TensorFile, tensors: Tensors) -> bytes:
-    """Return the contents of a file with its metadata and tensors.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AgentDescription(TensorFile):
+    """An agent without its weights: the entry `jax_ttt` in its file's metadata."""
 
-    The checksum in the metadata is computed here.
+    kind: Literal["agent"] = "agent"
+    """The kind of file."""
+    config: Config
+    """The settings."""
+    seed: Seed
+    """Seed of all random numbers."""
+    num_updates: Annotated[int, msgspec.Meta(ge=0)]
+    """Updates that the agent learned from; fewer than in the settings if its training
+    was stopped early."""
+    grade: Grade = dataclasses.field(repr=False)
+    """Its last evaluation."""
+
+
+def encode_tensors(description: TensorFile, tensors: Tensors) -> bytes:
+    """Return the contents of a file with its description and tensors.
+
+    The writer and the checksum in the description are set here.
 
     Raises:
+        FloatingPointError: a tensor that must be finite is not.
         OverflowError: it would be larger than what can be read.
     """
-    fields = json_records.to_dict(metadata)
+    if name := _first_not_finite(tensors, description.must_be_finite):
+        raise FloatingPointError(f"{name} is not finite; nothing was saved")
+    fields = json_records.to_dict(description) | {"writer": _WRITER}
     if isinstance(grade := fields.get("grade"), dict):
         grade.pop("by_file", None)  # the reader knows it: the same bytes for each copy
     del fields["sha256"]
@@ -70,19 +92,31 @@ def encode_tensors(metadata: TensorFile, tensors: Tensors) -> bytes:
     return content
 
 
-def read_tensors(path: Path, kind: type[RecordT]) -> tuple[RecordT, Tensors]:
+def read_tensors(path: Path, kind: type[TensorFileT]) -> tuple[TensorFileT, Tensors]:
     """Return a file's description, a record of this kind, and its tensors.
 
+    Whether the tensors fit the description is not checked.
+
     Raises:
-        AgentError: the file is missing or damaged, is of another kind or version, or
-            was changed after it was saved.
+        AgentError: the file is missing or damaged, is of another kind or version, was
+            changed after it was saved, or a tensor that must be finite is not.
     """
     with _open_file(path) as file:
         description = _parse_description(path, file)
         tensors = file.get_tensors()
     if description.pop("sha256", None) != _digest(description, tensors):
         raise AgentError(f"{path}: its contents were changed after they were saved")
+    if name := _first_not_finite(tensors, kind.must_be_finite):
+        raise AgentError(f"{path}: {name} is not finite")
     return _make_record(path, kind, description), tensors
+
+
+def _first_not_finite(tensors: Tensors, beginnings: tuple[str, ...]) -> str | None:
+    """Return the name of the first tensor that must be finite and is not, or None."""
+    for name, tensor in tensors.items():
+        if name.startswith(beginnings) and not np.isfinite(tensor).all():
+            return name
+    return None
 
 
 def read_description(path: Path, kind: type[RecordT]) -> RecordT:

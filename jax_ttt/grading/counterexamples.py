@@ -11,7 +11,6 @@ from jax.sharding import Mesh
 from jax_ttt.config.game_facts import GAMES, Seat
 from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.config.settings import Config
-from jax_ttt.files.agent_file import AgentDescription
 from jax_ttt.games import position_keys
 from jax_ttt.grading import search_grade
 from jax_ttt.grading.search_grade import SearchResult
@@ -69,10 +68,7 @@ def search_agent(
     # own copy of the weights.
     if distributed.num_processes() > 1:
         mesh, params = None, jax.tree.map(np.asarray, params)
-    description = AgentDescription(
-        config=config, seed=0, num_updates=0, grade=Grade(env_id=config.env_id)
-    )
-    agent = Agent(description, params)
+    agent = Agent.of(config, params)
     player = AgentPlayer(
         env_id=config.env_id,
         name="the agent",

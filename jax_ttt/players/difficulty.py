@@ -1,7 +1,6 @@
 """The levels of an opponent, from mostly random moves to best play.
 
-They are the levels of the command `play` and of the web page. This module imports no
-JAX, so that commands can refuse a level immediately.
+They are the levels of the command `play` and of the web page.
 """
 
 from typing import Literal, NamedTuple
@@ -38,7 +37,7 @@ def level_text(level: PlayLevel) -> str:
 
 
 def level_player_name(level: PlayLevel, agent: str) -> str:
-    """Return the name of the player of a level, for `player_names.read_name`.
+    """Return the name of the player of a level, for `registry.read_player_name`.
 
     `agent` is the name of the player behind the level, for instance a run's folder. An
     expert does not need it.

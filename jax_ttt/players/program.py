@@ -2,12 +2,10 @@
 
 docs/use/programs.md describes the protocol. A program is a process for one seat of a
 game. The first line that it gets is the game and the seat. Then each line is a
-position, as the moves so far, and the program answers with one line, its move. Imports
-no JAX.
+position, as the moves so far, and the program answers with one line, its move.
 """
 
 import contextlib
-import dataclasses
 import itertools
 import os
 import selectors
@@ -16,14 +14,12 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Annotated
-
-import tyro
-from msgspec import Meta
+from collections.abc import Iterator, Sequence
+from typing import IO
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat
+from jax_ttt.config.player_kinds import ProgramOptions
 
 Line = tuple[int, ...]
 """The moves of a game from its first position."""
@@ -38,24 +34,6 @@ _MAX_BYTES = 4096
 """Maximum number of bytes that are read at once; an answer must be shorter."""
 _MAX_SHOWN = 60
 """Maximum number of characters of an answer that a message shows."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ProgramOptions:
-    """How the players program:COMMAND are asked."""
-
-    copies: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """Processes of a program in each seat; they answer at the same time."""
-    answer_seconds: Annotated[float, Meta(gt=0, le=1e6)] = 10.0
-    """Time limit for an answer of a program. It includes the program's start."""
-    max_asked: Annotated[int, Meta(ge=1, le=10**9)] = 50_000
-    """Maximum number of positions that a program is asked for in advance in each seat,
-    where the tree is too large. With more, its games are sampled."""
-    in_advance: tyro.conf.Suppress[bool] = True
-    """Whether a program is asked for all positions that it can reach, before the games;
-    else it is asked during a game."""
-    say: tyro.conf.Suppress[Callable[[str], None]] = lambda text: None
-    """Shows the progress."""
 
 
 def position_phrase(line: Line) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import hashlib
 from pathlib import Path
 
 import jax
@@ -9,20 +10,15 @@ import numpy as np
 from flax import nnx
 from jax.tree_util import Partial
 
+from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.config.shown import Shown
-from jax_ttt.files import agent_file, picture_file, tensor_file
-from jax_ttt.files.agent_file import (
-    CORRECTIONS,
-    AgentDescription,
-    AgentFile,
-    agent_path,
-)
+from jax_ttt.files import picture_file, tensor_file
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.files.tensor_file import AgentError as AgentError  # the callers' too
-from jax_ttt.files.tensor_file import Tensors
+from jax_ttt.files.run_folder import agent_path
+from jax_ttt.files.tensor_file import AgentDescription, Tensors
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.networks import integer_network, q_network
@@ -31,6 +27,9 @@ from jax_ttt.players import corrections as corrected
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.runtime import atomic_files, pytrees
+
+_CORRECTIONS = {"corrections.keys": "<u8", "corrections.actions": "|u1"}
+"""The tensors of corrections in an agent's file, and their dtypes."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -59,6 +58,22 @@ class Agent(Shown):
     description: AgentDescription
     params: nnx.State
     corrections: Corrections | None = None
+
+    @classmethod
+    def of(
+        cls,
+        config: Config,
+        params: nnx.State,
+        seed: int = 0,
+        num_updates: int = 0,
+        grade: Grade | None = None,
+    ) -> "Agent":
+        """Return the agent of these weights, by default without results."""
+        grade = grade or Grade(env_id=config.env_id, seats=config.seats)
+        description = AgentDescription(
+            config=config, seed=seed, num_updates=num_updates, grade=grade
+        )
+        return cls(description, params)
 
     @property
     def config(self) -> Config:
@@ -152,21 +167,19 @@ class Agent(Shown):
         return picture_file.picture_of(self, theme)
 
 
-def make_agent_file(agent: Agent) -> AgentFile:
-    """Return the contents of the agent's file."""
-    tensors = params_as_tensors(agent.params)
-    if agent.corrections is not None:
-        tensors |= _corrections_as_tensors(agent.corrections)
-    return AgentFile(agent.description, tensors)
-
-
 def agent_bytes(agent: Agent) -> bytes:
     """Return the contents of an agent's file.
+
+    The same agent gives the same bytes: they hold no time and no path.
 
     Raises:
         FloatingPointError: a weight is not finite.
     """
-    return agent_file.encode_agent(make_agent_file(agent))
+    tensors = params_as_tensors(agent.params)
+    if (corrections := agent.corrections) is not None:
+        columns = corrections.keys, corrections.actions
+        tensors |= zip(_CORRECTIONS, columns, strict=True)
+    return tensor_file.encode_tensors(agent.description, tensors)
 
 
 def save_agent(agent: Agent, path: Path) -> None:
@@ -179,26 +192,42 @@ def save_agent(agent: Agent, path: Path) -> None:
     atomic_files.write_atomic(path, agent_bytes(agent))
 
 
-def load_agent(path: Path, env_id: str | None = None) -> Agent:
+def load_agent(path: Path) -> Agent:
     """Return the agent of a file or of a run's folder.
 
-    Its game must be `env_id`; None accepts any game.
-
     Raises:
-        AgentError: the file is missing or damaged, another program or version wrote
-            it, or its game is another one.
+        AgentError: the file is missing or damaged, or another program or version wrote
+            it.
     """
     path = agent_path(path)
-    description, tensors = agent_file.read_agent(path)
-    game = description.config.env_id
-    if env_id not in (None, game):
-        raise AgentError(f"{path}: made for {game}, not for {env_id}")
-    columns = {name: tensors.pop(name) for name in CORRECTIONS if name in tensors}
+    description, tensors = tensor_file.read_tensors(path, AgentDescription)
+    columns = {name: tensors.pop(name) for name in _CORRECTIONS if name in tensors}
     return Agent(
         description=description,
+        corrections=_corrections(path, description.config.env_id, columns),
         params=_params(path, description.config, tensors),
-        corrections=_corrections(path, game, columns),
     )
+
+
+def read_env_id(path: Path) -> EnvId:
+    """Return the game of a file's agent; its weights are not read.
+
+    Raises:
+        AgentError: the file is missing or damaged, or another program or version wrote
+            it.
+    """
+    return tensor_file.read_description(path, AgentDescription).config.env_id
+
+
+def file_checksum(path: Path) -> str:
+    """Return the SHA-256 of an agent's file, in hexadecimal digits.
+
+    Raises:
+        AgentError: the file can't be read.
+    """
+    with tensor_file.errors_naming(path):
+        content = atomic_files.read_bounded(path, tensor_file.MAX_BYTES)
+    return hashlib.sha256(content).hexdigest()
 
 
 def _params(path: Path, config: Config, tensors: Tensors) -> nnx.State:
@@ -213,14 +242,11 @@ def _params(path: Path, config: Config, tensors: Tensors) -> nnx.State:
     if is_integer:
         with tensor_file.errors_naming(path):
             shapes = _integer_shapes(network, shapes)
-    expected = {
-        name: (leaf.dtype, leaf.shape)
-        for name, leaf in pytrees.leaves_by_name(shapes).items()
-    }
-    actual = {name: (tensor.dtype, tensor.shape) for name, tensor in tensors.items()}
-    if actual != expected:
-        raise AgentError(f"{path}: its weights don't fit a network for {config.env_id}")
-    params = pytrees.with_leaves(shapes, jax.device_put(tensors))
+    try:
+        params = jax.device_put(pytrees.with_leaves(shapes, tensors))
+    except ValueError as error:
+        rule = f"its weights don't fit a network for {config.env_id}: {error}"
+        raise AgentError(f"{path}: {rule}") from None
     if is_integer:
         with tensor_file.errors_naming(path):
             integer_network.check_integers(params)
@@ -238,19 +264,20 @@ def _corrections(path: Path, env_id: EnvId, columns: Tensors) -> Corrections | N
     """Return the corrections of a file; None without any.
 
     Raises:
-        AgentError: they are not boards of the game with legal moves, in order.
+        AgentError: they are incomplete, or not boards of the game with legal moves, in
+            order.
     """
     if not columns:
         return None
-    corrections = Corrections(*(columns[name] for name in CORRECTIONS))
     with tensor_file.errors_naming(path):
+        if columns.keys() != _CORRECTIONS.keys():
+            raise ValueError("corrections need both keys and actions")
+        for name, dtype in _CORRECTIONS.items():
+            if columns[name].dtype.str != dtype:
+                raise ValueError(f"{name} has another dtype than {dtype}")
+        corrections = Corrections(*columns.values())
         corrected.check_corrections(env_id, corrections)
     return corrections
-
-
-def _corrections_as_tensors(corrections: Corrections) -> Tensors:
-    columns = corrections.keys, corrections.actions
-    return dict(zip(CORRECTIONS, columns, strict=True))
 
 
 def params_as_tensors(params: nnx.State) -> Tensors:

@@ -1,7 +1,7 @@
 """The trained agents that come with the package.
 
 `tools/make_agents.py` trains them, and `docs/results/shipped_agents.md` has their
-grades. This module imports no JAX, since the names of players use it.
+grades.
 """
 
 from pathlib import Path

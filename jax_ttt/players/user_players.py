@@ -27,6 +27,7 @@ from jaxtyping import Array, Int, Key, Shaped
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_in_blocks, choose_moves, replay
@@ -34,7 +35,7 @@ from jax_ttt.games.user_rules import UserRules
 from jax_ttt.players import asked_players, program, random_players
 from jax_ttt.players.asked_players import SampledPlayer
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import Asked, Line, ProgramOptions
+from jax_ttt.players.program import Asked, Line
 from jax_ttt.runtime import tracing
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver import policies

@@ -36,8 +36,18 @@ def with_leaves(like: PyTreeT, leaves: Mapping[str, Leaf]) -> PyTreeT:
     The leaves of `like` may be shapes; they say which leaves are keys of JAX.
 
     Raises:
-        KeyError: a leaf is missing.
+        ValueError: a leaf is missing, has another dtype or shape, or is not of `like`.
     """
+    expected = leaves_by_name(like)
+    for name in sorted(expected.keys() | leaves.keys()):
+        if name not in leaves:
+            raise ValueError(f"{name} is missing")
+        if name not in expected:
+            raise ValueError(f"it has no {name}")
+        old, new = expected[name], leaves[name]
+        if (old.dtype, old.shape) != (new.dtype, new.shape):
+            rule = f"not {old.dtype} {old.shape}"
+            raise ValueError(f"{name} is {new.dtype} {new.shape}, {rule}")
     paths = jax.tree_util.tree_leaves_with_path(like)
     ordered = [_as_key(leaves[_name(path)], like=leaf) for path, leaf in paths]
     return jax.tree.unflatten(jax.tree.structure(like), ordered)

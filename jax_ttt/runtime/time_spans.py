@@ -1,4 +1,4 @@
-"""The time that each part of a run takes. Imports no JAX."""
+"""The time that each part of a run takes."""
 
 import contextlib
 import time

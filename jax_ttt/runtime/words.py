@@ -1,4 +1,4 @@
-"""Counts, lists and wrong arguments as text. Imports no JAX."""
+"""Counts, lists and wrong arguments as text."""
 
 import os
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""The words that a person types in a game: a move or a command.
-
-This module imports no JAX, since the flags of `play` use it.
-"""
+"""The words that a person types in a game: a move or a command."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args

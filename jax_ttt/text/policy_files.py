@@ -12,15 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from jax_ttt.config.game_facts import Seat
-from jax_ttt.files import agent_file, json_records
+from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
-from jax_ttt.players import network_player
+from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.player import Player
-from jax_ttt.players.player_names import PlayerSpec
-from jax_ttt.players.registry import AgentPlayer
+from jax_ttt.players.registry import AgentPlayer, PlayerSpec
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.words import count_phrase
@@ -119,13 +118,13 @@ def make_certificate(
         Refused: no seat can be certified.
     """
     name, sha256 = spec.name, ""
-    if (program := spec.program) is not None:
+    if spec.is_program:
         # Its path says nothing to others, as that of an agent.
-        name = f"{name.removesuffix(program.name)}program:COMMAND"
+        name = f"{name.removesuffix(spec.innermost.name)}program:COMMAND"
     if (saved := spec.saved) is not None:
         # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"
-        sha256 = agent_file.checksum(saved.path)
+        sha256 = saved_agents.file_checksum(saved.path)
     moves, reason = certificates.proven_moves(player, tree)
     return Certificate.of(player, name, moves, sha256), reason
 

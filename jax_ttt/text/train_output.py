@@ -18,9 +18,8 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files import json_records
-from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.metrics_rows import TrainingCounts
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.players import network_player
 from jax_ttt.players.saved_agents import Agent

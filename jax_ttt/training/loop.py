@@ -21,7 +21,7 @@ from flax import nnx
 from jax.sharding import Mesh
 from jaxtyping import UInt32, UInt64
 
-from jax_ttt.config.errors import SettingError
+from jax_ttt.config.errors import AgentError, SettingError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, Config
 from jax_ttt.dqn import metrics as training_metrics
@@ -29,14 +29,14 @@ from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files.checkpoint import LatestCheckpoint
-from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.training_opponents import Opponent, Versus
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import counterexamples
 from jax_ttt.grading.training_evaluation import Evaluation
-from jax_ttt.players import player_names, registry, saved_agents
+from jax_ttt.players import registry
+from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import devices, distributed, pytrees, standard_streams
 from jax_ttt.runtime import mesh as meshes
@@ -59,7 +59,7 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     """Return the learner of a batch of agents, one for each of the settings and seeds.
 
     An opponent that draws random numbers before its games gets those of the first seed
-    (see `player_names.PlayerSpec.draws_before_games`).
+    (see `registry.PlayerSpec.draws_before_games`).
 
     Raises:
         Refused: the opponent is unknown.
@@ -79,7 +79,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     Raises:
         Refused: the opponent is unknown, of another game, or a program.
     """
-    spec = player_names.read_opponent(config.opponent, config.env_id)
+    spec = registry.read_opponent(config.opponent)
     if spec is None:
         return None
     (key,) = chunks.run_keys([seed])
@@ -122,11 +122,10 @@ def _read_start(learner: Learner) -> _Start:
             pool has no corrections.
     """
     settings = learner.config
-    player_names.read_start_agents(settings)
     params = None
     positions = None
     if settings.start_agent != NO_AGENT:
-        agent = _agent_named(settings.start_agent, settings.env_id)
+        agent = _start_agent(settings.start_agent, settings.env_id)
         is_same = agent.config.architecture == learner.config.architecture
         if not is_same:
             rule = "an agent with the same network"
@@ -139,9 +138,8 @@ def _read_start(learner: Learner) -> _Start:
             standard_streams.print_stderr(f"note: {settings.start_agent}: {rule}")
         params = agent.params
     if settings.start_share and settings.start_positions != COUNTEREXAMPLES:
-        corrections = _agent_named(
-            settings.start_positions, settings.env_id
-        ).corrections
+        agent = _start_agent(settings.start_positions, settings.env_id)
+        corrections = agent.corrections
         if corrections is None:
             rule = "an agent with corrections"
             raise SettingError("start_positions", rule, settings.start_positions)
@@ -168,10 +166,12 @@ def _with_start(env_id: EnvId, first: TrainState, start: _Start) -> TrainState:
     return first
 
 
-def _agent_named(name: str, env_id: EnvId) -> Agent:
+def _start_agent(name: str, env_id: EnvId) -> Agent:
     """Return the saved agent of a setting, whose action values are finite."""
-    path = player_names.read_name(name, env_id).path
-    return registry.agent_player(name, saved_agents.load_agent(path, env_id)).agent
+    spec = registry.read_start_agent(name)
+    player = registry.make_player(spec, env_id, jax.random.key(0))
+    assert isinstance(player, AgentPlayer)  # as it is a saved agent
+    return player.agent
 
 
 def _repeated(tree: TreeT, like: TreeT) -> TreeT:
@@ -193,31 +193,12 @@ def restore_state(
     """
     started = chunks.start_program.jitted().trace(learner, keys, mesh=None).out_info
     shapes = run_state.initial_state(started, keys)
-    tensors = latest.tensors
-    if difference := _difference(shapes, tensors):
-        raise AgentError(f"{latest.path}: not a state of such a run: {difference}")
-    state = pytrees.with_leaves(shapes, tensors)
+    try:
+        state = pytrees.with_leaves(shapes, latest.tensors)
+    except ValueError as error:
+        rule = f"not a state of such a run: {error}"
+        raise AgentError(f"{latest.path}: {rule}") from None
     return dataclasses.replace(state, train_state=jax.device_put(state.train_state))
-
-
-def _difference(state: RunState, tensors: dict[str, np.ndarray]) -> str:
-    """Return the first difference between a state's leaves and tensors by name.
-
-    Names, dtypes and shapes are compared; the text is empty if they are equal.
-    """
-    expected = pytrees.leaves_by_name(state)
-    for name in sorted(expected.keys() | tensors.keys()):
-        if name not in tensors:
-            return f"{name} is missing"
-        if name not in expected:
-            return f"it has no {name}"
-        leaf, tensor = expected[name], tensors[name]
-        if (leaf.dtype, leaf.shape) != (tensor.dtype, tensor.shape):
-            return (
-                f"{name} is {tensor.dtype} {tensor.shape}, "
-                f"not {leaf.dtype} {leaf.shape}"
-            )
-    return ""
 
 
 def training_steps(

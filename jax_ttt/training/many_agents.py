@@ -19,7 +19,7 @@ from jax.sharding import Mesh
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import static_settings
 from jax_ttt.files.metrics_rows import AgentResult, Row
-from jax_ttt.players import player_names
+from jax_ttt.players import registry
 from jax_ttt.runtime import devices, distributed, standard_streams
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.words import count_phrase
@@ -221,10 +221,9 @@ def agents_at_once(
     """
     if config.finds_counterexamples:
         return 1
-    if not config.is_self_play:
-        name = player_names.read_name(config.opponent, config.env_id)
-        if name.draws_before_games:
-            return 1
+    opponent = registry.read_opponent(config.opponent)
+    if opponent is not None and opponent.draws_before_games:
+        return 1
     on_cpu = devices.current_device().platform == "cpu"
     default = (1 if on_cpu else AT_ONCE) * meshes.num_devices(mesh)
     return meshes.round_up_for_devices(at_once or default, mesh)

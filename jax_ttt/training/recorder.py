@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from jax_ttt.config.grade import Grade
-from jax_ttt.files import run_writer
-from jax_ttt.files.agent_file import AgentDescription, AgentFile
-from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Plan, Rank
+from jax_ttt.files import run_writer, tensor_file
+from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Rank
 from jax_ttt.files.loggers import Loggers
+from jax_ttt.files.run_folder import Plan
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
@@ -73,8 +73,8 @@ class Recorder:
         This drops the rows and snapshots that are newer than the checkpoint. Call it
         last, when nothing can refuse the run any more.
         """
-        self._writer.resume(latest)
         checkpoint = latest.checkpoint
+        self._writer.resume(checkpoint.update, checkpoint.evaluated, latest.damaged)
         self.latest_path, self.grade = latest.path, checkpoint.grade
         self._best = checkpoint.best
         self._last_step = RunStep(state, None, None)
@@ -82,7 +82,7 @@ class Recorder:
         if checkpoint.plan != self._plan:
             self._is_saved = False
             self.save()
-        self._writer.update_settings(self._plan, self._environment)
+        self._writer.write_settings(self._plan, self._environment)
 
     @property
     def last_step(self) -> RunStep:
@@ -97,17 +97,11 @@ class Recorder:
         return self._agent_of(self.last_step, self.grade)
 
     def _agent_of(self, step: RunStep, grade: Grade) -> Agent:
-        description = AgentDescription(
-            config=self._plan.config,
-            seed=self._plan.seed,
-            num_updates=step.update,
-            grade=grade,
-        )
-        return Agent(description, step.params())
+        plan = self._plan
+        return Agent.of(plan.config, step.params(), plan.seed, step.update, grade)
 
-    @property
-    def _agent_file(self) -> AgentFile:
-        return saved_agents.make_agent_file(self.agent)
+    def _save_agent(self) -> None:
+        self._writer.save_agent(saved_agents.agent_bytes(self.agent))
 
     @contextlib.contextmanager
     def following(self, request: StopRequest) -> Iterator[None]:
@@ -124,14 +118,14 @@ class Recorder:
                 # Saving needs all processes, but only this one has failed.
                 if distributed.num_processes() == 1:
                     self.save()
-                self._writer.save_agent(self._agent_file)
+                self._save_agent()
             raise
         except FloatingPointError as error:
             if self.latest_path is None:
                 raise
             message = f"{error}; the last good checkpoint is {self.latest_path}"
             raise FloatingPointError(message) from None
-        self._writer.save_agent(self._agent_file)
+        self._save_agent()
         interrupted = distributed.max_over_processes(bool(request))
         self.save(self._reason_to_end(bool(interrupted)))
 
@@ -142,7 +136,7 @@ class Recorder:
         """
         self.save()
         agent = self._agent_of(step, grade)
-        self._writer.save_agent(saved_agents.make_agent_file(agent))
+        self._writer.save_agent(saved_agents.agent_bytes(agent))
 
     def _reason_to_end(self, interrupted: bool) -> Finished | None:
         """Return why the run has ended by itself; None if it was interrupted."""
@@ -186,12 +180,13 @@ class Recorder:
         """
         config = self._plan.config
         if self._plan.snapshots and run_writer.is_snapshot_kept(config, update):
-            self._writer.save_snapshot(self._agent_file)
+            content = saved_agents.agent_bytes(self.agent)
+            self._writer.save_snapshot(update, content)
         rank = _rank_of(self.grade) if config.finds_counterexamples else None
         if rank is not None and (self._best is None or rank >= self._best):
             self._best = rank
             if update:
-                self._writer.save_best(self._agent_file)
+                self._writer.save_best(saved_agents.agent_bytes(self.agent))
 
     def _save_if_due(self) -> None:
         every, now = self._schedule.every, time.monotonic()
@@ -229,8 +224,10 @@ class Recorder:
             # Gathering the state comes first: all processes take part in it, but
             # writing may fail in one of them.
             tensors = run_state.copy_to_host(state)
+            checkpoint = self._checkpoint(state, grade, finished)
+            content = tensor_file.encode_tensors(checkpoint, tensors)
             self.latest_path = self._writer.save_checkpoint(
-                self._checkpoint(state, grade, finished), tensors, self._schedule.keep
+                state.update, content, self._schedule.keep
             )
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:

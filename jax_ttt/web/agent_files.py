@@ -1,6 +1,6 @@
 """Agents in files: of the package, of runs, and of earlier trainings of the server.
 
-The page itself reads the files and computes with them, so nothing here imports JAX.
+The page itself reads the files and computes with them, so nothing here needs JAX.
 """
 
 import contextlib
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, json_records, run_folder
-from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.files.tensor_file import AgentError
+from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.players import shipped
 from jax_ttt.runtime import atomic_files
 
@@ -261,7 +261,8 @@ def _file_stamp(path: Path) -> tuple[int, int]:
 @functools.lru_cache(maxsize=1000)
 def _read_cached(path: Path, stamp: tuple[int, int]) -> AgentDescription:
     del stamp  # part of the cache's key: a changed file is read again
-    return agent_file.read_agent(path).description  # this also checks the weights
+    description, _ = tensor_file.read_tensors(path, AgentDescription)
+    return description
 
 
 def history_row(row: Evaluated, grade: Grade, loss: float | None) -> JsonObject:

@@ -15,13 +15,13 @@ from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
-from jax_ttt.files.agent_file import AgentDescription, AgentFile
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import tree_grade
 from jax_ttt.pictures import curves
 from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.training import chunks, loop, run_state
 from jax_ttt.training.run_state import RunState, RunStep
@@ -39,8 +39,8 @@ _SATURATED = (
 class LiveRun:
     """A run of one agent, and what the page shows after each step."""
 
-    agent: AgentFile
-    """The agent after the last step; its weights are copies."""
+    agent: bytes
+    """The file of the agent after the last step."""
     row: JsonObject | None = None
     """The last step's row if it was an evaluation; see `agent_files.history_row`."""
 
@@ -138,15 +138,14 @@ class LiveRun:
             self._shown_grade = self._detailed_grade(step)
             self._evaluated.append(row)
             self.row = history_row(row, self._shown_grade, self._loss)
-        self.agent = AgentFile(
-            description=AgentDescription(
-                config=self._config,
-                seed=self._seed,
-                num_updates=step.update,
-                grade=self._shown_grade,
-            ),
-            tensors=saved_agents.params_as_tensors(step.params()),
+        agent = Agent.of(
+            config=self._config,
+            params=step.params(),
+            seed=self._seed,
+            num_updates=step.update,
+            grade=self._shown_grade,
         )
+        self.agent = saved_agents.agent_bytes(agent)
 
     def _detailed_grade(self, step: RunStep) -> Grade:
         """Return the grade with exact figures of each seat, if the game has a tree."""

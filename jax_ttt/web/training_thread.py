@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file
-from jax_ttt.files.agent_file import AgentFile
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.runtime import standard_streams
 from jax_ttt.web import agent_files, sliders
@@ -77,8 +75,9 @@ class RunProgress:
     scheduled: dict[str, float] = dataclasses.field(default_factory=dict)
     rows: list[JsonObject] = dataclasses.field(default_factory=list)
     """The rows of all evaluations; the last one of an update counts."""
-    snapshots: dict[int, AgentFile] = dataclasses.field(default_factory=dict)
-    latest: AgentFile | None = None
+    snapshots: dict[int, bytes] = dataclasses.field(default_factory=dict)
+    latest: bytes | None = None
+    update: int = 0
     games: collections.deque[Sequence[int]] = dataclasses.field(
         default_factory=lambda: collections.deque(maxlen=MAX_GAMES)
     )
@@ -272,7 +271,7 @@ class Training:
                 "source": "live",
                 "env_id": config.env_id,
                 "kind": agent_files.agent_kind(config),
-                "updates": run.latest.description.num_updates,
+                "updates": run.update,
                 "snapshots": sorted(run.snapshots),
             }
 
@@ -289,7 +288,7 @@ class Training:
                 agent = run.latest if update is None else run.snapshots.get(update)
         if agent is None:
             raise KeyError(agent_id)
-        return agent_file.encode_agent(agent)
+        return agent
 
     @contextlib.contextmanager
     def listener(self) -> Iterator[asyncio.Queue[None]]:
@@ -326,21 +325,17 @@ class Training:
             run, self._run = self._run, None
             self.is_closed = True
             self._notify()
-        if (
-            run is not None
-            and run.latest is not None
-            and run.latest.description.num_updates
-        ):
+        if run is not None and run.latest is not None and run.update:
             self._keep_agent(run, run.latest)
         if self._thread is None:
             return True
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _keep_agent(self, run: RunProgress, agent: AgentFile) -> None:
-        name = f"{run.learner}-{run.number}-{agent.description.num_updates}"
+    def _keep_agent(self, run: RunProgress, content: bytes) -> None:
+        name = f"{run.learner}-{run.number}-{run.update}"
         try:
-            path = self._files.keep(name, agent_file.encode_agent(agent))
+            path = self._files.keep(name, content)
             if path is not None:
                 standard_streams.print_stderr(f"the agent in training is kept: {path}")
         except OSError as error:
@@ -393,7 +388,7 @@ class Training:
         run.phase = "finished" if live.is_over else "running"
         run.paused = run.paused and not live.is_over
         run.figures, run.scheduled = live.figures, live.scheduled
-        run.latest = live.agent
+        run.latest, run.update = live.agent, live.update
         if live.row is not None:
             run.rows.append(live.row)
             run.snapshots[live.update] = live.agent

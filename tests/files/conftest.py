@@ -3,13 +3,11 @@
 import dataclasses
 
 import made
-import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.files.agent_file import AgentDescription, AgentFile
-from jax_ttt.files.checkpoint import Checkpoint, Plan
-from jax_ttt.players import saved_agents
+from jax_ttt.files.checkpoint import Checkpoint
+from jax_ttt.files.run_folder import Plan
 from jax_ttt.training import chunks, loop, run_state
 
 GRADE = dataclasses.replace(
@@ -40,16 +38,3 @@ def saved():
         total_seconds=1.5,
         environment={"device": {"kind": "abacus"}, "python": "3"},
     )
-
-
-@pytest.fixture(scope="session")
-def agent():
-    """Return what the file of an untrained agent holds."""
-    params = tiny.untrained(tiny.CONFIG).params
-    tensors = {
-        name: np.array(x) for name, x in saved_agents.params_as_tensors(params).items()
-    }
-    description = AgentDescription(
-        config=tiny.CONFIG, seed=3, num_updates=2, grade=GRADE
-    )
-    return AgentFile(description, tensors)

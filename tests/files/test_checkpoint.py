@@ -6,10 +6,11 @@ import os
 import numpy as np
 import pytest
 
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.files import checkpoint, tensor_file
+from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.files.tensor_file import AgentError, TensorFile
+from jax_ttt.files.tensor_file import TensorFile
 
 
 def assert_same(tensors, others):
@@ -27,7 +28,7 @@ def read(tmp_path):
 
     def read(content):
         (tmp_path / "file").write_bytes(content)
-        return checkpoint.read_checkpoint(tmp_path / "file")
+        return tensor_file.read_tensors(tmp_path / "file", Checkpoint)
 
     return read
 
@@ -43,11 +44,11 @@ def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
         ({"plan": plan, "finished": "proven"}, tensors),
     ):
         changed = dataclasses.replace(saved, **changes)
-        content = checkpoint.encode_checkpoint(changed, leaves)
+        content = tensor_file.encode_tensors(changed, leaves)
         described, read_leaves = read(content)
         assert described == changed
         assert_same(read_leaves, leaves)
-        assert checkpoint.encode_checkpoint(described, read_leaves) == content
+        assert tensor_file.encode_tensors(described, read_leaves) == content
 
 
 @pytest.mark.parametrize(
@@ -70,8 +71,8 @@ def test_a_description_with_a_wrong_field_is_refused(
     changes, message, saved, tensors, read, tmp_path
 ):
     """Even if its checksum is right."""
-    read(checkpoint.encode_checkpoint(saved, tensors))
-    fields, _ = tensor_file.read_tensors(tmp_path / "file", dict[str, object])
+    read(tensor_file.encode_tensors(saved, tensors))
+    fields = tensor_file.read_description(tmp_path / "file", dict[str, object])
     fields |= changes | {"plan": fields["plan"] | changes.get("plan", {})}
     kinds = [(name, type(value)) for name, value in fields.items()]
     metadata = dataclasses.make_dataclass(
@@ -97,10 +98,10 @@ def test_weights_that_are_not_finite_are_neither_saved_nor_read(
     bad.flat[-1] = np.nan
     poisoned = tensors | {name: bad}
     with pytest.raises(FloatingPointError, match=f"{name} is not finite; no"):
-        checkpoint.encode_checkpoint(saved, poisoned)
+        tensor_file.encode_tensors(saved, poisoned)
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "first_nonfinite_leaf", lambda tensors: None)
-        content = checkpoint.encode_checkpoint(saved, poisoned)
+        patch.setattr(Checkpoint, "must_be_finite", ())
+        content = tensor_file.encode_tensors(saved, poisoned)
     with pytest.raises(AgentError, match=f"{name} is not finite$"):
         read(content)
 
@@ -111,7 +112,7 @@ def run(tmp_path, saved, tensors):
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
     for age, update in enumerate((10, 9, 8)):
-        content = checkpoint.encode_checkpoint(
+        content = tensor_file.encode_tensors(
             dataclasses.replace(saved, update=update), tensors
         )
         run.checkpoint(update).write_bytes(content)

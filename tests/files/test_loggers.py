@@ -15,9 +15,8 @@ import tiny
 
 from jax_ttt import cli
 from jax_ttt.config import errors
-from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers, WeightsAndBiases
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import Plan, RunFolder
 
 train = commands.module_of("train")
 

@@ -9,11 +9,9 @@ import made
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, run_writer
-from jax_ttt.files.checkpoint import LatestCheckpoint, Plan
-from jax_ttt.files.run_folder import InUseError, RunFolder, Settings, snapshots_in
+from jax_ttt.files import run_writer
+from jax_ttt.files.run_folder import InUseError, Plan, RunFolder, Settings, snapshots_in
 from jax_ttt.files.run_writer import MAX_SNAPSHOTS, ConfigFile, RunWriter
-from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime.atomic_files import WriteError
 from jax_ttt.runtime.time_spans import TimeSpans
 
@@ -47,12 +45,11 @@ def writer(run):
 
 
 @pytest.fixture
-def resume(run, saved, writer):
+def resume(writer):
     """Return a function that continues from a state after some updates."""
 
     def resume(update=2, evaluated=0):
-        latest = dataclasses.replace(saved, update=update, evaluated=evaluated)
-        writer.resume(LatestCheckpoint(run, run.checkpoint(update), latest, {}, {}))
+        writer.resume(update, evaluated, damaged=())
 
     return resume
 
@@ -82,11 +79,11 @@ def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
     assert os.listdir(run.snapshots) == []
 
 
-def test_a_run_that_cannot_be_continued_is_replaced(writer, run, agent, capsys):
+def test_a_run_that_cannot_be_continued_is_replaced(writer, run, capsys):
     writer.begin(dataclasses.replace(PLAN, seed=6), ENVIRONMENT)
     writer.write_row(made.evaluated(0))
-    writer.save_snapshot(agent)
-    writer.save_best(agent)
+    writer.save_snapshot(2, b"agent")
+    writer.save_best(b"agent")
     (run.path / "notes.txt").touch()
     assert capsys.readouterr().err == ""
     writer.begin(PLAN, ENVIRONMENT | {"python": "3.99"})
@@ -108,33 +105,27 @@ def test_a_run_that_cannot_be_continued_is_replaced(writer, run, agent, capsys):
     assert config["python"] == "3.99"
 
 
-def test_a_process_that_does_not_write_makes_no_file(
-    run, agent, saved, tensors, tmp_path
-):
+def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
     """If several processes train one run, only one of them writes."""
     writer = RunWriter(run, TimeSpans(), writes=False)
     writer.begin(PLAN, ENVIRONMENT)
     writer.write_row(made.evaluated(0))
-    writer.save_agent(agent)
-    writer.save_best(agent)
-    writer.save_snapshot(agent)
-    assert writer.save_checkpoint(saved, tensors, keep=2) == run.checkpoint(2)
-    damaged = {run.checkpoint(4): AgentError("why")}
-    writer.resume(LatestCheckpoint(run, run.checkpoint(2), saved, tensors, damaged))
+    writer.save_agent(b"agent")
+    writer.save_best(b"agent")
+    writer.save_snapshot(2, b"agent")
+    assert writer.save_checkpoint(2, b"state", keep=2) == run.checkpoint(2)
+    writer.resume(2, 0, damaged=[run.checkpoint(4)])
     writer.write_times()
     writer.close()
     assert os.listdir(tmp_path) == []
 
 
-def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(
-    writer, run, saved, tensors
-):
+def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(writer, run):
     others = ["checkpoint-x.safetensors", "checkpoint-3.safetensors.damaged", "mine"]
     for name in others:
         (run.path / name).touch()
     for update in (8, 9, 10, 100):
-        latest = dataclasses.replace(saved, update=update)
-        path = writer.save_checkpoint(latest, tensors, keep=3)
+        path = writer.save_checkpoint(update, b"state", keep=3)
         assert path == run.checkpoint(update) == run.checkpoints()[0]
     assert run.checkpoints() == [run.checkpoint(n) for n in (100, 10, 9)]
     assert set(run.files()) == {*others, *(path.name for path in run.checkpoints())}
@@ -142,25 +133,23 @@ def test_the_latest_checkpoints_stay_and_no_other_file_is_removed(
 
 @pytest.mark.fault
 def test_on_a_full_disk_old_checkpoints_stay_and_a_snapshot_is_left_out(
-    writer, run, saved, tensors, agent, capsys, request
+    writer, run, capsys, request
 ):
-    writer.save_checkpoint(saved, tensors, keep=1)
+    writer.save_checkpoint(2, b"state", keep=1)
     before = run.checkpoint(2).read_bytes()
     request.getfixturevalue("full_disk")
     with pytest.raises(WriteError, match="No space left"):
-        writer.save_checkpoint(dataclasses.replace(saved, update=9), tensors, keep=1)
+        writer.save_checkpoint(9, b"other state", keep=1)
     assert run.files() == ["checkpoint-2.safetensors"]
     assert run.checkpoint(2).read_bytes() == before
-    writer.save_snapshot(agent)
+    writer.save_snapshot(2, b"agent")
     assert capsys.readouterr().err == (
         f"warning: cannot write {run.snapshot(2)}: No space left on device\n"
     )
     assert os.listdir(run.snapshots) == []
 
 
-def test_rows_and_snapshots_after_the_checkpoint_are_removed(
-    writer, run, agent, resume
-):
+def test_rows_and_snapshots_after_the_checkpoint_are_removed(writer, run, resume):
     """Its last evaluation was the one at update 2, and its last chunk ended at 3."""
     rows = [
         made.evaluated(0),
@@ -173,8 +162,7 @@ def test_rows_and_snapshots_after_the_checkpoint_are_removed(
     ]
     for row in rows:
         writer.write_row(row)
-        description = dataclasses.replace(agent.description, num_updates=row.update)
-        writer.save_snapshot(agent._replace(description=description))
+        writer.save_snapshot(row.update, b"agent")
     with run.metrics.open("a") as file:
         file.write('{"event": "chunk", "upd')  # killed as it was written
     for _ in range(2):
@@ -198,18 +186,6 @@ def test_damaged_rows_are_removed_and_lost_rows_are_a_warning(
     resume()
     assert run.metrics.read_bytes() == before
     assert capsys.readouterr().err.count("dropped a row") == 2
-
-
-@pytest.mark.fault
-def test_a_snapshot_is_an_agents_file_if_its_weights_are_finite(
-    writer, run, agent, capsys
-):
-    writer.save_snapshot(agent)
-    assert run.snapshot(2).read_bytes() == agent_file.encode_agent(agent)
-    name = "layers.layers.0.bias"
-    bad = {name: agent.tensors[name] * float("nan")}
-    writer.save_snapshot(agent._replace(tensors=agent.tensors | bad))
-    assert f"warning: {name} is not finite" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("num_evaluations", [1, 31, 32, 63, 64, 1000])

@@ -8,25 +8,21 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+from jax_ttt.config.errors import AgentError
 from jax_ttt.files import tensor_file
-from jax_ttt.files.tensor_file import AgentError, TensorFile
+from jax_ttt.files.tensor_file import TensorFile
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Description:
-    """What a file is about."""
+class Description(TensorFile):
+    """What a file is about; its values must be finite."""
 
+    must_be_finite = ("val",)
     env_id: str
     seed: int
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Metadata(Description, TensorFile):
-    """What a file has besides its tensors."""
-
-
 DESCRIPTION = Description(env_id="tic_tac_toe", seed=1)
-METADATA = Metadata(env_id="tic_tac_toe", seed=1)
 TENSORS = {
     "values": np.arange(6, dtype=np.float32).reshape(2, 3),
     "n": np.array(7, np.int64),
@@ -38,7 +34,7 @@ TENSORS = {
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "some.safetensors"
-    path.write_bytes(tensor_file.encode_tensors(METADATA, TENSORS))
+    path.write_bytes(tensor_file.encode_tensors(DESCRIPTION, TENSORS))
     return path
 
 
@@ -59,7 +55,7 @@ def test_a_file_holds_the_description_and_every_tensor(path):
 
 def test_the_same_contents_give_the_same_bytes(path):
     other_order = dict(reversed(TENSORS.items()))
-    assert tensor_file.encode_tensors(METADATA, other_order) == path.read_bytes()
+    assert tensor_file.encode_tensors(DESCRIPTION, other_order) == path.read_bytes()
 
 
 @pytest.mark.fault
@@ -73,6 +69,21 @@ def test_a_changed_byte_or_a_truncated_file_is_refused(path):
         path.write_bytes(content)
         with pytest.raises(AgentError, match=str(path)):
             tensor_file.read_tensors(path, Description)
+
+
+@pytest.mark.fault
+def test_values_that_are_not_finite_are_neither_written_nor_read(path, monkeypatch):
+    nan = np.array([0, np.nan], np.float32)
+    path.write_bytes(tensor_file.encode_tensors(DESCRIPTION, TENSORS | {"other": nan}))
+    assert "other" in tensor_file.read_tensors(path, Description)[1]
+    bad = TENSORS | {"values": nan}
+    with pytest.raises(FloatingPointError, match="values is not finite"):
+        tensor_file.encode_tensors(DESCRIPTION, bad)
+    with monkeypatch.context() as patch:
+        patch.setattr(Description, "must_be_finite", ())
+        path.write_bytes(tensor_file.encode_tensors(DESCRIPTION, bad))
+    with pytest.raises(AgentError, match=f"{path}: values is not finite"):
+        tensor_file.read_tensors(path, Description)
 
 
 def test_the_checksum_is_the_one_that_the_page_on_files_describes(path):
@@ -143,9 +154,9 @@ def test_a_file_without_our_description_is_refused(metadata, message, path):
 def test_a_file_that_is_too_large_is_neither_read_nor_written(path, monkeypatch):
     size = path.stat().st_size
     monkeypatch.setattr(tensor_file, "MAX_BYTES", size)
-    tensor_file.encode_tensors(METADATA, TENSORS)
+    tensor_file.encode_tensors(DESCRIPTION, TENSORS)
     monkeypatch.setattr(tensor_file, "MAX_BYTES", size - 1)
     with pytest.raises(OverflowError, match=f"it has {size:,} bytes; at most"):
-        tensor_file.encode_tensors(METADATA, TENSORS)
+        tensor_file.encode_tensors(DESCRIPTION, TENSORS)
     with pytest.raises(AgentError, match=f"larger than {size - 1:,} bytes"):
         tensor_file.read_tensors(path, Description)

@@ -11,11 +11,12 @@ from player_programs import PlayerProgram
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
 from jax_ttt.grading.sampled_match import play_on_host
-from jax_ttt.players import asked_players, player_names, random_players
+from jax_ttt.players import asked_players, random_players, registry
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 
 ENV = "tic_tac_toe"
 GAMES = 256
@@ -30,7 +31,7 @@ def asked(tmp_path):
 
     def new(answer=player_programs.FIRST_FREE, env_id=ENV, **options):
         written = PlayerProgram(tmp_path, answer, file=f"{len(programs)}.py")
-        spec = player_names.read_name(written.name, env_id)
+        spec = registry.read_player_name(written.name)
         options = ProgramOptions(in_advance=False, **options)
         player: Any = asked_players.make_asked_player(
             ProgramCopies(spec.name, spec.command, env_id, options), env_id

@@ -11,10 +11,11 @@ from player_programs import PlayerProgram
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
-from jax_ttt.players import asked_players, player_names, random_players
+from jax_ttt.players import asked_players, random_players, registry
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
@@ -58,7 +59,7 @@ def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_pa
     player: Player = row_by_row
     if kind == "program":
         written = PlayerProgram(tmp_path, player_programs.FIRST_FREE)
-        spec = player_names.read_name(written.name, "tic_tac_toe")
+        spec = registry.read_player_name(written.name)
         options = ProgramOptions(in_advance=False, copies=2)
         player = asked_players.make_asked_player(
             ProgramCopies(spec.name, spec.command, "tic_tac_toe", options),

@@ -25,7 +25,7 @@ from jax_ttt.players import network_player, registry, saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.network_player import near_best_moves
 from jax_ttt.players.player import Player
-from jax_ttt.players.player_names import read_name
+from jax_ttt.players.registry import read_player_name
 from jax_ttt.text import grade_text
 
 EMPTY = Game.start(ENV_ID).state
@@ -181,7 +181,7 @@ def test_weights_whose_sums_may_overflow_on_one_board_are_refused():
 def test_what_rounding_decides_in_a_good_agent_is_not_proven():
     """It is proven, until it has units that see one board, where its move varies."""
     env_id = "connect_5x4"
-    path = read_name("shipped:connect-5x4", env_id).path
+    path = read_player_name("shipped:connect-5x4").path
     agent = as_floats(saved_agents.load_agent(path))
     assert grader.follow_lines(registry.agent_player("good", agent)).unbeatable
     game = Game.start(env_id, [1])

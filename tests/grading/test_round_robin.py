@@ -5,8 +5,9 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.grading import round_robin
-from jax_ttt.players import player_names, random_players, registry
+from jax_ttt.players import random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.solver import outcomes
 
@@ -16,15 +17,13 @@ ENV = "tic_tac_toe"
 def players_of(*specs):
     key = jax.random.key(0)
     return [
-        registry.make_player(player_names.read_name(spec, ENV), ENV, key)
+        registry.make_player(registry.read_player_name(spec), ENV, key)
         for spec in specs
     ]
 
 
 def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
-    players = players_of(
-        *(name for name in player_names.BUILT_IN if name != "mcts-online")
-    )
+    players = players_of(*(name for name in BUILT_IN if name != "mcts-online"))
     table = round_robin.play_round_robin(players, ENV, jax.random.key(1), 10)
     assert not table.sampled.any()
     assert table.names == tuple(player.name for player in players)

@@ -9,6 +9,7 @@ import tiny
 from flax import nnx
 from marks import mark_slow
 
+from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -350,7 +351,7 @@ def test_a_file_of_weights_whose_sums_are_not_exact_is_refused(tmp_path):
     damaged = nnx.State({**params, "layer1": {**params["layer1"], **large}})
     path = tmp_path / "agent.safetensors"
     saved_agents.save_agent(tiny.ungraded(config, damaged), path)
-    with pytest.raises(saved_agents.AgentError, match="sums of layer1 can reach"):
+    with pytest.raises(AgentError, match="sums of layer1 can reach"):
         saved_agents.load_agent(path)
 
 

@@ -4,7 +4,7 @@ import jax
 import pytest
 import tiny
 
-from jax_ttt.players import player_names, registry
+from jax_ttt.players import registry
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def player_of():
     """Return a function from a name to its player."""
 
     def make(name, env_id="tic_tac_toe", seed=0):
-        spec = player_names.read_name(str(name), env_id)
+        spec = registry.read_player_name(str(name))
         return registry.make_player(spec, env_id, jax.random.key(seed))
 
     return make

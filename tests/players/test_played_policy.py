@@ -15,7 +15,7 @@ from jax_ttt.games.played_game import Game, choose_moves
 from jax_ttt.games.training_opponents import Versus
 from jax_ttt.games.tree import position_index
 from jax_ttt.players import network_player, registry, saved_agents
-from jax_ttt.players.player_names import read_name
+from jax_ttt.players.registry import read_player_name
 from jax_ttt.players.shipped import SNAPSHOTS
 from jax_ttt.training.loop import make_opponent
 
@@ -71,7 +71,7 @@ def test_the_proof_and_every_game_have_the_same_move(agent, path, game, position
     key = jax.random.key(0)
     assert game.move_of(agent.player, key) == proven
     assert jax_ttt.new_game(agent).play(4).moves == (4, proven)
-    player = registry.make_player(read_name(str(path), ENV_ID), ENV_ID, key)
+    player = registry.make_player(read_player_name(str(path)), ENV_ID, key)
     assert player.move_in(game, key) == proven
     opponent = make_opponent(Config.of(opponent=str(path), backup="one-ply"), seed=0)
     assert isinstance(opponent, Versus)
@@ -87,7 +87,7 @@ def test_a_match_of_any_size_agrees_with_the_exact_rates(agent):
 @pytest.mark.parametrize("name", ["blend:0.0:{}", "lookahead:1:{}"])
 def test_players_around_it_play_their_policies_too(name, path, game, position):
     key = jax.random.key(0)
-    spec = read_name(name.format(path), ENV_ID)
+    spec = read_player_name(name.format(path))
     player = registry.make_player(spec, ENV_ID, key)
     assert player.policy is not None
     assert player.policy[position, player.move_in(game, key)] == 1

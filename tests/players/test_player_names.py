@@ -5,12 +5,13 @@
 
 import re
 
+import jax
 import pytest
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.files import agent_file
-from jax_ttt.players import player_names
-from jax_ttt.players.player_names import PlayerSpec
+from jax_ttt.config.player_kinds import PLAYER_KINDS
+from jax_ttt.players import registry, saved_agents
+from jax_ttt.players.registry import PlayerSpec
 from jax_ttt.players.shipped import ALL, SHIPPED
 
 
@@ -26,62 +27,68 @@ from jax_ttt.players.shipped import ALL, SHIPPED
     ],
 )
 def test_names_are_read(name, spec):
-    assert player_names.read_name(name, "tic_tac_toe") == PlayerSpec(name, *spec)
+    assert registry.read_player_name(name) == PlayerSpec(name, *spec)
 
 
 def test_a_path_is_an_agent_but_for_the_shipped_ones(tmp_path, monkeypatch):
     (tmp_path / "agent.safetensors").touch()
-    spec = player_names.read_name(f"lookahead:2:{tmp_path}", "connect_four")
+    spec = registry.read_player_name(f"lookahead:2:{tmp_path}")
     assert (spec.kind, spec.number) == ("lookahead", 2)
-    inner = player_names.read_name(str(tmp_path), "connect_four")
+    inner = registry.read_player_name(str(tmp_path))
     assert spec.inner == inner
     assert (inner.kind, inner.path) == ("agent", tmp_path / "agent.safetensors")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shipped:table").touch()
-    spec = player_names.read_name("shipped:table", "tic_tac_toe")
+    spec = registry.read_player_name("shipped:table")
     assert (spec.kind, spec.path) == ("agent", SHIPPED["table"])
 
 
 @pytest.mark.parametrize(
-    ("name", "env_id", "reason"),
+    ("name", "reason"),
     [
-        ("", "tic_tac_toe", "no such file, and no known player"),
-        ("a\0b", "tic_tac_toe", "no such file, and no known player"),
-        ("minmax", "tic_tac_toe", "no known player; did you mean minimax?"),
-        ("shipped:networks", "tic_tac_toe", "; did you mean shipped:network?"),
-        ("blend:nan:random", "tic_tac_toe", "a number from 0 to 1, got 'nan'"),
-        ("blend:0.5:", "tic_tac_toe", "needs a player after it: blend:P:PLAYER"),
-        ("lookahead", "tic_tac_toe", "needs a player after it: lookahead:D:AGENT"),
-        ("lookahead:0:RUN", "tic_tac_toe", "a whole number from 1 to 9, got '0'"),
-        (
-            "blend:1:minimax",
-            "connect_four",
-            "at most 100,000 positions: tic_tac_toe",
-        ),
-        ("./runn", "tic_tac_toe", "no such file or folder; did you mean run?"),
-        ("./empty", "tic_tac_toe", "empty/agent.safetensors: no such file"),
+        ("", "no such file, and no known player"),
+        ("a\0b", "no such file, and no known player"),
+        ("minmax", "no known player; did you mean minimax?"),
+        ("shipped:networks", "; did you mean shipped:network?"),
+        ("blend:nan:random", "a number from 0 to 1, got 'nan'"),
+        ("blend:0.5:", "needs a player after it: blend:P:PLAYER"),
+        ("lookahead", "needs a player after it: lookahead:D:AGENT"),
+        ("lookahead:0:RUN", "a whole number from 1 to 9, got '0'"),
+        ("./runn", "no such file or folder; did you mean run?"),
+        ("./empty", "empty/agent.safetensors: no such file"),
     ],
 )
-def test_other_names_are_refused(name, env_id, reason, tmp_path, monkeypatch):
+def test_other_names_are_refused(name, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run").mkdir()
     (tmp_path / "run/agent.safetensors").touch()
     (tmp_path / "empty").mkdir()
     with pytest.raises(Refused) as error:
-        player_names.read_name(name.replace("RUN", "run"), env_id)
+        registry.read_player_name(name.replace("RUN", "run"))
     first, *kinds = str(error.value).splitlines()
     assert reason in first
-    assert len(kinds) == ("no known player" in first) * len(player_names.PLAYER_KINDS)
+    assert len(kinds) == ("no known player" in first) * len(PLAYER_KINDS)
+
+
+@pytest.mark.parametrize("name", ["minimax", "mcts:3", "blend:1:minimax-first"])
+def test_a_player_that_needs_the_tree_plays_no_large_game(name):
+    spec = registry.read_player_name(name)
+    assert registry.game_of_players([spec]) == "tic_tac_toe"
+    rule = "needs an enumerable game, of at most 100,000 positions: tic_tac_toe"
+    with pytest.raises(Refused, match=rule):
+        registry.game_of_players([spec], "connect_four")
+    with pytest.raises(Refused, match=rule):
+        registry.make_player(spec, "connect_four", jax.random.key(0))
 
 
 def test_names_are_nested_only_so_deep():
-    deepest = "blend:0.1:" * player_names.MAX_NESTING + "random"
-    assert player_names.read_name(deepest, "tic_tac_toe").kind == "blend"
+    deepest = "blend:0.1:" * registry.MAX_NESTING + "random"
+    assert registry.read_player_name(deepest).kind == "blend"
     with pytest.raises(Refused, match="nested at most 20 levels deep"):
-        player_names.read_name("blend:0.1:" * 100_000 + deepest, "tic_tac_toe")
+        registry.read_player_name("blend:0.1:" * 100_000 + deepest)
 
 
 def test_the_help_names_the_game_of_each_shipped_agent():
     for name, path in ALL.items():
-        text = player_names.PLAYER_KINDS[f"shipped:{name}"]
-        assert agent_file.read_env_id(path) in re.findall(r"\w+", text)
+        text = PLAYER_KINDS[f"shipped:{name}"]
+        assert saved_agents.read_env_id(path) in re.findall(r"\w+", text)

@@ -14,10 +14,11 @@ import small_boards
 from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games.played_game import Game, replay
-from jax_ttt.players import asked_players, player_names
+from jax_ttt.players import asked_players, registry
 from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
-from jax_ttt.players.program import ProgramCopies, ProgramOptions
+from jax_ttt.players.program import ProgramCopies
 
 STONES = {"first": "X", "second": "O"}
 PYTHON = sys.executable
@@ -37,7 +38,7 @@ def write(tmp_path):
 
 
 def make(written, env_id="tic_tac_toe", **options):
-    spec = player_names.read_name(written.name, env_id)
+    spec = registry.read_player_name(written.name)
     options = ProgramOptions(**options)
     copies = ProgramCopies(spec.name, spec.command, env_id, options)
     player: Any = asked_players.make_asked_player(copies, env_id)
@@ -65,12 +66,12 @@ def board_of(line):
 def test_a_command_is_split_into_words(command, words, tmp_path):
     path = str(PlayerProgram(tmp_path / "a folder", file="a player").path)
     name = f"program:{command}".replace("PATH WITH SPACES", path)
-    spec = player_names.read_name(name, "connect_four")
+    spec = registry.read_player_name(name)
     assert (spec.name, spec.kind) == (name, "program")
     assert spec.command == [word.replace("PATH WITH SPACES", path) for word in words]
-    assert spec.program is spec
-    blend = player_names.read_name(f"blend:0.5:{name}", "tic_tac_toe")
-    assert blend.program == spec
+    assert spec.is_program
+    blend = registry.read_player_name(f"blend:0.5:{name}")
+    assert blend.innermost == spec
 
 
 @pytest.mark.parametrize(
@@ -90,14 +91,14 @@ def test_other_commands_are_refused(name, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").touch()
     with pytest.raises(Refused) as error:
-        player_names.read_name(name, "tic_tac_toe")
+        registry.read_player_name(name)
     assert str(error.value).startswith(f"{name}: {reason}")
 
 
 @pytest.mark.parametrize("name", ["program:sh", "blend:0.5:program:sh"])
 def test_a_program_is_no_opponent_in_training(name):
     with pytest.raises(Refused, match=r"not possible as an opponent .* be slow"):
-        player_names.read_opponent(name, "tic_tac_toe")
+        registry.read_opponent(name)
 
 
 def assert_asked_once(written, seat, env_id, expected, to_board):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tiny
 
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.players import lookahead, saved_agents
 from jax_ttt.solver import policies
@@ -25,7 +25,7 @@ def test_weights_too_large_for_finite_values_are_refused_by_name(
     huge = jax.tree.unflatten(jax.tree.structure(huge), [*others, last])
     path = tmp_path / "huge.safetensors"
     saved_agents.save_agent(tiny.ungraded(config, huge), path)
-    with pytest.raises(saved_agents.AgentError, match=r"huge\.safet.* not finite"):
+    with pytest.raises(AgentError, match=r"huge\.safet.* not finite"):
         player_of(path, env_id)
 
 

@@ -18,20 +18,17 @@ import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jax_ttt.config.errors import AgentError
 from jax_ttt.config.settings import Config
-from jax_ttt.files import agent_file, json_records, tensor_file
-from jax_ttt.files.agent_file import AgentDescription
+from jax_ttt.files import json_records, tensor_file
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.network_player import network_from
-from jax_ttt.players.saved_agents import Agent, AgentError
+from jax_ttt.players.saved_agents import Agent
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
-AGENT = Agent(
-    AgentDescription(config=CONFIG, seed=7, num_updates=2, grade=GRADE),
-    tiny.untrained(CONFIG).params,
-)
+AGENT = Agent.of(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
 CONTENT = saved_agents.agent_bytes(AGENT)
 HEADER = CONTENT[8 : 8 + int.from_bytes(CONTENT[:8], "little")]
 DESCRIPTION = json.loads(json.loads(HEADER)["__metadata__"]["jax_ttt"])
@@ -54,15 +51,13 @@ def test_what_is_saved_comes_back(fields, tmp_path):
     params = jax.tree.map(
         lambda x: rng.uniform(-1, 1, x.shape).astype(np.float32), shapes
     )
-    description = AgentDescription(config=config, seed=3, num_updates=17, grade=GRADE)
-    agent = Agent(description, params)
+    agent = Agent.of(config, params, seed=3, num_updates=17, grade=GRADE)
     saved_agents.save_agent(agent, tmp_path / "agent.safetensors")
     loaded = saved_agents.load_agent(tmp_path)  # the folder
     assert (loaded.description, loaded.corrections) == (agent.description, None)
     for saved, leaf in zip(*map(jax.tree.leaves, (params, loaded.params)), strict=True):
         np.testing.assert_array_equal(saved, leaf)
-    with pytest.raises(AgentError, match="made for tic_tac_toe, not for connect_four"):
-        saved_agents.load_agent(tmp_path, "connect_four")
+    assert saved_agents.read_env_id(tmp_path / "agent.safetensors") == "tic_tac_toe"
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +95,13 @@ def with_description(**changes):
     return safetensors.numpy.save(TENSORS, {"jax_ttt": text})
 
 
+@pytest.mark.fault
+def test_weights_that_are_not_finite_are_not_saved():
+    params = jax.tree.map(lambda x: x * np.float32("nan"), AGENT.params)
+    with pytest.raises(FloatingPointError, match="is not finite"):
+        saved_agents.agent_bytes(Agent(AGENT.description, params))
+
+
 HUGE = {"hidden_size": 2**14, "hidden_layers": 16}
 
 
@@ -110,6 +112,12 @@ HUGE = {"hidden_size": 2**14, "hidden_layers": 16}
         ({"config": {}}, "don't fit a network for tic_tac_toe"),
         ({"config": {"hidden_size": 16}}, "don't fit a network"),
         pytest.param({"config": HUGE}, "fit", marks=pytest.mark.slow),
+        ({"kind": "checkpoint"}, "kind"),
+        ({"config": {"env_id": "chess"}}, "made for 'chess', a game that is"),
+        ({"seed": 2**32}, "seed"),
+        ({"num_updates": -1}, "num_updates"),
+        ({"config": {"gamma": 7.0}}, "$.config.gamma"),
+        ({"grade": {"env_id": "hex", "first": {}}}, "grade.first"),
         ({"grade": json.loads("[" * 40 + "]" * 40)}, "Expected `object`, got `array`"),
         ({"grade": DESCRIPTION["grade"] | {"seats": []}}, "seats must not be empty"),
     ],
@@ -190,9 +198,8 @@ def test_a_right_checksum_proves_nothing(draw, path):
 
 def with_corrections(columns):
     """Return a file of an agent with these tensors of corrections."""
-    saved = saved_agents.make_agent_file(AGENT)
     tensors = {f"corrections.{name}": column for name, column in columns.items()}
-    return agent_file.encode_agent(saved._replace(tensors=saved.tensors | tensors))
+    return tensor_file.encode_tensors(AGENT.description, TENSORS | tensors)
 
 
 EMPTY_BOARD = sum(1 << 2 * cell for cell in range(9))

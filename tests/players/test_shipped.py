@@ -15,7 +15,7 @@ from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.games.state_keys import OPEN, WON
 from jax_ttt.grading import search_grade
-from jax_ttt.players import player_names, registry, saved_agents
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.shipped import ALL, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import losing_lines, proof, successors
 
@@ -42,8 +42,8 @@ def test_an_agent_is_proven_unbeatable_and_has_its_certificate(
 @pytest.mark.parametrize("name", mark_slow(CONNECT_FOUR, "connect-7x6"))
 def test_an_agent_of_connect_four_is_a_player_of_its_game(name, player_of):
     assert 10_000 < CONNECT_FOUR[name].stat().st_size < 3_000_000
-    spec = player_names.read_name(f"shipped:{name}", "connect_5x4")
-    env_id = player_names.game_of_players([spec], None)
+    spec = registry.read_player_name(f"shipped:{name}")
+    env_id = registry.game_of_players([spec])
     assert env_id == name.replace("-", "_")
     player = player_of(f"shipped:{name}", env_id)
     assert isinstance(player, registry.AgentPlayer)

@@ -17,11 +17,11 @@ from marks import mark_slow
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.players import user_players
 from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
-from jax_ttt.players.program import ProgramOptions
 
 KEY = jax.random.key(7)
 GAMES = ["tic_tac_toe", "connect_4x4", "hex"]

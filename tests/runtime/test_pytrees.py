@@ -39,8 +39,14 @@ def test_a_tree_of_its_leaves_is_the_tree_and_keys_are_data_of_uint32():
         assert (leaf.dtype, leaf.shape) == (leaves[name].dtype, leaves[name].shape)
 
 
-def test_a_missing_leaf_and_two_of_one_name_are_refused():
-    with pytest.raises(KeyError, match="left"):
-        pytrees.with_leaves(Pair(np.zeros(1), None), {})
+def test_leaves_that_do_not_fit_and_two_of_one_name_are_refused():
+    like, leaf = Pair(np.zeros(1), None), np.zeros(1)
+    for leaves, message in (
+        ({}, "left is missing"),
+        ({"left": leaf, "x": leaf}, "it has no x"),
+        ({"left": np.zeros(2)}, r"left is float64 \(2,\), not float64 \(1,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            pytrees.with_leaves(like, leaves)
     with pytest.raises(ValueError, match="two leaves have the same name"):
         pytrees.leaves_by_name({"a": {"b": np.zeros(1)}, "a.b": np.zeros(1)})

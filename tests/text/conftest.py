@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import tree as trees
-from jax_ttt.players import player_names, random_players, registry
+from jax_ttt.players import random_players, registry
 from jax_ttt.players.player import Player
 from jax_ttt.text import dialogue
 from jax_ttt.text.commands import SideName
@@ -54,7 +54,7 @@ def talk():
         coloured=False,
     ):
         if isinstance(opponent, str):
-            spec = player_names.read_name(opponent, env_id)
+            spec = registry.read_player_name(opponent)
             opponent = registry.make_player(spec, env_id, jax.random.key(0))
         lines, words = [], iter(words)
 

@@ -111,9 +111,9 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     for row in rows:
         check({"chunk": "Chunk", "evaluation": "Evaluated"}[row["event"]], row)
     assert {row["event"] for row in rows} == {"chunk", "evaluation"}
-    check("AgentMetadata", metadata(run / "agent.safetensors"))
+    check("AgentDescription", metadata(run / "agent.safetensors"))
     (checkpoint, *_) = run.glob("checkpoint-*.safetensors")
-    check("CheckpointMetadata", metadata(checkpoint))
+    check("Checkpoint", metadata(checkpoint))
 
     check("EvaluateResult", printed("evaluate", f"{run} --policy-json policy.json"))
     for decision in json.loads((tmp_path / "policy.json").read_text())[:10]:
@@ -121,7 +121,7 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
 
     check("SweepResult", sweep := printed("sweep", f"{settings} --num-seeds 2"))
     head, *others = json_lines(tmp_path / sweep["file"])
-    check("SweepHead", head)
+    check("Sweep", head)
     for line in others:
         check("SweepLine", line)
     assert len(others) == 2

@@ -15,7 +15,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
-from jax_ttt.players import player_names, registry
+from jax_ttt.players import registry
 from jax_ttt.players.network_player import network_from
 from jax_ttt.training import chunks, loop
 from jax_ttt.training.chunks import run_keys, stream_keys
@@ -89,7 +89,7 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
     opponent = loop.make_opponent(config, 3)
     assert isinstance(opponent, Versus)
     assert (opponent.seat, opponent.num_envs) == ("second", config.num_envs)
-    spec = player_names.read_name(name, config.env_id)
+    spec = registry.read_player_name(name)
     streams = streams_of(3)
     expected, of_training = (
         registry.training_opponent(spec, config.env_id, key)

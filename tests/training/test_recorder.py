@@ -11,9 +11,8 @@ import pytest
 import tiny
 
 from jax_ttt.files import checkpoint
-from jax_ttt.files.checkpoint import Plan
 from jax_ttt.files.loggers import Loggers
-from jax_ttt.files.run_folder import RunFolder, snapshots_in
+from jax_ttt.files.run_folder import Plan, RunFolder, snapshots_in
 from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players import saved_agents
@@ -150,7 +149,7 @@ def test_a_state_that_cannot_be_saved_is_a_warning(
     def full(*_):
         raise error
 
-    monkeypatch.setattr(checkpoint, "encode_checkpoint", full)
+    monkeypatch.setattr(RunWriter, "save_checkpoint", full)
     recorder, run = begin(every=1e-9)
     follow(recorder, steps())
     assert updates(run) == []

@@ -15,11 +15,10 @@ import tiny
 from marks import mark_slow
 from same_runs import assert_same_run, rows
 
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
-from jax_ttt.files.tensor_file import AgentError
 from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, loop
 
@@ -366,7 +365,8 @@ def test_the_state_is_checked_against_the_settings(killed):
 def test_a_folder_that_another_process_continued_is_refused(killed):
     """After the checkpoint was read, and before the folder was locked."""
     args = train.Args.resumed(killed)
-    shutil.copy(args.latest.path, killed / "checkpoint-9.safetensors")
+    saved = latest(killed)
+    shutil.copy(saved.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(Refused, match="another process has continued it"):
-        train.open_writer(args, TimeSpans())
+        train.open_writer(args, saved, TimeSpans())
     assert not (killed / ".lock").exists()

@@ -13,7 +13,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.networks import q_network
-from jax_ttt.players import player_names, registry, saved_agents
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.training import loop
 from jax_ttt.training.chunks import run_keys
@@ -63,7 +63,7 @@ def test_corrections_that_take_no_part_are_said(agent_path, capsys):
     note = "the training begins with its weights, without its corrections"
     assert capsys.readouterr().err == f"note: {agent_path}: {note}\n"
     name = f"lookahead:1:{agent_path}"
-    spec = player_names.read_name(name, "connect_4x4")
+    spec = registry.read_player_name(name)
     registry.make_player(spec, "connect_4x4", jax.random.key(0))
     err = capsys.readouterr().err
     assert err.startswith(f"note: {name}: its corrections take no part")

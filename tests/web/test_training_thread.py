@@ -1,6 +1,7 @@
 """Live training: its commands, its states, what it shows, and its end."""
 
 import contextlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import served
 from marks import mark_slow
 
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.files import agent_file
+from jax_ttt.files import tensor_file
+from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.training import loop
 from jax_ttt.web.sliders import LEARNERS, LEARNING, Slider
 from jax_ttt.web.training_thread import INITIAL_FIGURES, Training, WrongStateError
@@ -46,7 +48,8 @@ def agent(training, tmp_path):
     def read(update=None):
         path = tmp_path / "live.safetensors"
         path.write_bytes(training.content(training.status()["agent"], update))
-        return agent_file.read_agent(path)
+        description, tensors = tensor_file.read_tensors(path, AgentDescription)
+        return SimpleNamespace(description=description, tensors=tensors)
 
     return read
 
