@@ -15,7 +15,6 @@ from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
-from jax_ttt.config import game_facts
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.ranges import NUM_GAMES_RANGE, SEED_RANGE
@@ -63,14 +62,11 @@ class Args:
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    env_id = args.env_id or game_facts.DEFAULT_GAME
     names = args.players
     if not names:
         env_id = player_names.game_of_players([], args.env_id)
         names = player_names.BUILT_IN if GAMES[env_id].enumerable else ("random",)
-    specs = [player_names.read_name(name, env_id) for name in names]
-    if args.env_id is not None:
-        player_names.check_games(specs, args.env_id)
+    env_id, specs = player_names.read_names(names, args.env_id)
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
         cli.check_output_path(flag, path)
     picture_file.check_picture_file("--svg", args.svg)
@@ -84,9 +80,6 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
-    env_id = player_names.game_of_players(specs, args.env_id)
-    # The game is known now, and a player may not be able to play it.
-    specs = [player_names.read_name(spec.name, env_id) for spec in specs]
     player_key, match_key = jax.random.split(jax.random.key(args.seed))
     all_players = []
     with (

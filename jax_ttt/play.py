@@ -56,13 +56,12 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    game = args.env_id or DEFAULT_GAME
-    is_default = game == DEFAULT_GAME and args.user_game.rules is None
+    is_default = args.env_id in (None, DEFAULT_GAME) and args.user_game.rules is None
     default_opponent = DEFAULT_OPPONENT if is_default else ""
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = difficulty.level_player_name(args.level, name)
-    spec = player_names.read_name(name, game)
-    player_names.read_name(opponent_name, game)  # raises if it's wrong
+    names = name, opponent_name
+    env_id, (spec, opponent_spec) = player_names.read_names(names, args.env_id)
     cli.set_up_device(args.machine)
 
     import jax
@@ -70,10 +69,6 @@ def main(args: Args) -> int:
     from jax_ttt.players import registry
     from jax_ttt.text import dialogue, grade_text, screen
 
-    env_id = player_names.game_of_players([spec], args.env_id)
-    # The game is known now, and a player may not be able to play it.
-    spec = player_names.read_name(name, env_id)
-    opponent_spec = player_names.read_name(opponent_name, env_id)
     key, player_key = jax.random.split(jax.random.key(seed))
     with interrupts.exit_on_signals(is_needed=spec.program is not None):
         with standard_streams.status_line(f"preparing {name}") as status:

@@ -26,7 +26,6 @@ from jax_ttt.config.grade import (
     SeatGrade,
 )
 from jax_ttt.config.settings import PART_TYPES, Config
-from jax_ttt.evaluate import EvaluateResult
 from jax_ttt.files import json_records
 from jax_ttt.files.agent_file import AgentMetadata
 from jax_ttt.files.checkpoint import CheckpointMetadata, Plan
@@ -60,7 +59,6 @@ RECORDS = (
     Certificate,
     Decision,
     TrainResult,
-    EvaluateResult,
     CorrectionResult,
     SweepResult,
     CrossTable,

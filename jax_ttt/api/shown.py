@@ -71,10 +71,7 @@ def _agent_summary(agent: Agent) -> JsonObject:
 
 @shown.text.register
 def _(grade: Grade) -> str:
-    title = grade.env_id if grade.player is None else f"{grade.player}: {grade.env_id}"
-    if len(grade.seats) == 1:
-        title += f", graded {grade_text.seat_phrase(grade.seats[0])} only"
-    return f"{title}\n\n{grade_text.full_report(grade, grade.verdict)}"
+    return f"{grade_text.report_title(grade)}\n\n{grade_text.full_report(grade)}"
 
 
 @shown.html.register

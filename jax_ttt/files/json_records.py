@@ -80,13 +80,13 @@ def _to_plain(value: object) -> object:
     return value
 
 
-def to_json(record: object) -> str:
-    """Return a record as one line of JSON.
+def to_json(value: object) -> str:
+    """Return a record, or records by name, as one line of JSON.
 
     Raises:
         ValueError: a number is not finite.
     """
-    return json.dumps(to_dict(record), allow_nan=False)
+    return json.dumps(_to_plain(value), allow_nan=False)
 
 
 def from_dict(kind: type[RecordT], value: object) -> RecordT:

@@ -267,6 +267,22 @@ def game_of_players(specs: Sequence[PlayerSpec], env_id: EnvId | None) -> EnvId:
     return of_file[0] if of_file else DEFAULT_GAME
 
 
+def read_names(
+    names: Iterable[str], env_id: EnvId | None
+) -> tuple[EnvId, list[PlayerSpec]]:
+    """Return the players' game, see `game_of_players`, and the parts of their names.
+
+    Raises:
+        Refused: no player has a name, one can't play the game, or a saved agent is of
+            another game.
+    """
+    specs = [read_name(name, env_id or DEFAULT_GAME) for name in names]
+    game = game_of_players(specs, env_id)
+    check_games(specs, game)
+    # The game is known now, and a player may not be able to play it.
+    return game, [read_name(spec.name, game) for spec in specs]
+
+
 def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:
     """Return numbers that change when the player's file is replaced."""
     if (saved := spec.saved) is None:

@@ -235,13 +235,18 @@ def _beatable_verdict(grade: Grade) -> str:
     )
 
 
-def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> str:
-    """Return the full report of a player.
+def report_title(grade: Grade, *facts: str) -> str:
+    """Return the title of a report: the player, its game, facts and the only seat."""
+    title = grade.env_id if grade.player is None else f"{grade.player}: {grade.env_id}"
+    seats = ""
+    if len(grade.seats) == 1 and learned_seat(grade.seats) not in facts:
+        seats = f"graded {seat_phrase(grade.seats[0])} only"
+    return ", ".join(filter(None, [title, *facts, seats]))
 
-    `verdict` may have colours. `likeliest_game` has the moves of a game in which the
-    player plays both sides.
-    """
-    parts = []
+
+def full_report(grade: Grade) -> str:
+    """Return the full report of a player."""
+    parts = [f"note: {grade.note}" if grade.note else ""]
     if grade.followed:
         if grade.details is None:
             parts.append(rates_table(grade))
@@ -249,9 +254,9 @@ def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) 
             parts.append(opponents_table(grade.details))
     if grade.exam is not None:
         parts.append(exam_table(grade.exam))
-    parts += [measures_table(grade), *_correction_tables(grade), verdict]
-    if likeliest_game:
-        boards = game_boards(Game.start(grade.env_id, likeliest_game))
+    parts += [measures_table(grade), *_correction_tables(grade), verdict(grade)]
+    if grade.likeliest_game:
+        boards = game_boards(Game.start(grade.env_id, grade.likeliest_game))
         parts.append(f"its likeliest moves against itself\n{boards}")
     if grade.sampled is not None:
         parts.append(match_table(grade, grade.sampled))

@@ -115,7 +115,9 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     (checkpoint, *_) = run.glob("checkpoint-*.safetensors")
     check("CheckpointMetadata", metadata(checkpoint))
 
-    check("EvaluateResult", printed("evaluate", f"{run} --policy-json policy.json"))
+    result = printed("evaluate", f"{run} --policy-json policy.json")
+    check("Grade", result["grade"])
+    check("Config", result["config"])
     for decision in json.loads((tmp_path / "policy.json").read_text())[:10]:
         check("Decision", decision)
 
