@@ -38,7 +38,6 @@ from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.grading.correcting import CorrectionResult
 from jax_ttt.grading.round_robin import CrossTable
-from jax_ttt.runs import RunsResult
 from jax_ttt.solver.find_corrections import LevelCounts
 from jax_ttt.sweep import SweepResult
 from jax_ttt.text.policy_files import Decision
@@ -62,7 +61,7 @@ RECORDS = (
     CorrectionResult,
     SweepResult,
     CrossTable,
-    RunsResult,
+    RunSummary,
 )
 """The records of the files, then those that the commands print."""
 PARTS = (
@@ -71,7 +70,6 @@ PARTS = (
     LevelCounts,
     Pair,
     Ranked,
-    RunSummary,
     GroupResult,
     MeanAndRange,
     AgentResult,
