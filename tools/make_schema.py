@@ -39,7 +39,6 @@ from jax_ttt.grading.certificates import Certificate
 from jax_ttt.grading.correcting import CorrectionResult
 from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.solver.find_corrections import LevelCounts
-from jax_ttt.sweep import SweepResult
 from jax_ttt.text.policy_files import Decision
 from jax_ttt.text.train_output import TrainResult
 
@@ -59,7 +58,7 @@ RECORDS = (
     Decision,
     TrainResult,
     CorrectionResult,
-    SweepResult,
+    GroupResult,
     CrossTable,
     RunSummary,
 )
@@ -70,7 +69,6 @@ PARTS = (
     LevelCounts,
     Pair,
     Ranked,
-    GroupResult,
     MeanAndRange,
     AgentResult,
     Grade,

@@ -121,7 +121,9 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     for decision in json.loads((tmp_path / "policy.json").read_text())[:10]:
         check("Decision", decision)
 
-    check("SweepResult", sweep := printed("sweep", f"{settings} --num-seeds 2"))
+    sweep = printed("sweep", f"{settings} --num-seeds 2")
+    for group in sweep["groups"]:
+        check("GroupResult", group)
     head, *others = json_lines(tmp_path / sweep["file"])
     check("SweepHead", head)
     for line in others:
