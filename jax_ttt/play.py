@@ -61,26 +61,24 @@ def main(args: Args) -> int:
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = difficulty.level_player_name(args.level, name)
     names = name, opponent_name
-    env_id, (spec, opponent_spec) = player_names.read_names(names, args.env_id)
+    env_id, (spec, _) = player_names.read_names(names, args.env_id)
     cli.set_up_device(args.machine)
 
     import jax
 
-    from jax_ttt.players import registry
+    from jax_ttt.api.player import opponent_in_a_game
+    from jax_ttt.players.registry import AgentPlayer
     from jax_ttt.text import dialogue, grade_text, screen
 
-    key, player_key = jax.random.split(jax.random.key(seed))
     with interrupts.exit_on_signals(is_needed=spec.program is not None):
         with standard_streams.status_line(f"preparing {name}") as status:
-            options = dataclasses.replace(
-                args.programs, in_advance=False, say=status.set_description_str
+            programs = dataclasses.replace(
+                args.programs, say=status.set_description_str
             )
-            player = registry.make_player(spec, env_id, player_key, options)
+            player = opponent_in_a_game(name, env_id, seed, programs)
             opponent = player
             if opponent_name != name:
-                opponent = registry.make_player(
-                    opponent_spec, env_id, player_key, options
-                )
+                opponent = opponent_in_a_game(opponent_name, env_id, seed, programs)
         if args.level != "full":
             level = difficulty.LEVELS[args.level]
             print(f"{level.name}: {difficulty.level_text(args.level)} ({name})")
@@ -90,9 +88,9 @@ def main(args: Args) -> int:
         session = dialogue.Session(
             env_id=env_id,
             opponent=opponent,
-            key=key,
+            key=jax.random.key(seed),
             screen=screen.standard_screen(),
-            agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
+            agent=player.agent if isinstance(player, AgentPlayer) else None,
         )
         try:
             dialogue.play_games(session, _SIDES[args.side])

@@ -84,7 +84,10 @@ def player(
 
 
 def opponent_in_a_game(
-    player_like: PlayerLike, env_id: str | None, seed: int
+    player_like: PlayerLike,
+    env_id: str | None,
+    seed: int,
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> Player:
     """Return a player for one game: a program is asked move by move.
 
@@ -93,16 +96,22 @@ def opponent_in_a_game(
     """
     SEED_RANGE.check("seed", seed)
     game = common_game([player_like], env_id)
-    asked = ProgramOptions(in_advance=False)
+    asked = dataclasses.replace(programs, in_advance=False)
     return _make_player(player_like, game, jax.random.key(seed), programs=asked)
 
 
 def distinct_players(
-    players: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
+    players: Sequence[PlayerLike],
+    env_id: str | None,
+    key: Key[Array, ""],
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> tuple[EnvId, list[Player]]:
     """Return the players' game, and all players with different names."""
     game = common_game(players, env_id)
-    result = [_make_player(player_like, game, key) for player_like in players]
+    result: list[Player] = []
+    for player_like in players:
+        programs.say(f"preparing {default_name(player_like)}")
+        result.append(_make_player(player_like, game, key, programs=programs))
     all_names = {player.name for player in result}
     used: set[str] = set()
     for i, player in enumerate(result):
