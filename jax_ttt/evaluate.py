@@ -106,7 +106,7 @@ def main(args: Args) -> int:
     from jax_ttt.runtime import mesh as meshes
     from jax_ttt.text import grade_text, policy_files, progress_table
 
-    has_exam = args.exam is not None
+    exam = True if args.exam == Path() else args.exam or False
     with (
         interrupts.exit_on_signals(is_needed=spec.program is not None),
         standard_streams.status_line(f"grading {name}") as status,
@@ -115,7 +115,7 @@ def main(args: Args) -> int:
         programs = dataclasses.replace(
             args.programs,
             in_advance=grades.follows_lines(
-                env_id, has_exam=has_exam, limit=args.max_positions
+                env_id, has_exam=bool(exam), limit=args.max_positions
             ),
             say=status.set_description_str,
         )
@@ -136,14 +136,16 @@ def main(args: Args) -> int:
             num_games=args.games,
             seed=args.seed,
             max_positions=args.max_positions,
-            exam=has_exam if args.exam in (None, Path()) else args.exam,
+            exam=exam,
             sharding=mesh and meshes.split_sharding(mesh),
             say=status.set_description_str,
         )
     agent = player.agent if isinstance(player, AgentPlayer) else None
     if args.json:
-        history = {} if agent is None else vars(agent.description)
-        result = {**history, "verdict": grade.verdict, "grade": grade}
+        result = {"verdict": grade.verdict, "grade": grade}
+        if agent is not None:
+            result |= {"seed": agent.seed, "num_updates": agent.num_updates}
+            result["config"] = agent.config
         print(json_records.to_json(result))
     else:
         facts = []
