@@ -71,10 +71,17 @@ def main(args: Args) -> int:
 
     thing = runs
     if draws_agent:
-        agent = load(runs[0])
-        thing = agent if args.values is None else q_values(agent, args.values)
-    for run in runs:
-        if learned := grade_text.learned_seat(read_settings(run).config.seats):
+        thing = agent = load(runs[0])
+        configs = [agent.config]
+        if args.values is not None:
+            try:
+                thing = q_values(agent, args.values)
+            except Refused as error:
+                raise Refused(f"--values {error}") from None
+    else:
+        configs = [read_settings(run).config for run in runs]
+    for run, config in zip(runs, configs, strict=True):
+        if learned := grade_text.learned_seat(config.seats):
             print(f"{run} {learned}")
     draw(thing, path, theme=args.theme)
     standard_streams.print_written(path)
