@@ -5,13 +5,11 @@ python -m jax_ttt.arena random minimax runs/RUN
 
 import dataclasses
 import sys
-from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tyro
-from tqdm import tqdm
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
@@ -68,41 +66,26 @@ def main(args: Args) -> int:
         require_package("matplotlib", "plots", "--svg")
     device = cli.set_up_device(args.machine).name
 
-    import jax
-
-    from jax_ttt.grading import round_robin
+    from jax_ttt.api.match import cross_table
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text, summary_tables
 
-    specs = [registry.read_player_name(name) for name in args.players]
+    names = args.players
+    specs = [registry.read_player_name(name) for name in names]
     env_id = registry.game_of_players(specs, args.env_id)
-    if not specs:
+    if not names:
         names = BUILT_IN if GAMES[env_id].enumerable else ("random",)
-        specs = [registry.read_player_name(name) for name in names]
-    player_key, match_key = jax.random.split(jax.random.key(args.seed))
-    all_players = []
     with (
         interrupts.exit_on_signals(is_needed=any(spec.is_program for spec in specs)),
         standard_streams.status_line("preparing the players") as status,
     ):
-        for spec in specs:
-            status.set_description_str(f"preparing {spec.name}")
-            options = dataclasses.replace(
-                args.programs, in_advance=True, say=status.set_description_str
-            )
-            all_players.append(registry.make_player(spec, env_id, player_key, options))
-        status.set_description_str("playing")
-
-        def watch(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-            status.close()  # so that the bar replaces it
-            return progress_bar(pairs)
-
-        table = round_robin.play_round_robin(
-            players=all_players,
+        table = cross_table(
+            names,
             env_id=env_id,
-            key=match_key,
             num_games=args.games,
-            watch=watch,
+            seed=args.seed,
+            programs=args.programs,
+            say=status.set_description_str,
         )
     if args.json:
         print(json_records.to_json(table))
@@ -132,12 +115,6 @@ def write_files(args: Args, table: "CrossTable") -> None:
 
         group_charts.cross_table_chart(table).save(args.svg)
         standard_streams.print_written(args.svg, as_json=args.json)
-
-
-def progress_bar(pairs: list[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    """Yield the sampled pairs, and show the progress on a terminal."""
-    hidden = None if pairs else True  # None hides the bar where there is no terminal
-    return tqdm(pairs, desc="sampled pairs", unit="pair", disable=hidden, leave=False)
 
 
 COMMAND = cli.Command(

@@ -56,8 +56,7 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
-    game = args.env_id or DEFAULT_GAME
-    is_default = game == DEFAULT_GAME and args.user_game.rules is None
+    is_default = args.env_id in (None, DEFAULT_GAME) and args.user_game.rules is None
     default_opponent = DEFAULT_OPPONENT if is_default else ""
     name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = difficulty.level_player_name(args.level, name)
@@ -65,24 +64,22 @@ def main(args: Args) -> int:
 
     import jax
 
+    from jax_ttt.api.player import opponent_in_a_game
     from jax_ttt.players import registry
+    from jax_ttt.players.registry import AgentPlayer
     from jax_ttt.text import dialogue, grade_text, screen
 
-    spec = registry.read_player_name(name)
-    opponent_spec = registry.read_player_name(opponent_name)
-    env_id = registry.game_of_players([spec, opponent_spec], args.env_id)
-    key, player_key = jax.random.split(jax.random.key(seed))
-    with interrupts.exit_on_signals(is_needed=spec.is_program):
+    specs = [registry.read_player_name(each) for each in (name, opponent_name)]
+    env_id = registry.game_of_players(specs, args.env_id)
+    with interrupts.exit_on_signals(is_needed=specs[0].is_program):
         with standard_streams.status_line(f"preparing {name}") as status:
-            options = dataclasses.replace(
-                args.programs, in_advance=False, say=status.set_description_str
+            programs = dataclasses.replace(
+                args.programs, say=status.set_description_str
             )
-            player = registry.make_player(spec, env_id, player_key, options)
+            player = opponent_in_a_game(name, env_id, seed, programs)
             opponent = player
             if opponent_name != name:
-                opponent = registry.make_player(
-                    opponent_spec, env_id, player_key, options
-                )
+                opponent = opponent_in_a_game(opponent_name, env_id, seed, programs)
         if args.level != "full":
             level = difficulty.LEVELS[args.level]
             print(f"{level.name}: {difficulty.level_text(args.level)} ({name})")
@@ -92,9 +89,9 @@ def main(args: Args) -> int:
         session = dialogue.Session(
             env_id=env_id,
             opponent=opponent,
-            key=key,
+            key=jax.random.key(seed),
             screen=screen.standard_screen(),
-            agent=player.agent if isinstance(player, registry.AgentPlayer) else None,
+            agent=player.agent if isinstance(player, AgentPlayer) else None,
         )
         try:
             dialogue.play_games(session, _SIDES[args.side])

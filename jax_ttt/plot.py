@@ -4,11 +4,10 @@ python -m jax_ttt.plot RUN
 """
 
 import dataclasses
-import math
 import sys
+from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tyro
 
@@ -16,17 +15,11 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, require_package
-from jax_ttt.config.game_facts import GAMES, LETTERS
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import Config
-from jax_ttt.files import metrics_rows, picture_file
-from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
+from jax_ttt.config.game_facts import EnvId
+from jax_ttt.files import picture_file
 from jax_ttt.files.picture_file import Theme
-from jax_ttt.files.run_folder import RunFolder, read_settings
+from jax_ttt.files.run_folder import read_settings
 from jax_ttt.runtime import standard_streams
-
-if TYPE_CHECKING:
-    from jax_ttt.files.picture_file import Picture
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -58,151 +51,66 @@ class Args:
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    if not args.runs:
-        args = dataclasses.replace(args, runs=(Path(cli.player_or_newest_run(None)),))
-    for run in args.runs:
+    runs = args.runs or (Path(cli.player_or_newest_run(None)),)
+    for run in runs:
         if not run.is_dir():
             reason = "a file, not a run's folder" if run.exists() else "no such folder"
             raise Refused(f"{run}: {reason}")
-    path = args.svg or picture_path(args)
+    path = args.svg or picture_path(args, runs)
     picture_file.check_picture_file("--svg", path)
     cli.check_output_path("--svg", path)
-    if args.game or args.values is not None:
-        picture = draw_agent(args)
+    draws_agent = args.game or args.values is not None
+    if draws_agent:
+        check_agent(args, runs)
+        cli.set_up_device(cli.MachineFlags())
+
+    from jax_ttt.api.agent import load
+    from jax_ttt.api.draw import draw
+    from jax_ttt.api.values import q_values
+    from jax_ttt.text import grade_text
+
+    thing = runs
+    if draws_agent:
+        thing = agent = load(runs[0])
+        configs = [agent.config]
+        check_game(agent.config.env_id)
+        if args.values is not None:
+            try:
+                thing = q_values(agent, args.values)
+            except Refused as error:
+                raise Refused(f"--values {error}") from None
     else:
-        runs = {run: read_metrics(run) for run in args.runs}
-        require_package("matplotlib", "plots", "plot")
-        picture = draw_runs(args, runs)
-    picture.save(path)
+        configs = [read_settings(run).config for run in runs]
+    for run, config in zip(runs, configs, strict=True):
+        if learned := grade_text.learned_seat(config.seats):
+            print(f"{run} {learned}")
+    draw(thing, path, theme=args.theme)
     standard_streams.print_written(path)
     return 0
 
 
-def picture_path(args: Args) -> Path:
+def picture_path(args: Args, runs: Sequence[Path]) -> Path:
     """Return the default of `--svg`."""
-    run, *others = args.runs
-    if others:
+    if len(runs) > 1:
         return Path("curves.svg")
     name = "game" if args.game else "curve" if args.values is None else "values"
-    return run / f"{name}.svg"
+    return runs[0] / f"{name}.svg"
 
 
-def read_metrics(run: Path) -> list[Row]:
-    """Return the rows of a run's metrics.
-
-    Raises:
-        Refused: the file is not one of metrics, or has no training or evaluation.
-    """
-    path = RunFolder(run).metrics
-    read_settings(run)  # they have the version of the folder's formats
-    try:
-        metrics = RunFolder(run).rows()
-    except ValueError as error:
-        raise Refused(f"{path}: not a run's metrics ({error})") from None
-    if not any(isinstance(row, Chunk) for row in metrics):
-        raise Refused(f"{path}: no training in it")
-    graded = [row for row in metrics if isinstance(row, Evaluated)]
-    if not any(row.grade.rates or row.grade.followed for row in graded):
-        raise Refused(f"{path}: no evaluation in it")
-    return metrics
-
-
-def name_and_config(run: Path) -> tuple[str, Config]:
-    """Return the name of a run in a legend, and its settings, from its `config.json`.
-
-    The name is the preset and the settings that differ from it, except for the settings
-    of the evaluations.
-
-    Raises:
-        Refused: there is no such file, or it has no settings.
-    """
-    settings = read_settings(run)
-    preset = PRESETS[settings.preset]
-    others = [
-        f"{field}={value}"
-        for field, value in settings.config.as_dict().items()
-        if not field.startswith("eval_") and value != getattr(preset, field)
-    ]
-    return " ".join([settings.preset, *others]), settings.config
-
-
-def show_learned_seat(run: Path, config: Config) -> str:
-    """Print and return the only seat that the agent learned; "" for both seats."""
-    from jax_ttt.text import grade_text
-
-    learned = grade_text.learned_seat(config.seats)
-    if learned:
-        print(f"{run} {learned}")
-    return learned
-
-
-def draw_runs(args: Args, runs: dict[Path, list[Row]]) -> "Picture":
-    """Draw the curves of one run, or the mean curves of runs with the same name."""
-    names, configs = zip(*map(name_and_config, runs), strict=True)
-    first = configs[0]
-    if len({(config.env_id, config.seats) for config in configs}) > 1:
-        raise Refused("runs of one game, and of the same seats")
-    by_round = len(runs) == 1 and first.finds_counterexamples
-    for run, metrics in runs.items():
-        if not (metrics_rows.evaluated_rows(metrics, first.seats) or by_round):
-            raise Refused(f"{run}: no results against random to draw")
-
-    from jax_ttt.pictures import curves
-
-    learned = [
-        show_learned_seat(run, config)
-        for run, config in zip(runs, configs, strict=True)
-    ]
-    note = f": {learned[0]}" if learned[0] else ""
-    if len(runs) == 1:
-        ((run, metrics),) = runs.items()
-        title = f"{run.resolve().name}{note}"
-        return curves.draw_run(metrics, title, first, args.theme)
-    groups: dict[str, list[list[Row]]] = {}
-    for name, metrics in zip(names, runs.values(), strict=True):
-        groups.setdefault(name, []).append(metrics)
-    return curves.mean_curves(groups, f"{len(runs)} runs{note}", first, args.theme)
-
-
-def draw_agent(args: Args) -> "Picture":
-    """Draw the agent's game against itself, or its values of a board."""
-    if len(args.runs) > 1 or (args.game and args.values is not None):
+def check_agent(args: Args, runs: Sequence[Path]) -> None:
+    """Raise `Refused` if the agent's game or values can't be drawn."""
+    if len(runs) > 1 or (args.game and args.values is not None):
         raise Refused("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
         require_package("cairosvg", "png", f"--svg {args.svg}")
-    run = next(iter(args.runs))
-    cli.set_up_device(cli.MachineFlags())
-
-    from jax_ttt.pictures import board_svg
-    from jax_ttt.players import saved_agents
-    from jax_ttt.text.board_text import find_position
-
-    agent = saved_agents.load_agent(run)
-    game = agent.config.env_id
-    check_board(game, args.values)
-    show_learned_seat(run, agent.config)
-    if args.values is None:
-        return board_svg.animation(agent.game_against_itself().states, args.theme)
-    try:
-        position = find_position(game, args.values.replace(".", "-"))
-    except ValueError as error:
-        raise Refused(f"--values {args.values}: {error}") from None
-    return board_svg.values_picture(agent, position, args.theme)
 
 
-def check_board(env_id: str, cells: str | None) -> None:
-    """Raise `Refused` if a game is not enumerable, or `cells` is not its board."""
-    game = GAMES[env_id]
-    drawn = game_facts.games_with_all_boards()
-    if env_id not in drawn:
-        rule = f"need an enumerable game of stones: {', '.join(drawn)}"
+def check_game(env_id: EnvId) -> None:
+    """Raise `Refused` if a game's boards can't be drawn."""
+    games = game_facts.games_with_all_boards()
+    if env_id not in games:
+        rule = f"need an enumerable game of stones: {', '.join(games)}"
         raise Refused(f"--game and --values {rule}, not {env_id}")
-    if cells is None:
-        return
-    size, (first, second) = math.prod(game.shape), LETTERS
-    if len(cells) != size or not set(cells) <= {first, second, ".", "-"}:
-        rule = f"must be {size} cells, each {first}, {second} or . (free)"
-        raise Refused(f"--values {rule}, got {cells!r}")
 
 
 COMMAND = cli.Command(

@@ -14,7 +14,6 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused
 from jax_ttt.files import json_records, run_folder
-from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
 
@@ -35,14 +34,6 @@ class Args:
     user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RunsResult:
-    """What `runs --json` prints."""
-
-    runs: tuple[RunSummary, ...]
-    """The runs below a folder, the newest last."""
-
-
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     if args.folder != run_folder.RUNS and not args.folder.is_dir():
@@ -50,7 +41,7 @@ def main(args: Args) -> int:
         raise Refused(f"{args.folder}: {reason}")
     summaries, reasons = run_folder.run_summaries(args.folder)
     if args.json:
-        print(json_records.to_json(RunsResult(runs=tuple(summaries))))
+        print(json_records.to_json({"runs": summaries}))
     elif summaries:
         from jax_ttt.text import summary_tables
 

@@ -98,24 +98,6 @@ class Args(cli.TrainingFlags):
     `plots`."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SweepResult:
-    """The output of `sweep --json`."""
-
-    device: str
-    """The device that the program ran on."""
-    preset: str
-    """The preset that the settings started from."""
-    first_seed: int
-    """The first seed; the others follow it."""
-    file: str
-    """The file of the agents."""
-    seconds: float
-    """Time of the whole command."""
-    groups: tuple[GroupResult, ...]
-    """One for each combination of settings."""
-
-
 def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) -> int:
     """Run the command and return its exit code.
 
@@ -151,15 +133,15 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
                 )
             finally:  # also after an error or Ctrl-C, report the finished agents
                 groups = [
-                    Group(point=point, config=config, rows=file.rows(number))
+                    agent_groups.group_summary(rows, config, point)
                     for number, (point, config) in enumerate(points)
+                    if (rows := file.rows(number))
                 ]
-                finished = [group for group in groups if group.rows]
                 num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
                 if distributed.is_writer():
-                    write_results(args, hardware.name, file, finished, num_new, seconds)
-                if len(file.agents) < args.num_seeds * len(groups):
+                    write_results(args, hardware.name, file, groups, num_new, seconds)
+                if len(file.agents) < args.num_seeds * len(points):
                     again = resume_command(file)
                     standard_streams.print_stderr(f"to train the others: {again}")
             number = distributed.max_over_processes(request.number)
@@ -251,15 +233,6 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     if args.svg and len(varied) > 2:
         raise SettingError("svg", "used with a grid of at most two settings", args.grid)
     return points
-
-
-@dataclasses.dataclass(frozen=True)
-class Group:
-    """The agents of one combination of settings."""
-
-    point: Point
-    config: Config
-    rows: list[AgentResult]
 
 
 def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
@@ -403,7 +376,7 @@ def write_results(
     args: Args,
     device: str,
     file: SweepFile,
-    groups: list[Group],
+    groups: list[GroupResult],
     num_new: int,
     seconds: float,
 ) -> None:
@@ -411,19 +384,15 @@ def write_results(
 
     This process trained `num_new` agents, in this many seconds.
     """
-    summaries = [
-        agent_groups.group_summary(group.rows, group.config, group.point)
-        for group in groups
-    ]
     if args.json:
-        result = SweepResult(
-            device=device,
-            preset=args.preset,
-            first_seed=args.first_seed,
-            file=str(file.path),
-            seconds=seconds,
-            groups=tuple(summaries),
-        )
+        result = {
+            "device": device,
+            "preset": args.preset,
+            "first_seed": args.first_seed,
+            "file": str(file.path),
+            "seconds": seconds,
+            "groups": groups,
+        }
         print(json_records.to_json(result))
     elif not groups:
         print("no agent was finished")
@@ -432,17 +401,17 @@ def write_results(
 
         sweep = f"preset {args.preset}, seeds from {args.first_seed}"
         print(f"jax_ttt {__version__} on {device}: {sweep}\n")
-        print(summary_tables.groups_table(summaries, args.preset))
-        print(f"\n{summary_tables.training_time_text(summaries, num_new, seconds)}")
+        print(summary_tables.groups_table(groups, args.preset))
+        print(f"\n{summary_tables.training_time_text(groups, num_new, seconds)}")
         print(f"saved in {file.path}")
         if not args.csv:
             again = f"{resume_command(file)} --csv agents.csv"
             print(f"as a table, a row for each agent: {again}")
     if args.csv and groups:
         rows = [
-            {"preset": args.preset, **group.point, **agent_groups.csv_row(row)}
+            {"preset": args.preset, **group.settings, **agent_groups.csv_row(row)}
             for group in groups
-            for row in group.rows
+            for row in group.agents
         ]
         atomic_files.write_csv(args.csv, rows)
         standard_streams.print_written(
@@ -451,11 +420,11 @@ def write_results(
     if args.svg and groups:
         from jax_ttt.pictures import group_charts
 
-        first = groups[0]
         if args.grid:
-            picture = group_charts.grid_chart(summaries, args.preset)
+            picture = group_charts.grid_chart(groups, args.preset)
         else:
-            picture = group_charts.agents_chart(first.config, first.rows, args.preset)
+            agents = groups[0].agents
+            picture = group_charts.agents_chart(args.config, agents, args.preset)
         picture.save(args.svg)
         standard_streams.print_written(args.svg, as_json=args.json)
 

@@ -110,12 +110,12 @@ def test_json_follows_the_schema(agents, tmp_path, run):
     path = tmp_path / "mine.safetensors"
     out, err = run(agents["tic_tac_toe"], "--out", path, "--json")
     assert out.count("\n") == 1
-    assert err == ""
+    assert err == f"wrote {path}\n"
     result = json.loads(out)
-    schema = make_schema.schema() | {"anyOf": [{"$ref": "#/$defs/CorrectResult"}]}
+    schema = make_schema.schema() | {"anyOf": [{"$ref": "#/$defs/CorrectionResult"}]}
     jsonschema.validate(result, schema)
     agent = load(path)
-    assert result["out"] == str(path)
+    assert result["grade"]["player"] == str(agents["tic_tac_toe"])
     assert (result["precision"], result["num_nodes"]) == ("float32", 0)
     assert result["num_corrections"] == len(agent.corrections) > 0
     assert result["grade"]["unbeatable"]

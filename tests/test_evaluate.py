@@ -124,8 +124,8 @@ def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, ru
     out, err = run(run_dir, "--games", "2000", "--seed", "1", "--json")
     assert (err, out.count("\n")) == ("", 1)
     result = json.loads(out)
-    facts = [result[name] for name in ("env_id", "seed", "update")]
-    assert facts == ["tic_tac_toe", 1, 4]
+    facts = result["grade"]["env_id"], result["seed"], result["num_updates"]
+    assert facts == ("tic_tac_toe", 1, 4)
     assert result["config"]["hidden_size"] == 8
     last = json.loads((run_dir / "metrics.jsonl").read_text().splitlines()[-1])
     sampled = result["grade"]["sampled"]
@@ -148,7 +148,9 @@ def test_a_player_with_chance_is_sampled_in_the_game_of_its_agent(other_game, ru
     assert " ".join(out.split()).startswith(f"{name}: connect_four, ")
     assert "vs. random, sampled" in out
     reason = f"{name} does not play one move in each position"
-    assert err == f"note: not graded against every opponent: {reason}\n"
+    assert err == ""
+    note = f"note: not graded against every opponent: {reason}"
+    assert note in " ".join(out.split())
     assert "nothing is proven" in out
     assert "exact" not in out
 
@@ -192,7 +194,7 @@ def test_a_certificate_depends_on_the_agent_alone(one_seat, tmp_path, run):
     flags = ["--json", "--seed", "3", "--games", "4"]
     out, err = run(run_dir, "--certificate", path, *flags)
     assert path.read_bytes() == written
-    assert json.loads(out)["agent"] == str(run_dir)
+    assert json.loads(out)["grade"]["player"] == str(run_dir)
     assert err == f"wrote {path}: 99 positions\n"
     certificate = json.loads(written)
     digest = hashlib.sha256(one_seat.read_bytes()).hexdigest()

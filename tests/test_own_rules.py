@@ -1131,7 +1131,7 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
         config = commands.parse(TRAIN, [*rules, "--config", str(own)]).config
         assert (config.env_id, config.tau) == (env_id, 0.2)
     assert commands.run(EVALUATE, ["minimax", *rules, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
+    assert json.loads(capsys.readouterr().out)["grade"]["env_id"] == "misere_e"
     words = ["minimax", "random", *rules, "--json"]
     assert commands.run(ARENA, words) == 0
     assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
@@ -1143,7 +1143,7 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
     assert games == ["misere_e"]
     # A saved agent names its game itself.
     assert commands.run(EVALUATE, ["shipped:table", *rules, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["env_id"] == "tic_tac_toe"
+    assert json.loads(capsys.readouterr().out)["grade"]["env_id"] == "tic_tac_toe"
 
 
 def test_a_command_must_name_one_of_several_games(unregistered, capsys):

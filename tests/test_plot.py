@@ -133,7 +133,7 @@ def test_a_board_as_png_needs_cairosvg(trained, capsys, monkeypatch):
     ("rows", "settings", "message"),
     [
         ([EVALUATION], {}, "no training in it"),
-        ([CHUNK], {}, "no evaluation in it"),
+        ([CHUNK], {}, "no results against random to draw"),
         ([EVALUATION, CHUNK | {"loss": None}], {}, "not a run's metrics"),
         ([EVALUATION, CHUNK], {"preset": "x"}, "config.json: not a run's settings"),
     ],
@@ -173,7 +173,7 @@ def test_runs_that_one_picture_cannot_show_are_refused(
     runs = [str(make("a")), str(make("b", preset="plain", env_id="connect_four"))]
     for flags, message in (
         ([], "no agent below runs/: train one"),
-        (runs, "runs of one game"),
+        (runs, "runs of different games: connect_four, tic_tac_toe"),
         ([*runs, "--game"], "one picture of one run"),
         ([str(trained), "--game", "--values", "........."], "one picture of one run"),
         ([str(trained / "x")], "x: no such folder"),

@@ -110,8 +110,8 @@ def test_minimax_has_the_grade_and_the_certificate_of_minimax(write, run, tmp_pa
         .replace("unbeatable:", "unbeatable by the moves that it gave:")
     )
     text = json.dumps(expected["grade"]).replace('"construction"', '"asked"')
-    expected["grade"] = json.loads(text)
-    assert result == expected | {"agent": written.name, "verdict": verdict}
+    expected["grade"] = json.loads(text) | {"player": written.name}
+    assert result == expected | {"verdict": verdict}
     assert err.startswith(f"wrote {path}: ")
     certificate = json.loads(path.read_text())
     assert str(tmp_path) not in path.read_text(), "nothing but the moves"
@@ -238,7 +238,7 @@ def test_an_exam_asks_for_its_questions_alone(write, run, tmp_path):
     exam = result["grade"]["exam"]["all"]
     assert (exam["num_positions"], exam["share"]) == (3, pytest.approx(2 / 3))
     assert result["grade"].keys().isdisjoint({"first", "second", "sampled"})
-    assert "note" not in result, "it was not asked in advance"
+    assert "note" not in result["grade"], "it was not asked in advance"
     asked = [written.asked(seat, "connect_7x6") for seat in ("first", "second")]
     assert asked == [[["3 3", "0 1"]], [["3"]]]
 
@@ -297,7 +297,7 @@ def test_a_limit_of_positions_gives_a_sampled_grade(write, run):
     assert f"\nnote: it {reason}\n" in out
     assert "nothing is proven" in out
     result = json.loads(run(evaluate, written.name, *flags, "--json").out)
-    assert reason in result["note"]
+    assert reason in result["grade"]["note"]
     assert result["grade"]["sampled"]["first"]["num_games"] == 20
 
 

@@ -20,6 +20,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import train
 from jax_ttt.api.training_result import Run
+from jax_ttt.api.values import q_values
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, Preset
@@ -34,7 +35,6 @@ from jax_ttt.players import random_players, saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.runtime import standard_streams
-from jax_ttt.text.board_text import find_position
 from tools import correction_chart, growth_chart, screenshots
 from tools.benchmarks.progress import Steps
 from tools.published_systems import SYSTEMS
@@ -147,11 +147,9 @@ def drawings(args: Args) -> dict[Drawing, Callable[..., Picture]]:
         "random-games": lambda theme: board_svg.position_picture(
             random_games("tic_tac_toe", 9), theme
         ),
-        "values": lambda theme: board_svg.values_picture(
-            trained("default", args.first_seed).agent,
-            find_position("tic_tac_toe", _BOARD),
-            theme,
-        ),
+        "values": lambda theme: q_values(
+            trained("default", args.first_seed).agent, _BOARD
+        ).picture(theme),
         "learning": one,
         "seeds": many,
         "growth": lambda theme: growth_chart.growth_curves(

@@ -9,7 +9,7 @@ import json
 import re
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
@@ -25,8 +25,7 @@ from jax_ttt.config.grade import (
     SeatGrade,
 )
 from jax_ttt.config.settings import Config
-from jax_ttt.correct import CorrectedLevel, CorrectResult
-from jax_ttt.evaluate import EvaluateResult
+from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
@@ -37,9 +36,9 @@ from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.flags import field_texts
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
 from jax_ttt.grading.certificates import Certificate
+from jax_ttt.grading.correcting import CorrectionResult
 from jax_ttt.grading.round_robin import CrossTable
-from jax_ttt.runs import RunsResult
-from jax_ttt.sweep import SweepResult
+from jax_ttt.solver.find_corrections import LevelCounts
 from jax_ttt.text.policy_files import Decision
 from jax_ttt.text.train_output import TrainResult
 
@@ -58,21 +57,18 @@ RECORDS = (
     Certificate,
     Decision,
     TrainResult,
-    EvaluateResult,
-    CorrectResult,
-    SweepResult,
+    CorrectionResult,
+    GroupResult,
     CrossTable,
-    RunsResult,
+    RunSummary,
 )
 """The records of the files, then those that the commands print."""
 PARTS = (
     DeviceFacts,
     Plan,
-    CorrectedLevel,
+    LevelCounts,
     Pair,
     Ranked,
-    RunSummary,
-    GroupResult,
     MeanAndRange,
     AgentResult,
     Grade,
@@ -108,7 +104,7 @@ def definitions() -> dict[str, dict[str, Any]]:
         KeyError: a record has a part that `PARTS` does not list.
     """
     _, components = msgspec.json.schema_components(
-        RECORDS,
+        [_written_part(record) for record in RECORDS],
         schema_hook=lambda kind: {"description": "Any value."},  # an `object`
         ref_template="#/$defs/{name}",
     )
@@ -120,10 +116,22 @@ def definitions() -> dict[str, dict[str, Any]]:
     }
 
 
+def _written_part(record: type) -> type:
+    """Return a record's type, without the fields that its JSON lacks."""
+    fields = dataclasses.fields(record)
+    written = [field for field in fields if json_records.is_written(field)]
+    if len(written) == len(fields):
+        return record
+    kinds = get_type_hints(record)
+    return dataclasses.make_dataclass(
+        record.__name__, [(field.name, kinds[field.name]) for field in written]
+    )
+
+
 def _definition(record: type, definition: dict[str, Any]) -> dict[str, Any]:
     """Return a record's definition, with its fields' texts, in the fields' order."""
     texts = field_texts(record)
-    fields = dataclasses.fields(record)
+    fields = dataclasses.fields(_written_part(record))
     properties = definition["properties"]
     return {
         "description": _description(record),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import pgx
@@ -10,13 +11,18 @@ from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, draw_groups
 from jax_ttt.config.errors import Refused, SettingError
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import check_value
+from jax_ttt.config.settings import Config
 from jax_ttt.files import picture_file
+from jax_ttt.files.metrics_rows import Chunk, Row
 from jax_ttt.files.picture_file import Picture, Theme
+from jax_ttt.files.run_folder import RunFolder, Settings, read_settings
 from jax_ttt.games.played_game import Game
-from jax_ttt.pictures import board_svg
+from jax_ttt.pictures import board_svg, curves
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.words import argument_phrase
+from jax_ttt.text import grade_text
 
 
 @runtime_checkable
@@ -28,12 +34,14 @@ class Drawable(Protocol):
         ...
 
 
+Folders: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""The folders of saved runs."""
 States: TypeAlias = pgx.State | Sequence[pgx.State]
 """A PGX state, a batch of states, or a sequence of either."""
 
 
 def draw(
-    thing: Drawable | Sequence[int] | Mapping[str, Runs] | States,
+    thing: Drawable | Sequence[int] | Mapping[str, Runs] | States | Folders,
     path: str | os.PathLike[str] | None = None,
     *,
     theme: Theme = "light",
@@ -45,6 +53,8 @@ def draw(
 
     - runs: learning curves, or rounds for a run with counterexamples;
     - several groups of runs, by name, or a comparison: their means and ranges;
+    - the folder of a saved run: its curves; of several: the means and ranges of those
+      with the same settings;
     - a game, or a list of PGX states: the boards, one after another;
     - an agent: its likeliest game against itself;
     - action values: the board with a value in each free cell;
@@ -58,7 +68,7 @@ def draw(
         thing: The result of another function of this package; or the moves of a game,
             to draw the board after the last one; or groups of runs by name, for
             instance `{"few": runs, "many": other_runs}`; or a PGX state, a batch of
-            them, or a list of either.
+            them, or a list of either; or a run's folder, or a list of them.
         path: The file to write; it ends in `.svg`, `.png` or `.pdf`. A game as PNG or
             PDF shows its last board.
         theme: `"light"` or `"dark"`.
@@ -105,7 +115,65 @@ def _draw_thing(thing: object, theme: Theme, env_id: str | None) -> Picture:
         )
     if isinstance(thing, Mapping) and all(isinstance(v, Runs) for v in thing.values()):
         return draw_groups(thing, theme)
+    if folders := _run_folders(thing):
+        return _draw_folders(folders, theme)
     raise Refused(
-        f"cannot draw {argument_phrase(thing)}: draw an agent, a run, runs or "
-        "groups of them by name, a game, moves, action values, a proof or a cross table"
+        f"cannot draw {argument_phrase(thing)}: draw an agent, a run, its folder, "
+        "runs or groups of them by name, a game, moves, action values, a proof or a "
+        "cross table"
     )
+
+
+def _run_folders(thing: object) -> list[Path]:
+    """Return the folders that a thing names; none if it is something else."""
+    names = [thing] if isinstance(thing, str | os.PathLike) else thing
+    if not isinstance(names, Sequence):
+        return []
+    paths = [Path(name) for name in names if isinstance(name, str | os.PathLike)]
+    are_folders = len(paths) == len(names) and all(path.is_dir() for path in paths)
+    return paths if are_folders else []
+
+
+def _draw_folders(folders: Sequence[Path], theme: Theme) -> Picture:
+    """Draw the curves of a saved run, or the mean curves of several."""
+    groups: dict[str, list[tuple[Config, list[Row]]]] = {}
+    for folder in folders:
+        settings = read_settings(folder)
+        run = settings.config, _read_metrics(folder)
+        groups.setdefault(_settings_text(settings), []).append(run)
+    first, rows = next(iter(groups.values()))[0]
+    learned = grade_text.learned_seat(first.seats)
+    note = f": {learned}" if learned else ""
+    if len(folders) > 1:
+        return curves.draw_groups(groups, f"{len(folders)} runs{note}", theme)
+    (folder,) = folders
+    if not first.finds_counterexamples:
+        curves.check_rates(str(folder), rows, first)
+    return curves.draw_run(rows, f"{folder.resolve().name}{note}", first, theme)
+
+
+def _read_metrics(folder: Path) -> list[Row]:
+    """Return the rows of a run's metrics.
+
+    Raises:
+        Refused: the file is not one of metrics, or has no training.
+    """
+    run = RunFolder(folder)
+    try:
+        rows = run.rows()
+    except ValueError as error:
+        raise Refused(f"{run.metrics}: not a run's metrics ({error})") from None
+    if not any(isinstance(row, Chunk) for row in rows):
+        raise Refused(f"{run.metrics}: no training in it")
+    return rows
+
+
+def _settings_text(settings: Settings) -> str:
+    """Return the preset and the settings that differ from it, but the evaluations'."""
+    preset = PRESETS[settings.preset]
+    others = [
+        f"{field}={value}"
+        for field, value in settings.config.as_dict().items()
+        if not field.startswith("eval_") and value != getattr(preset, field)
+    ]
+    return " ".join([settings.preset, *others])

@@ -1,7 +1,7 @@
 """A match of two players, and the cross table of many."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import jax
 
@@ -12,6 +12,8 @@ from jax_ttt.config.ranges import NumGames, Seed, check_value
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import round_robin, sampled_match, tree_grade
 from jax_ttt.grading.round_robin import CrossTable
+from jax_ttt.players import registry
+from jax_ttt.players.program import ProgramOptions
 
 
 def match(
@@ -69,17 +71,21 @@ def cross_table(
     env_id: str | None = None,
     num_games: int = 200,
     seed: int = 0,
+    programs: ProgramOptions = registry.PROGRAMS,
+    say: Callable[[str], None] = lambda text: None,
 ) -> CrossTable:
     """Return the results of a round-robin tournament, in both seats.
 
     Results of a pair are exact if both policies are known, else sampled.
 
     Args:
-        players: Two players or more; see `player`.
+        players: The players; see `player`.
         env_id: The game; by default the players', else tic-tac-toe.
         num_games: Games in each seat, 1 to 1,048,576: those of a sampled pair of a
             first and a second player.
         seed: The seed of all random numbers.
+        programs: How programs are asked, as by `player`.
+        say: A function that gets the progress as a line; for instance `print`.
 
     Raises:
         Refused: a player is unknown, or players are made for different games.
@@ -94,8 +100,10 @@ def cross_table(
     check_value("num_games", NumGames, num_games)
     check_value("seed", Seed, seed)
     player_list = list(players) if isinstance(players, Iterable) else []
-    if isinstance(players, str) or len(player_list) < 2:
-        raise Refused("a cross table needs a list of at least two players")
+    if isinstance(players, str) or not player_list:
+        raise Refused("a cross table needs a list of players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
-    game, named_players = distinct_players(player_list, env_id, player_key)
-    return round_robin.play_round_robin(named_players, game, match_key, num_games)
+    game, named_players = distinct_players(
+        player_list, env_id, player_key, dataclasses.replace(programs, say=say)
+    )
+    return round_robin.play_round_robin(named_players, game, match_key, num_games, say)

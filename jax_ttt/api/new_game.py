@@ -18,7 +18,7 @@ from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.runtime.words import argument_phrase
-from jax_ttt.text.board_text import board_text
+from jax_ttt.text.board_text import board_text, moves_to_board
 
 _STATUS = {
     None: "your move",
@@ -123,8 +123,8 @@ class GameAgainst:
         return html.with_picture(headline, self._board, alone=text)
 
 
-Board: TypeAlias = GameAgainst | Sequence[int]
-"""A game, or the moves made from its start."""
+Board: TypeAlias = GameAgainst | Sequence[int] | str
+"""A game, the moves made from its start, or the cells of a board as text."""
 
 
 def new_game(
@@ -178,6 +178,11 @@ def game_of_board(board: Board, env_id: EnvId) -> Game:
     Raises:
         Refused: a move is illegal, or `board` is not a board of `env_id`.
     """
+    if isinstance(board, str):
+        try:
+            return Game.start(env_id, moves_to_board(env_id, board))
+        except ValueError as error:
+            raise Refused(f"{board}: {error}") from None
     if not isinstance(board, GameAgainst):
         moves = read_moves(board)
         if moves is None:

@@ -10,13 +10,11 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, SettingError, UnknownGameError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING
-from jax_ttt.grading import search_grade
 from jax_ttt.players import (
     asked_players,
     registry,
@@ -40,6 +38,7 @@ def player(
     env_id: str | None = None,
     name: str | None = None,
     seed: int = 0,
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> Player:
     """Return a player: an agent, a built-in player, or your own function or policy.
 
@@ -59,6 +58,7 @@ def player(
         env_id: The game; by default the agent's, else tic-tac-toe.
         name: The player's name.
         seed: The seed of a search in advance.
+        programs: How a program is asked: a `jax_ttt.players.program.ProgramOptions`.
 
     Raises:
         Refused: no player of this game has the name; the function takes other arguments
@@ -78,11 +78,15 @@ def player(
     if name is not None:
         check_value("name", Text, name)
     game = common_game([player], env_id)
-    return _make_player(player, game, jax.random.key(seed), name)
+    player_key, _ = jax.random.split(jax.random.key(seed))
+    return _make_player(player, game, player_key, name, programs)
 
 
 def opponent_in_a_game(
-    player_like: PlayerLike, env_id: str | None, seed: int
+    player_like: PlayerLike,
+    env_id: str | None,
+    seed: int,
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> Player:
     """Return a player for one game: a program is asked move by move.
 
@@ -91,16 +95,22 @@ def opponent_in_a_game(
     """
     check_value("seed", Seed, seed)
     game = common_game([player_like], env_id)
-    asked = ProgramOptions(in_advance=False)
+    asked = dataclasses.replace(programs, in_advance=False)
     return _make_player(player_like, game, jax.random.key(seed), programs=asked)
 
 
 def distinct_players(
-    players: Sequence[PlayerLike], env_id: str | None, key: Key[Array, ""]
+    players: Sequence[PlayerLike],
+    env_id: str | None,
+    key: Key[Array, ""],
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> tuple[EnvId, list[Player]]:
     """Return the players' game, and all players with different names."""
     game = common_game(players, env_id)
-    result = [_make_player(player_like, game, key) for player_like in players]
+    result: list[Player] = []
+    for player_like in players:
+        programs.say(f"preparing {default_name(player_like)}")
+        result.append(_make_player(player_like, game, key, programs=programs))
     all_names = {player.name for player in result}
     used: set[str] = set()
     for i, player in enumerate(result):
@@ -120,14 +130,15 @@ def examined_player(
     seat: SeatSetting | None,
     max_positions: int | None,
     seed: int = 0,
+    programs: ProgramOptions = registry.PROGRAMS,
 ) -> Player:
     """Return a player with the seats to grade, by default those that it learned.
 
     Raises:
         Refused: as by `player`; or there is no such seat, or the limit of a search is
-            wrong or has no effect.
+            wrong, or has no effect since the game is enumerable.
     """
-    examined = player(player_like, env_id=env_id, seed=seed)
+    examined = player(player_like, env_id=env_id, seed=seed, programs=programs)
     if seat is not None:
         check_value("seat", SeatSetting, seat)
         examined = dataclasses.replace(examined, seats=SEATS_OF_SETTING[seat])
@@ -137,8 +148,6 @@ def examined_player(
     if GAMES[examined.env_id].enumerable:
         rule = f"left out: the whole tree of {examined.env_id} is enumerated"
         raise SettingError("max_positions", rule, max_positions)
-    if reason := search_grade.reason_not_searchable(examined, has_limit=True):
-        raise Refused(reason)
     return examined
 
 
@@ -157,7 +166,8 @@ def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
     if len(sources) > 1:
         first, second = [f"{game} ({name})" for game, name in sources.items()][:2]
         raise Refused(f"more than one game: {first} and {second}")
-    return cast(EnvId, next(iter(sources), game_facts.DEFAULT_GAME))
+    game = next(iter(sources), None)
+    return registry.game_of_players([], cast(EnvId | None, game))
 
 
 def _game_of_player(player_like: PlayerLike) -> EnvId | None:

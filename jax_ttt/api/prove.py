@@ -1,21 +1,22 @@
 """The proof that a player is unbeatable, or the line of play that beats it."""
 
 import dataclasses
+from collections.abc import Callable
 
 import jax
 import numpy as np
+from jax.sharding import NamedSharding
 
+from jax_ttt.api import grade as grades
 from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, examined_player
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, game_against_itself
-from jax_ttt.grading import grader, search_grade
+from jax_ttt.grading import search_grade
 from jax_ttt.pictures.board_svg import position_picture
-from jax_ttt.solver import proof
 from jax_ttt.text import grade_text
 
 
@@ -100,6 +101,8 @@ def prove(
     env_id: str | None = None,
     seat: SeatSetting | None = None,
     max_positions: int | None = None,
+    sharding: NamedSharding | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Proof:
     """Prove that a player is unbeatable, or find a line of play that beats it.
 
@@ -116,6 +119,8 @@ def prove(
         max_positions: Maximum number of positions that a search visits in a seat; by
             default as many as memory holds. A search that reaches this limit proves
             nothing.
+        sharding: As in `grade`.
+        say: As in `grade`.
 
     Raises:
         Refused: the player or the seat is unknown; the player's moves are random;
@@ -130,13 +135,17 @@ def prove(
         5
     """
     examined = examined_player(player, env_id, seat, max_positions)
-    tree = trees.host_tree(examined.env_id)
     has_limit = max_positions is not None
     if reason := search_grade.reason_not_searchable(examined, has_limit):
         raise Refused(reason)
-    grade = grader.follow_lines(examined, max_positions)
-    if tree is not None and examined.policy is not None:
-        likeliest = proof.self_play_line(tree, examined.policy)
-    else:
-        likeliest = game_against_itself(examined.env_id, examined.choose).moves
-    return Proof(player=examined.name, grade=grade, likeliest_game=likeliest)
+    result = grades.grade(
+        examined,
+        num_games=0,
+        max_positions=max_positions,
+        sharding=sharding,
+        say=say,
+    )
+    moves = result.likeliest_game
+    if moves is None:
+        moves = game_against_itself(examined.env_id, examined.choose).moves
+    return Proof(player=examined.name, grade=result, likeliest_game=moves)

@@ -11,11 +11,12 @@ from jax_ttt.config.grade import Grade, Match
 from jax_ttt.files import picture_file
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.picture_file import Picture, Theme
+from jax_ttt.grading.correcting import CorrectionResult
 from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.pictures import board_svg, group_charts
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.text import grade_text, summary_tables
+from jax_ttt.text import correction_text, grade_text, summary_tables
 from jax_ttt.text.tables import aligned_lines
 
 _MATCH_HEAD = ["", "wins", "draws", "losses"]
@@ -70,10 +71,7 @@ def _agent_summary(agent: Agent) -> JsonObject:
 
 @shown.text.register
 def _(grade: Grade) -> str:
-    title = grade.env_id if grade.player is None else f"{grade.player}: {grade.env_id}"
-    if len(grade.seats) == 1:
-        title += f", graded {grade_text.seat_phrase(grade.seats[0])} only"
-    return f"{title}\n\n{grade_text.full_report(grade, grade.verdict)}"
+    return f"{grade_text.report_title(grade)}\n\n{grade_text.full_report(grade)}"
 
 
 @shown.html.register
@@ -117,6 +115,16 @@ def _match_rows(match: Match) -> list[list[str]]:
             cells.append(f"{rate:.2%}{'' if match.is_exact else interval}")
         rows.append([grade_text.seat_phrase(seat), *cells])
     return rows
+
+
+@shown.text.register
+def _(result: CorrectionResult) -> str:
+    return correction_text.report(result)
+
+
+@shown.html.register
+def _(result: CorrectionResult) -> str:
+    return html.preformatted(repr(result))
 
 
 @shown.text.register

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from jax_ttt.api import html
-from jax_ttt.config.errors import Refused, require_package
+from jax_ttt.config.errors import require_package
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.metrics_rows import Row, evaluated_rows
+from jax_ttt.files.metrics_rows import Row
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.grading import agent_groups
 from jax_ttt.pictures import curves
@@ -226,19 +226,8 @@ def _data_frame(rows: Sequence[JsonObject]) -> "pandas.DataFrame":
 
 
 def draw_groups(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
-    """Draw groups of runs in one picture, each as its mean and range.
-
-    Raises:
-        Refused: a group has no run, or the groups are of different games.
-    """
-    all_runs = [run for runs in groups.values() for run in runs]
-    if not all_runs or not all(len(runs) for runs in groups.values()):
-        raise Refused("there is no run to draw")
-    if not all(evaluated_rows(run.rows, run.config.seats) for run in all_runs):
-        raise Refused("runs without rates against random (eval_games=0)")
-    games = {run.config.env_id for run in all_runs}
-    if len(games) > 1:
-        raise Refused(f"runs of different games: {', '.join(sorted(games))}")
-    rows = {name: [run.rows for run in runs] for name, runs in groups.items()}
-    config = all_runs[0].config
-    return curves.mean_curves(rows, config.env_id, config, theme)
+    """Draw groups of runs in one picture; see `curves.draw_groups`."""
+    pairs = {
+        name: [(run.config, run.rows) for run in runs] for name, runs in groups.items()
+    }
+    return curves.draw_groups(pairs, theme=theme)

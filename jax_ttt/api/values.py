@@ -105,7 +105,8 @@ def q_values(agent: saved_agents.Agent, board: Board) -> Values:
 
     Args:
         agent: An agent of `train` or `load`.
-        board: A game of `new_game`, or the moves from the start, for instance `[4, 0]`.
+        board: A game of `new_game`; the moves from the start, for instance `[4, 0]`; or
+            in an enumerable game of stones the cells, for instance `"X...O...."`.
 
     Returns:
         A mapping from each legal move to its value, from -1 to 1, to the player to
@@ -137,7 +138,8 @@ def best_move(agent: saved_agents.Agent, board: Board) -> int:
 
     Args:
         agent: An agent of `train` or `load`.
-        board: A game of `new_game`, or the moves from the start, for instance `[4, 0]`.
+        board: A game of `new_game`; the moves from the start, for instance `[4, 0]`; or
+            in an enumerable game of stones the cells, for instance `"X...O...."`.
 
     Raises:
         Refused: `agent` is not an agent, a move is illegal, or the game is over.

@@ -389,6 +389,12 @@ class Grade(shown.Shown):
     """The game."""
     player: str | None = None
     """The player's name; absent where the file or the output has it."""
+    note: str | None = None
+    """Why games were sampled: why the player's moves are not known, or can't be
+    followed; absent where they were followed, and in files."""
+    likeliest_game: tuple[int, ...] | None = None
+    """The moves of the player's likeliest game against itself, over the tree of an
+    enumerable game; absent if the policy is unknown, and in files."""
     seats: tuple[Seat, ...] = SEATS
     """The graded seats: by default those that the player learned, both if it does not
     learn."""

@@ -18,6 +18,8 @@ from jax_ttt.runtime import atomic_files
 JsonObject = dict[str, object]
 """A JSON object, as the module `json` reads and writes it."""
 RecordT = TypeVar("RecordT")
+NOT_WRITTEN = {"is_written": False}
+"""The metadata of a dataclass's field that is left out of its JSON."""
 VERSION: Final = 2
 """The version of the formats of all files; no other one is read."""
 MAX_FILE_BYTES = 2**20
@@ -41,14 +43,24 @@ def _fields(record: object) -> tuple[dataclasses.Field, ...]:
 def to_dict(record: object) -> JsonObject:
     """Return the fields of a record as a JSON object.
 
-    Those that are None by default are left out if they are None.
+    Those that are None by default are left out if they are None, and those with the
+    metadata `NOT_WRITTEN` always.
     """
-    values = {field: getattr(record, field.name) for field in _fields(record)}
+    values = {
+        field: getattr(record, field.name)
+        for field in _fields(record)
+        if is_written(field)
+    }
     return {
         field.name: _to_plain(value)
         for field, value in values.items()
         if value is not None or field.default is not None
     }
+
+
+def is_written(field: dataclasses.Field) -> bool:
+    """Return whether a record's JSON has the field."""
+    return field.metadata.get("is_written", True)
 
 
 def _to_plain(value: object) -> object:
@@ -61,13 +73,13 @@ def _to_plain(value: object) -> object:
     return value
 
 
-def to_json(record: object) -> str:
-    """Return a record as one line of JSON.
+def to_json(value: object) -> str:
+    """Return a record, or records by name, as one line of JSON.
 
     Raises:
         ValueError: a number is not finite.
     """
-    return json.dumps(to_dict(record), allow_nan=False)
+    return json.dumps(_to_plain(value), allow_nan=False)
 
 
 def from_dict(kind: type[RecordT], value: object) -> RecordT:

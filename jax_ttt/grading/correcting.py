@@ -6,7 +6,6 @@ with its corrections is graded like any other agent, all replies followed.
 
 import dataclasses
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from jax.tree_util import Partial
@@ -21,6 +20,8 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import AgentPrecision
+from jax_ttt.config.shown import Shown
+from jax_ttt.files import json_records
 from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader, search_grade
@@ -29,7 +30,12 @@ from jax_ttt.players import network_player, registry
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import find_corrections, losing_lines
-from jax_ttt.solver.find_corrections import ExactPlay, ExactPlayError, Search
+from jax_ttt.solver.find_corrections import (
+    ExactPlay,
+    ExactPlayError,
+    LevelCounts,
+    Search,
+)
 from jax_ttt.solver.reached_positions import OnBatch
 
 _SAMPLE_SIZE = 128
@@ -40,12 +46,45 @@ OnSearch = Callable[[Search, int, int, int, int], None]
 positions, how many of them are done, and the nodes that exact play has searched."""
 
 
-class Corrected(NamedTuple):
-    """An agent with its corrections, and the searches that found them."""
+@dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
+class CorrectionResult(Shown):
+    """An agent with corrections with which it is proven.
 
-    agent: Agent  # its grade has the seats that were corrected
-    searches: dict[Seat, Search]
-    num_nodes: int  # of exact play; 0 in an enumerable game
+    Its fields but `agent` are what `correct --json` prints.
+
+    Attributes:
+        agent: The corrected agent, for `save` and everything that takes a player.
+
+    Examples:
+        >>> agent = jax_ttt.train(seed=1, preset="table", num_updates=40).agent
+        >>> result = jax_ttt.correct(agent, seat="second")
+        >>> result.num_corrections == len(result.agent.corrections)
+        True
+        >>> result.grade.unbeatable, result.grade.second.proven
+        (True, 'not-lose')
+    """
+
+    agent: Agent = dataclasses.field(metadata=json_records.NOT_WRITTEN)
+    goal: Goal
+    """What is proven."""
+    precision: str
+    """The weights: float32, or int8 for a network of integers."""
+    num_corrections: int = dataclasses.field(init=False)
+    """Corrections in the corrected seats: the agent needs at most so many."""
+    levels: tuple[LevelCounts, ...]
+    """The corrections by seat and level."""
+    num_nodes: int
+    """Nodes that exact play searched; 0 in an enumerable game."""
+    grade: Grade
+    """The grade of the corrected agent in these seats, which is the proof."""
+
+    def __post_init__(self) -> None:
+        number = sum(map(self.num_corrections_in, self.grade.seats))
+        object.__setattr__(self, "num_corrections", number)
+
+    def num_corrections_in(self, seat: Seat) -> int:
+        """Return the number of corrections in a seat."""
+        return sum(x.num_corrections for x in self.levels if x.seat == seat)
 
 
 def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
@@ -70,7 +109,7 @@ def correct_agent(
     precision: AgentPrecision = "auto",
     on_search: OnSearch = lambda search, num_stones, num_positions, done, nodes: None,
     on_proof: OnBatch = lambda reach, level, num_done: None,
-) -> Corrected:
+) -> CorrectionResult:
     """Return the agent with the corrections that take it to the goal in these seats.
 
     Corrections that it had for these seats are found anew; others stay, unless its
@@ -87,7 +126,15 @@ def correct_agent(
     searches = find_in_seats(name, agent, seats, goal, exact, on_search)
     agent = dataclasses.replace(agent, corrections=_joined(agent, searches))
     grade = _prove(name, agent, seats, goal, on_proof)
-    return Corrected(agent.with_grade(grade), searches, exact.num_nodes)
+    agent = agent.with_grade(dataclasses.replace(grade, seats=agent.config.seats))
+    return CorrectionResult(
+        agent=agent,
+        goal=goal,
+        precision=agent.precision,
+        levels=tuple(level for x in searches.values() for level in x.levels),
+        num_nodes=exact.num_nodes,
+        grade=dataclasses.replace(grade, player=name),
+    )
 
 
 def find_in_seats(
@@ -226,7 +273,7 @@ def _prove(
             if followed is not None and followed.near_loss is not None:
                 rule += ": rounding may decide a move that loses; use --precision int8"
             raise Refused(f"{name}: {rule}")
-    return dataclasses.replace(grade, seats=agent.config.seats)
+    return grade
 
 
 _REACHED_BY: dict[Goal, tuple[Goal, ...]] = {

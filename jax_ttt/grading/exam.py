@@ -48,7 +48,7 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
     game = GAMES[env_id]
     if path is None and game.exam is None:
         with_exam = ", ".join(name for name, other in GAMES.items() if other.exam)
-        raise Refused(f"--exam: {env_id} has none; games that do: {with_exam}")
+        raise Refused(f"exam: {env_id} has none; games that do: {with_exam}")
     path = path or _FOLDER / str(game.exam)
     num_actions = pgx_games.sizes(env_id).num_actions
     try:
@@ -59,9 +59,9 @@ def read_exam(env_id: EnvId, path: Path | None) -> Questions:
         kinds = tuple(row["kind"] for row in rows)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         reason = f"{type(error).__name__}: {error}"
-        raise Refused(f"--exam {path}: not an exam of {env_id} ({reason})") from None
+        raise Refused(f"exam {path}: not an exam of {env_id} ({reason})") from None
     if not rows:
-        raise Refused(f"--exam {path}: no questions")
+        raise Refused(f"exam {path}: no questions")
     values = np.sign(np.array(scores))
     keeps = values == np.nanmax(values, axis=1, keepdims=True)
     return Questions(moves=moves, keeps=keeps, kinds=kinds)
@@ -87,9 +87,9 @@ def question_states(env_id: EnvId, questions: Questions) -> pgx.State:
     if (is_wrong := num_played < questions.plies).any():
         place = int(is_wrong.argmax())
         number = num_played[place] + 1
-        raise Refused(f"--exam: question {place + 1}: move {number} is not legal")
+        raise Refused(f"exam: question {place + 1}: move {number} is not legal")
     if bool(pgx_games.is_finished(states).any()):
-        raise Refused("--exam: a game is over before the question")
+        raise Refused("exam: a game is over before the question")
     return states
 
 

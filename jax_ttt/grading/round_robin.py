@@ -4,7 +4,7 @@ Axes: `N` players, rows as first player and columns as second.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import jax
 import numpy as np
@@ -130,18 +130,14 @@ def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
     return 400 * np.log10(strength)
 
 
-Watch = Callable[[list[tuple[int, int]]], Iterable[tuple[int, int]]]
-"""A function that yields the pairs to sample one by one, e.g. with a progress bar."""
-
-
 def play_round_robin(
     players: list[Player],
     env_id: EnvId,
     key: Key[Array, ""],
     num_games: int,
-    watch: Watch = iter,
+    say: Callable[[str], None] = lambda text: None,
 ) -> CrossTable:
-    """Return the results of all pairs of players.
+    """Return the results of all pairs of players; `say` shows the progress.
 
     A pair of a first and a second player is one seating. It is exact if both policies
     are known, else sampled with `num_games` games. `key` is consumed.
@@ -174,7 +170,8 @@ def play_round_robin(
         for player in players
     ]
     to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
-    for row, column in watch(to_sample):
+    for number, (row, column) in enumerate(to_sample, start=1):
+        say(f"playing pair {number:,} of {len(to_sample):,} that are sampled")
         pair_key = jax.random.fold_in(key, row * size + column)
         pairs[row, column] = sampled_match.sample_pair(
             first=sampled_players[row],

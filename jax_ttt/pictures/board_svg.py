@@ -24,13 +24,8 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, LETTERS, Seat, seat_name
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import pgx_games
-from jax_ttt.games import tree as trees
 from jax_ttt.pictures import picture
-from jax_ttt.players import network_player
-from jax_ttt.players.saved_agents import Agent
-from jax_ttt.solver import policies
-from jax_ttt.text import grade_text
-from jax_ttt.text.board_text import FREE_SIGN, board_cells, position_cells
+from jax_ttt.text.board_text import FREE_SIGN, board_cells
 
 Number = int | float
 Size = tuple[Number, Number]
@@ -55,28 +50,6 @@ def animation(
     the last one a border.
     """
     return _draw_states(env_states, theme, seconds, largest=360)
-
-
-def values_picture(agent: Agent, position: int, theme: Theme = "light") -> Picture:
-    """Draw the value of each move to the player to move: learned, and exact (minimax).
-
-    -1 is a loss and 1 a win. `position` is a position of an enumerable game in which
-    the game is not over.
-    """
-    env_id = agent.config.env_id
-    tree = trees.enumerated(env_id)
-    row = int(np.searchsorted(tree.decisions, position))
-    learned = network_player.decision_values(agent.network, agent.params, tree)[row]
-    exact = policies.values_to_mover(tree, policies.minimax_values(tree))[position]
-    moves = np.flatnonzero(tree.legal_action_mask[position]).tolist()
-    values_by_board = {
-        name: {move: float(values[move]) for move in moves}
-        for name, values in (("learned", np.asarray(learned)), ("exact", exact))
-    }
-    title = mover_text(tree.to_move(position))
-    if note := grade_text.learned_seat(agent.config.seats):
-        title += f": the agent {note}"
-    return values_board(position_cells(tree, position), values_by_board, title, theme)
 
 
 def mover_text(seat: Seat) -> str:

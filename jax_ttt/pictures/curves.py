@@ -220,6 +220,38 @@ def _plot_by_round(
     axes.plot(cut, heights, ls="", marker="^", ms=6, color=colour)
 
 
+def draw_groups(
+    groups: Mapping[str, Sequence[tuple[Config, Rows]]],
+    title: str = "",
+    theme: Theme = "light",
+) -> Picture:
+    """Draw groups of runs in one picture, each as its mean and range.
+
+    A run is its settings and its rows. The title is by default the game.
+
+    Raises:
+        Refused: a group has no run, the groups are of different games, or a run has no
+            rates against random.
+    """
+    if not groups or not all(groups.values()):
+        raise Refused("there is no run to draw")
+    configs = [config for runs in groups.values() for config, _ in runs]
+    games = {config.env_id for config in configs}
+    if len(games) > 1:
+        raise Refused(f"runs of different games: {', '.join(sorted(games))}")
+    for name, runs in groups.items():
+        for config, rows in runs:
+            check_rates(name, rows, config)
+    rows_of = {name: [rows for _, rows in runs] for name, runs in groups.items()}
+    return mean_curves(rows_of, title or configs[0].env_id, configs[0], theme)
+
+
+def check_rates(name: str, rows: Rows, config: Config) -> None:
+    """Raise `Refused` if a run, named `name`, has no rates in the seats it learns."""
+    if not evaluated_rows(rows, config.seats):
+        raise Refused(f"{name}: no results against random to draw")
+
+
 def mean_curves(
     runs: Mapping[str, Sequence[Rows]],
     title: str,

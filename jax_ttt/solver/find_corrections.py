@@ -19,14 +19,14 @@ Axes: `P` positions of a level, `B` positions of a batch, `A` actions, `C` corre
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import jax
 import numpy as np
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Int, Int8, UInt8, UInt32, UInt64
 
-from jax_ttt.config.game_facts import EnvId, Goal
+from jax_ttt.config.game_facts import EnvId, Goal, Seat
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.position_keys import PositionKeys
 from jax_ttt.games.state_keys import DRAWN, LOST, OPEN
@@ -88,12 +88,19 @@ def first_of_order(
     return np.where(in_order.any(axis=1), first, -1).astype(np.int8)
 
 
-class LevelCounts(NamedTuple):
-    """What was found at a level in which the player is to move."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LevelCounts:
+    """A level of the game in which the player is to move."""
 
+    seat: Seat
+    """The player's seat."""
     num_stones: int
+    """Moves made."""
     num_positions: int
+    """Positions that it reaches; mirror images count once where it plays alike on
+    them."""
     num_corrections: int
+    """Those of them that have a correction."""
 
 
 @dataclasses.dataclass
@@ -191,6 +198,7 @@ def _search_once(
             search.actions.append(actions[is_corrected].astype(np.uint8))
             search.levels.append(
                 LevelCounts(
+                    seat=player.seat,
                     num_stones=num_stones,
                     num_positions=len(keys),
                     num_corrections=int(is_corrected.sum()),

@@ -62,10 +62,13 @@ def cells_as_text(tree: Tree, position: int) -> str:
 def find_position(env_id: EnvId, cells: str) -> int:
     """Return the position in the game's tree of a board such as `X---O----`.
 
+    A free cell may be a point, too.
+
     Raises:
         ValueError: it is not a board, no game reaches it, or its game is over.
     """
     tree = trees.enumerated(env_id)
+    cells = cells.replace(".", FREE_SIGN)
     size = math.prod(GAMES[env_id].shape)
     first, second = LETTERS
     stone_values = {first: 1, second: -1, FREE_SIGN: 0}
@@ -81,6 +84,18 @@ def find_position(env_id: EnvId, cells: str) -> int:
     if position not in tree.decisions:
         raise ValueError("the game is over")
     return position
+
+
+def moves_to_board(env_id: EnvId, cells: str) -> tuple[int, ...]:
+    """Return moves that lead to a board, as `find_position`."""
+    tree = trees.enumerated(env_id)
+    position = find_position(env_id, cells)
+    moves: list[int] = []
+    while position:
+        leads_here = tree.legal_action_mask & (tree.successor == position)
+        position, move = np.argwhere(leads_here)[0].tolist()
+        moves.append(move)
+    return tuple(reversed(moves))
 
 
 def numbered_cells(game: Game) -> Cells | None:

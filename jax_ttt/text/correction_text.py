@@ -1,34 +1,29 @@
 """Corrections as text: the table by level, the progress of a search, the sentence."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
-from jax_ttt.config.game_facts import GAMES, EnvId, Goal, Seat
+from jax_ttt.config.game_facts import GAMES, EnvId, Goal
+from jax_ttt.grading.correcting import CorrectionResult, OnSearch
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver.find_corrections import LevelCounts, Search
-from jax_ttt.text.grade_text import levels_table, seat_phrase
+from jax_ttt.solver.find_corrections import Search
+from jax_ttt.text.grade_text import level_tables, seat_phrase
 
 _AIMS: dict[Goal, str] = {"not-lose": "is unbeatable", "win": "wins every game"}
 
 
-def report(goal: Goal, levels_of: Mapping[Seat, Sequence[LevelCounts]]) -> str:
+def report(result: CorrectionResult) -> str:
     """Return the corrections of each seat by level, and what is proven with them."""
-    tables = [
-        f"{seat_phrase(seat)}\n{levels_table(levels)}"
-        for seat, levels in levels_of.items()
-    ]
     parts = []
-    for seat, levels in levels_of.items():
-        number = sum(level.num_corrections for level in levels)
+    for seat in result.grade.seats:
+        number = result.num_corrections_in(seat)
         parts.append(f"{seat_phrase(seat)} with {count_phrase(number, 'correction')}")
-    proven = f"proven: it {_AIMS[goal]} {' and '.join(parts)}"
+    proven = f"proven: it {_AIMS[result.goal]} {' and '.join(parts)}"
     rule = "it needs at most so many: one rule finds them, and fewer may suffice"
-    return "\n\n".join([*tables, f"{proven}\n{rule}"])
+    return "\n\n".join([*level_tables(result.levels), f"{proven}\n{rule}"])
 
 
-def correcting_progress(
-    env_id: EnvId, say: Callable[[str], None]
-) -> Callable[..., None]:
+def correcting_progress(env_id: EnvId, say: Callable[[str], None]) -> OnSearch:
     """Return a function that shows the progress of a search, a few times a second.
 
     The time left is that of the level.

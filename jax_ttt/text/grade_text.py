@@ -25,6 +25,7 @@ from jax_ttt.config.grade import (
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.runtime.words import count_phrase
+from jax_ttt.solver.find_corrections import LevelCounts
 from jax_ttt.solver.reached_positions import OnBatch, Reach
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
@@ -234,13 +235,18 @@ def _beatable_verdict(grade: Grade) -> str:
     )
 
 
-def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) -> str:
-    """Return the full report of a player.
+def report_title(grade: Grade, *facts: str) -> str:
+    """Return the title of a report: the player, its game, facts and the only seat."""
+    title = grade.env_id if grade.player is None else f"{grade.player}: {grade.env_id}"
+    seats = ""
+    if len(grade.seats) == 1 and learned_seat(grade.seats) not in facts:
+        seats = f"graded {seat_phrase(grade.seats[0])} only"
+    return ", ".join(filter(None, [title, *facts, seats]))
 
-    `verdict` may have colours. `likeliest_game` has the moves of a game in which the
-    player plays both sides.
-    """
-    parts = []
+
+def full_report(grade: Grade) -> str:
+    """Return the full report of a player."""
+    parts = [f"note: {grade.note}" if grade.note else ""]
     if grade.followed:
         if grade.details is None:
             parts.append(rates_table(grade))
@@ -248,9 +254,9 @@ def full_report(grade: Grade, verdict: str, likeliest_game: Sequence[int] = ()) 
             parts.append(opponents_table(grade.details))
     if grade.exam is not None:
         parts.append(exam_table(grade.exam))
-    parts += [measures_table(grade), *_correction_tables(grade), verdict]
-    if likeliest_game:
-        boards = game_boards(Game.start(grade.env_id, likeliest_game))
+    parts += [measures_table(grade), *_correction_tables(grade), verdict(grade)]
+    if grade.likeliest_game:
+        boards = game_boards(Game.start(grade.env_id, grade.likeliest_game))
         parts.append(f"its likeliest moves against itself\n{boards}")
     if grade.sampled is not None:
         parts.append(match_table(grade, grade.sampled))
@@ -388,31 +394,44 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
 
 def _correction_tables(grade: Grade) -> list[str]:
     """Return the levels in which a player is to move, of each seat with corrections."""
-    tables = []
-    for seat, followed in grade.followed.items():
-        if not followed.num_corrections or followed.positions is None:
-            continue
-        own = slice(SEATS.index(seat), None, 2)
-        levels = zip(
-            range(len(followed.positions))[own],
-            followed.positions[own],
-            (followed.corrections or ())[own],
-            strict=True,
-        )
-        tables.append(f"{seat_phrase(seat)}\n{levels_table([*levels])}")
-    return tables
+    return level_tables(
+        [
+            LevelCounts(
+                seat=seat,
+                num_stones=num_stones,
+                num_positions=num_positions,
+                num_corrections=num_corrections,
+            )
+            for seat, followed in grade.followed.items()
+            if followed.num_corrections and followed.positions is not None
+            for num_stones, (num_positions, num_corrections) in enumerate(
+                zip(followed.positions, followed.corrections or (), strict=True)
+            )
+            if num_stones % 2 == SEATS.index(seat)
+        ]
+    )
 
 
-def levels_table(levels: Sequence[tuple[int, int, int]]) -> str:
-    """Return a table of levels: stones, own positions and corrections, and their sums.
+def level_tables(levels: Sequence[LevelCounts]) -> list[str]:
+    """Return a table for each seat: stones, own positions and corrections, their sums.
 
     Own positions are those in which the player is to move.
     """
-    rows = [["stones", "own positions", "corrections"]]
-    rows += [[f"{number:,}" for number in level] for level in levels]
-    sums = [sum(level[column] for level in levels) for column in (1, 2)]
-    rows.append(["all", *(f"{number:,}" for number in sums)])
-    return "\n".join(table_lines(rows))
+    tables = []
+    for seat in SEATS:
+        counts = [
+            (level.num_stones, level.num_positions, level.num_corrections)
+            for level in levels
+            if level.seat == seat
+        ]
+        if not counts:
+            continue
+        rows = [["stones", "own positions", "corrections"]]
+        rows += [[f"{number:,}" for number in level] for level in counts]
+        sums = [sum(level[column] for level in counts) for column in (1, 2)]
+        rows.append(["all", *(f"{number:,}" for number in sums)])
+        tables.append("\n".join([seat_phrase(seat), *table_lines(rows)]))
+    return tables
 
 
 def match_table(grade: Grade, match: Match) -> str:

@@ -102,3 +102,12 @@ def test_an_absent_package_is_named_and_boards_need_none(run, tmp_path, monkeypa
     text = run._repr_html_()
     assert "<pre>" in text
     assert "<svg" not in text
+
+
+def test_it_draws_the_folders_of_saved_runs(tiny_run, tmp_path):
+    folder, *_ = tiny_run
+    one = jax_ttt.draw(folder, tmp_path / "curve.svg")
+    assert f">{folder.name}<" in one.svg
+    assert ">2 runs<" in jax_ttt.draw([folder, str(folder)]).svg
+    with pytest.raises(jax_ttt.Refused, match="cannot draw"):
+        jax_ttt.draw([folder, tmp_path / "missing"])

@@ -1,7 +1,9 @@
 """The grade of a player: exact, searched and sampled."""
 
 import jax
+import player_programs
 import pytest
+from player_programs import PlayerProgram
 
 import jax_ttt
 
@@ -57,13 +59,34 @@ def test_a_search_that_reaches_its_limit_proves_nothing(beaten):
         ("random", {"num_games": -1}, "num_games must be"),
         (any_free, {"num_games": 0}, r"any_free .* nothing is exact"),
         ("minimax", {"max_positions": 5}, "max_positions must be left out"),
-        (
-            "random",
-            {"env_id": "connect_four", "max_positions": 5},
-            "does not play one move",
-        ),
     ],
 )
 def test_numbers_without_effect_are_refused(player, options, message):
     with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.grade(player, **options)
+
+
+@pytest.mark.slow
+def test_a_note_says_why_a_player_is_not_searched():
+    options = {"env_id": "connect_four", "max_positions": 5}
+    grade = jax_ttt.grade("random", **options, num_games=4)
+    reason = "not graded against every opponent: random does not play one move"
+    assert grade.note is not None
+    assert grade.note.startswith(reason)
+    assert f"note: {reason}" in repr(grade)
+    with pytest.raises(jax_ttt.Refused, match="does not play one move"):
+        jax_ttt.prove("random", **options)
+
+
+@pytest.mark.slow
+def test_an_exam_takes_the_place_of_other_grades_in_a_large_game(tmp_path):
+    """A table of answers has only the positions that the player reaches."""
+    path = tmp_path / "exam.csv"
+    path.write_text("moves,s1,s2,s3,s4,kind\n14,0,1,0,0,random\n44,0,0,1,0,random\n")
+    written = PlayerProgram(tmp_path, player_programs.FIRST_COLUMN)
+    player = jax_ttt.player(written.name, env_id="connect_4x4")
+    for form in (player, written.name):
+        grade = jax_ttt.grade(form, env_id="connect_4x4", exam=path)
+        assert grade.exam is not None
+        assert (grade.exam.all.num_positions, grade.exam.all.share) == (2, 0.5)
+        assert (grade.followed, grade.sampled, grade.note) == ({}, None, None)

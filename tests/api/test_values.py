@@ -24,6 +24,16 @@ def test_values_are_those_of_the_network(agent):
     assert dict(jax_ttt.q_values(agent, game)) == dict(values)
 
 
+def test_a_board_may_be_text(agent):
+    moves = [4, 0, 1, 2]
+    values = jax_ttt.q_values(agent, "OXO.X....")
+    assert dict(values) == dict(jax_ttt.q_values(agent, moves))
+    assert jax_ttt.best_move(agent, "OXO-X----") == jax_ttt.best_move(agent, moves)
+    for board, reason in (("XX", "not 9 of X, O"), ("XXX......", "no play leads")):
+        with pytest.raises(jax_ttt.Refused, match=reason):
+            jax_ttt.q_values(agent, board)
+
+
 def test_exact_values_are_those_of_minimax(agent):
     # X at 0 and 1, O at 3 and 4: X wins at 2; elsewhere O wins at 5.
     values = jax_ttt.q_values(agent, [0, 3, 1, 4])

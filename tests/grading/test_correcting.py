@@ -71,11 +71,11 @@ def test_brute_force_finds_the_same_corrections(env_id, fields, precision):
     for seat in SEATS:
         own, corrections = brute.corrections_of(agent, seat)
         expected |= brute.by_key(agent, corrections)
-        search = result.searches[seat]
-        num_positions = sum(level.num_positions for level in search.levels)
+        levels = [level for level in result.levels if level.seat == seat]
+        num_positions = sum(level.num_positions for level in levels)
         assert num_positions == brute.num_merged(agent, own)
         of_seat = brute.by_key(agent, corrections)
-        assert search.num_corrections == len(of_seat) > 0
+        assert result.num_corrections_in(seat) == len(of_seat) > 0
     assert as_dict(agent.corrections) == expected
     assert [*as_dict(agent.corrections)] == sorted(expected)
 
@@ -89,9 +89,10 @@ def test_a_corrected_agent_is_proven_as_any_other(env_id, fields, precision):
     assert grade.proven == "not-lose"
     assert grade.num_corrections == len(result.agent.corrections)
     for seat in SEATS:
-        search, followed = result.searches[seat], grade.seat(seat)
-        assert followed.num_corrections == search.num_corrections
-        by_level = {x.num_stones: x.num_corrections for x in search.levels}
+        followed = grade.seat(seat)
+        assert followed.num_corrections == result.num_corrections_in(seat)
+        levels = [level for level in result.levels if level.seat == seat]
+        by_level = {x.num_stones: x.num_corrections for x in levels}
         in_grade = {level: n for level, n in enumerate(followed.corrections) if n}
         assert in_grade == {level: n for level, n in by_level.items() if n}
         assert followed == result.agent.grade.seat(seat)

@@ -16,7 +16,6 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.games.played_game import Game
 from jax_ttt.pictures import board_svg
 from jax_ttt.pictures import picture as pictures
-from jax_ttt.text.board_text import find_position
 
 GAME = [4, 0, 2, 6, 3, 5, 1, 7, 8]  # a draw
 SVG = "http://www.w3.org/2000/svg"
@@ -155,8 +154,7 @@ def cell_texts(picture):
 def test_values_stand_on_their_cells_beside_the_exact_ones():
     """O must take an edge: a corner loses."""
     agent = tiny.untrained(PRESETS["default"])
-    position = find_position("tic_tac_toe", "X---O---X")
-    picture = board_svg.values_picture(agent, position)
+    picture = action_values.q_values(agent, "X---O---X").picture()
     texts = cell_texts(picture)
     edge, corner = "+0.00", "-1.00"
     assert texts[9:] == ["", edge, corner, edge, "", edge, corner, edge, ""]

@@ -134,7 +134,4 @@ def test_the_tables_and_verdicts_of_searches(snapshot):
         {"first": PROVEN, "second": OPEN},
     ]
     grades = [made.grade(searches) for searches in seats]
-    texts = [
-        grade_text.full_report(grade, grade_text.verdict(grade)) for grade in grades
-    ]
-    assert "\n\n".join(texts) == snapshot
+    assert "\n\n".join(map(grade_text.full_report, grades)) == snapshot

@@ -115,11 +115,15 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     (checkpoint, *_) = run.glob("checkpoint-*.safetensors")
     check("Checkpoint", metadata(checkpoint))
 
-    check("EvaluateResult", printed("evaluate", f"{run} --policy-json policy.json"))
+    result = printed("evaluate", f"{run} --policy-json policy.json")
+    check("Grade", result["grade"])
+    check("Config", result["config"])
     for decision in json.loads((tmp_path / "policy.json").read_text())[:10]:
         check("Decision", decision)
 
-    check("SweepResult", sweep := printed("sweep", f"{settings} --num-seeds 2"))
+    sweep = printed("sweep", f"{settings} --num-seeds 2")
+    for group in sweep["groups"]:
+        check("GroupResult", group)
     head, *others = json_lines(tmp_path / sweep["file"])
     check("Sweep", head)
     for line in others:
@@ -127,5 +131,5 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     assert len(others) == 2
 
     check("CrossTable", printed("arena", f"random {run}"))
-    check("RunsResult", runs := printed("runs", ""))
-    assert len(runs["runs"]) == 1
+    (summary,) = printed("runs", "")["runs"]
+    check("RunSummary", summary)
