@@ -68,7 +68,7 @@ def main(args: Args) -> int:
 
     from jax_ttt.api.match import cross_table
     from jax_ttt.players import registry
-    from jax_ttt.text import grade_text, summary_tables
+    from jax_ttt.text import grade_text
 
     names = args.players
     specs = [registry.read_player_name(name) for name in names]
@@ -91,7 +91,7 @@ def main(args: Args) -> int:
         print(json_records.to_json(table))
     else:
         print(f"{env_id} on {device}\n")
-        print(summary_tables.cross_table_text(table))
+        print(table)
         for name, seats in table.learned_seats.items():
             if name in table.notes:
                 print(f"{name}: {table.notes[name]}")

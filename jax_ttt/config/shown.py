@@ -1,9 +1,8 @@
 """Results that print as text, and that notebooks show as HTML.
 
 A record of a result may be in a folder that knows neither text nor pictures. Such a
-record is a `Shown`, and `jax_ttt.api.shown` registers how each kind is shown. Commands,
-which print results by themselves, do not load that module. The results that
-`jax_ttt.api` defines show themselves.
+record is a `Shown`, and `jax_ttt.api.shown` registers how each kind is shown. The
+results that `jax_ttt.api` defines show themselves.
 """
 
 import functools
