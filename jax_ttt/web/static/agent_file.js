@@ -1,4 +1,4 @@
-// An agent's file: a safetensors file with a description as JSON, as files/agent_file.py
+// An agent's file: a safetensors file with a description as JSON, as players/saved_agents.py
 // writes it. People add files from anywhere, so everything that the page uses is checked.
 // That a file is whole proves nothing about its grade: see `knownOf` in grades.js.
 
