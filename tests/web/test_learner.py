@@ -90,7 +90,7 @@ def cases_of(name):
         state, metrics = learners.update(learner, state)
         if update not in UPDATES[name]:
             continue
-        turn = learners.draw(learner.config, before.key, before.update).first
+        turn = learners.draw(config, before.key, before.update).first
         _, played = learners.play(
             learner, before.params, before.env_state, turn, metrics.epsilon
         )

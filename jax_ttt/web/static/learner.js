@@ -125,10 +125,10 @@ class Batch {
 export class Learner {
   graph; model; numGames; tremble;
 
-  constructor(graph, model, { run, target, optimizer }) {
-    const numGames = run.num_envs;
-    Object.assign(this, { graph, model, numGames, tremble: Math.fround(target.tremble) });
-    this.loss = LOSSES[optimizer.loss];
+  constructor(graph, model, config) {
+    const numGames = config.num_envs;
+    Object.assign(this, { graph, model, numGames, tremble: Math.fround(config.tremble) });
+    this.loss = LOSSES[config.loss];
     this.positions = new Int16Array(numGames).fill(graph.start); // of the games
     this.actions = new Uint8Array(numGames); // played in the last update
     this.next = new Int16Array(numGames); // the positions after them
@@ -243,10 +243,10 @@ export class Learner {
 // A table with a row for each position, as networks/table.py, and plain gradient steps: a
 // visit removes the share `learningRate` of an entry's mean error.
 export class Table {
-  constructor(graph, { network, target }) {
-    const { initial_value: initialValue } = network;
+  constructor(graph, config) {
+    const { initial_value: initialValue } = config;
     this.graph = graph;
-    this.tau = Math.fround(target.tau);
+    this.tau = Math.fround(config.tau);
     this.values = new Float32Array(graph.numPositions * graph.numOutputs).fill(initialValue);
     this.targetValues = this.values.slice();
     this.visited = new Uint8Array(graph.numPositions);
