@@ -24,12 +24,10 @@ from jax_ttt import __version__, completion, flags
 from jax_ttt.cli import (
     ArgsT,
     Command,
-    TrainingFlags,
-    defaults_note,
-    message_with_advice,
     parse,
 )
 from jax_ttt.config.errors import ConflictError, Refused, did_you_mean
+from jax_ttt.config.shared_flags import TrainingFlags
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import SecondSignal
 
@@ -128,9 +126,9 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
         if not isinstance(args, TrainingFlags):
             return _fail(2, error.args[0])
         # A value of a grid contradicts a setting.
-        return _fail(2, f"{error.args[0]}{defaults_note(args.source)}")
+        return _fail(2, f"{error.args[0]}{args.source_note}")
     except Refused as error:
-        return _fail(2, message_with_advice(error, command))  # names a setting's flag
+        return _fail(2, error.args[0])  # names a setting's flag
     except SecondSignal as error:
         code = _fail(128 + error.number, str(error))
         if words is None:

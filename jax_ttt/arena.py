@@ -17,6 +17,7 @@ from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.config.player_kinds import BUILT_IN, PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import NumGames, Seed
+from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
 from jax_ttt.files import json_records, picture_file
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
@@ -52,15 +53,15 @@ class Args:
     svg: Path | None = None
     """File to draw the table to as a heat map, as SVG, PNG or PDF by its ending; needs
     the extra `plots`."""
-    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
+    user_game: UserGameFlags = field(default_factory=UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     for flag, path in (("--csv", args.csv), ("--svg", args.svg)):
-        cli.check_output_path(flag, path)
+        atomic_files.check_output_path(flag, path)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
         require_package("matplotlib", "plots", "--svg")

@@ -15,9 +15,10 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Goal, SeatSetting
 from jax_ttt.config.settings import AgentPrecision
-from jax_ttt.files import json_records
+from jax_ttt.config.shared_flags import MachineFlags
+from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import AGENT_NAME
-from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.text import tables
 
 CORRECTED_NAME = "corrected.safetensors"
@@ -55,12 +56,12 @@ class Args:
     run's folder if the agent is given by it, else in the current folder."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    name = cli.player_or_newest_run(args.agent, quiet=args.json)
+    name = run_folder.player_or_newest_run(args.agent, quiet=args.json)
     hardware = cli.set_up_device(args.machine)
 
     from jax_ttt.api.correct import correct
@@ -70,7 +71,7 @@ def main(args: Args) -> int:
     if spec.kind != "agent":
         raise Refused(f"correct needs a saved agent, not {name}")
     out = args.out or corrected_path(name, spec.path)
-    cli.check_output_path("--out", out)
+    atomic_files.check_output_path("--out", out)
     if out.exists() and out.samefile(spec.path):
         raise Refused(f"--out {out}: the agent's own file")
     agent = saved_agents.load_agent(spec.path)

@@ -15,7 +15,6 @@ from tyro.constructors import PrimitiveConstructorSpec
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
-from jax_ttt.config.device_flags import DeviceFlags
 from jax_ttt.config.errors import Refused, SettingError, flag_name
 from jax_ttt.config.game_facts import CERTIFIED, EnvId, SeatSetting
 from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
@@ -25,8 +24,9 @@ from jax_ttt.config.ranges import (
     Seed,
 )
 from jax_ttt.config.settings import SEATS_OF_SETTING
-from jax_ttt.files import json_records
-from jax_ttt.runtime import interrupts, standard_streams
+from jax_ttt.config.shared_flags import DeviceFlags, MachineFlags, UserGameFlags
+from jax_ttt.files import json_records, run_folder
+from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 
 if TYPE_CHECKING:
     from jax_ttt.players.registry import PlayerSpec
@@ -84,15 +84,15 @@ class Args:
     be beaten in every seat that it learned is refused."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
-    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
+    user_game: UserGameFlags = field(default_factory=UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
     spread: DeviceFlags = field(default_factory=DeviceFlags)
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    name = cli.player_or_newest_run(args.agent, quiet=args.json)
+    name = run_folder.player_or_newest_run(args.agent, quiet=args.json)
     hardware = cli.set_up_device(args.machine, args.spread)
 
     from jax_ttt.api import grade as grades
@@ -189,7 +189,7 @@ def check_outputs(args: Args, spec: "PlayerSpec", env_id: EnvId) -> None:
             raise SettingError(setting, f"used with {', '.join(games)}", env_id)
         if spec.kind != "agent" and not is_certificate:
             raise SettingError(setting, "used with a saved agent", spec.name)
-        cli.check_output_path(flag_name(setting), path)
+        atomic_files.check_output_path(flag_name(setting), path)
         if is_certificate and path.exists() and not path.is_file():
             raise Refused(f"{flag_name(setting)} {path}: not a regular file")
         saved = spec.saved

@@ -49,11 +49,6 @@ class Flag(NamedTuple):
         return next(filter(None, names), self.field)
 
     @property
-    def is_positional(self) -> bool:
-        """Whether it is an argument without a name."""
-        return tyro.conf.Positional in _marks(self.kind)
-
-    @property
     def is_switch(self) -> bool:
         """Whether it has no value: it is on or off."""
         return ranges.plain_type(self.kind) is bool
@@ -66,7 +61,7 @@ class Flag(NamedTuple):
     @property
     def words(self) -> tuple[str, ...]:
         """The fields of its forms on a command line: a switch may be turned off too."""
-        if self.is_positional:
+        if tyro.conf.Positional in _marks(self.kind):
             return ()
         if self.is_switch and _PAIRS_OFF not in _marks(self.kind):
             return self.name, f"no_{self.name}"
@@ -76,20 +71,16 @@ class Flag(NamedTuple):
         """Return the field of a dataclass that tyro reads."""
         is_off = self.default is False and len(self.words) == 1
         is_tuple = isinstance(self.default, tuple)
-        dots = " ..." if is_tuple else ""
-        marks: list[object] = [
-            tyro.conf.arg(
-                help=self.text,
-                metavar=f"[{self.field.upper()}{dots}]" if self.is_positional else None,
-                help_behavior_hint="" if self.default in (None, ()) or is_off else None,
-            )
-        ]
-        has_spec = any(
-            isinstance(mark, PrimitiveConstructorSpec) for mark in _marks(self.kind)
+        place = f"[{self.field.upper()}{' ...' if is_tuple else ''}]"
+        shown = tyro.conf.arg(
+            help=self.text,
+            metavar=None if self.words else place,
+            help_behavior_hint="" if self.default in (None, ()) or is_off else None,
         )
-        if not (self.is_switch or is_tuple or has_spec):
-            marks.append(_spec(self.kind))
-        kind = Annotated[(self.kind, *marks)]
+        kind = Annotated[self.kind, shown]
+        specs = [isinstance(mark, PrimitiveConstructorSpec) for mark in _marks(kind)]
+        if not (self.is_switch or is_tuple or any(specs)):
+            kind = Annotated[kind, _spec(self.kind)]
         return self.field, kind, dataclasses.field(default=cast("Any", self.default))
 
 
@@ -106,7 +97,8 @@ def flags_of(
             continue
         if dataclasses.is_dataclass(value):
             title = _TITLES.get(field.name, field.name)
-            yield from flags_of(value, (title, first_paragraph(type(value))))
+            text, _, _ = (inspect.getdoc(type(value)) or "").partition("\n\n")
+            yield from flags_of(value, (title, " ".join(text.split())))
         else:
             in_group = field.metadata.get(GROUP, group)
             yield Flag(field.name, kind, value, texts.get(field.name, ""), in_group)
@@ -120,11 +112,6 @@ def field_texts(record: type) -> dict[str, str]:
         for field in docstring_parser.parse_from_object(parent).params:
             texts[field.arg_name] = " ".join((field.description or "").split())
     return texts
-
-
-def first_paragraph(record: type) -> str:
-    """Return the first paragraph of a class's docstring, in one line."""
-    return " ".join((inspect.getdoc(record) or "").partition("\n\n")[0].split())
 
 
 def read(

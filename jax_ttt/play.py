@@ -16,6 +16,8 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
 from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import Seed
+from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
+from jax_ttt.files import run_folder
 from jax_ttt.players import difficulty
 from jax_ttt.players.difficulty import PlayLevel
 from jax_ttt.runtime import interrupts, standard_streams
@@ -48,9 +50,9 @@ class Args:
     only one of the file of --rules, else tic_tac_toe."""
     seed: Seed | None = None
     """Seed of the player's random numbers; without this flag, another one each time."""
-    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
+    user_game: UserGameFlags = field(default_factory=UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -58,7 +60,7 @@ def main(args: Args) -> int:
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
     is_default = args.env_id in (None, DEFAULT_GAME) and args.user_game.rules is None
     default_opponent = DEFAULT_OPPONENT if is_default else ""
-    name = cli.player_or_newest_run(args.player, otherwise=default_opponent)
+    name = run_folder.player_or_newest_run(args.player, otherwise=default_opponent)
     opponent_name = difficulty.level_player_name(args.level, name)
     cli.set_up_device(args.machine)
 

@@ -16,10 +16,11 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.files import picture_file
+from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
+from jax_ttt.files import picture_file, run_folder
 from jax_ttt.files.picture_file import Theme
 from jax_ttt.files.run_folder import read_settings
-from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime import atomic_files, standard_streams
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,23 +47,23 @@ class Args:
     """File to write, as SVG, PNG or PDF by its ending. By default curve.svg, game.svg
     or values.svg in the run's folder, or curves.svg where several are given. Curves
     need the extra `plots`; --game and --values as PNG or PDF the extra `png`."""
-    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
+    user_game: UserGameFlags = field(default_factory=UserGameFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
-    runs = args.runs or (Path(cli.player_or_newest_run(None)),)
+    runs = args.runs or (Path(run_folder.player_or_newest_run(None)),)
     for run in runs:
         if not run.is_dir():
             reason = "a file, not a run's folder" if run.exists() else "no such folder"
             raise Refused(f"{run}: {reason}")
     path = args.svg or picture_path(args, runs)
     picture_file.check_picture_file("--svg", path)
-    cli.check_output_path("--svg", path)
+    atomic_files.check_output_path("--svg", path)
     draws_agent = args.game or args.values is not None
     if draws_agent:
         check_agent(args, runs)
-        cli.set_up_device(cli.MachineFlags())
+        cli.set_up_device(MachineFlags())
 
     from jax_ttt.api.agent import load
     from jax_ttt.api.draw import draw

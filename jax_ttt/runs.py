@@ -13,6 +13,7 @@ import tyro
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.shared_flags import UserGameFlags
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
@@ -31,7 +32,7 @@ class Args:
     """The folder that holds the runs."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
-    user_game: cli.UserGameFlags = field(default_factory=cli.UserGameFlags)
+    user_game: UserGameFlags = field(default_factory=UserGameFlags)
 
 
 def main(args: Args) -> int:
@@ -50,7 +51,7 @@ def main(args: Args) -> int:
         print(f"no run below {args.folder}/: train one with python -m jax_ttt.train")
     if reasons:
         example = ", for instance" if len(reasons) > 1 else ":"
-        reason = cli.message_with_advice(reasons[0], COMMAND)
+        reason = reasons[0].args[0]
         standard_streams.print_stderr(
             f"{count_phrase(len(reasons), 'run')} can't be read{example} {reason}"
         )

@@ -25,6 +25,7 @@ from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
+from jax_ttt.config.shared_flags import TrainingFlags
 from jax_ttt.files import json_records, picture_file, sweep_file
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
@@ -60,7 +61,7 @@ WITH_RESUME = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.TrainingFlags):
+class Args(TrainingFlags):
     """Train many agents, over seeds and settings; count those proven unbeatable.
 
     The agents train in blocks. On a CPU a block is one agent for each device, the same
@@ -145,7 +146,7 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
                     again = resume_command(file)
                     standard_streams.print_stderr(f"to train the others: {again}")
             number = distributed.max_over_processes(request.number)
-        return cli.report_interrupt(number) if number else 0
+        return interrupts.report_interrupt(number) if number else 0
 
 
 def resume_command(file: SweepFile) -> str:
@@ -224,8 +225,8 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
         raise Refused("--grid must be SETTING=VALUE,VALUE")
     settings = settings_grid.read_grid(args.grid)
     points = settings_grid.grid_points(args.config, settings)
-    cli.check_output_path("--csv", args.csv)
-    cli.check_output_path("--svg", args.svg)
+    atomic_files.check_output_path("--csv", args.csv)
+    atomic_files.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
         require_package("matplotlib", "plots", "--svg")

@@ -30,11 +30,13 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
+from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
 from jax_ttt.files import loggers
 from jax_ttt.files.run_folder import (
     Plan,
     RunFolder,
     is_own_settings,
+    own_fields,
     read_own_settings,
     read_settings,
 )
@@ -54,7 +56,7 @@ PROOF_SECONDS = 30.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Args(cli.TrainingFlags):
+class Args(TrainingFlags):
     """Train an agent by self-play or against an opponent, grade it, and save it.
 
     Exit codes: 0 done, 1 failed, 2 bad flags, 3 diverged (a value was not finite).
@@ -115,9 +117,9 @@ class Args(cli.TrainingFlags):
     """The id of the continued run at Weights & Biases."""
 
     @classmethod
-    def with_defaults(cls, given: cli.GivenFlags) -> Self:
+    def with_defaults(cls, given: GivenFlags) -> Self:
         """Return the arguments of the run or preset that the flags name or imply."""
-        word = functools.partial(cli.first_word, given)
+        word = functools.partial(first_word, given)
         preset, saved, folder = word("preset"), word("config"), word("resume")
         if folder is not None:
             for name, value in (("preset", preset), ("config", saved)):
@@ -145,6 +147,14 @@ class Args(cli.TrainingFlags):
             )
         game = (word("env_id") or "").lower() or defaults.config.env_id
         return dataclasses.replace(defaults, snapshots=game in enumerable_games())
+
+    @classmethod
+    def has_game(cls, given: GivenFlags) -> bool:
+        """Return whether a flag names the game, or the file of settings does."""
+        saved = first_word(given, "config")
+        if saved is None or super().has_game(given):
+            return super().has_game(given)
+        return not is_own_settings(saved) or "env_id" in own_fields(Path(saved))
 
     @classmethod
     def resumed(cls, path: Path) -> Self:
@@ -213,7 +223,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         # for it. The number of the signal is 0 where there was none, so the maximum has
         # it.
         if number := distributed.max_over_processes(request.number):
-            return cli.report_interrupt(number)
+            return interrupts.report_interrupt(number)
         if latest is not None:
             report_changes(latest, plan)
         writer = open_writer(args, latest, times)

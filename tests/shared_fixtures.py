@@ -20,10 +20,10 @@ import quick  # before jax_ttt
 import tiny
 
 import jax_ttt
-from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
+from jax_ttt.config.shared_flags import DistributedFlags
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.players import random_players, saved_agents

@@ -20,6 +20,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.flags import field_texts
+from jax_ttt.runtime import atomic_files
 
 train = commands.module_of("train")
 
@@ -344,10 +345,10 @@ def test_a_bug_is_not_hidden():
 
 def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli.player_or_newest_run(None, otherwise="shipped:x") == "shipped:x"
-    assert cli.player_or_newest_run("random", otherwise="shipped:x") == "random"
+    assert run_folder.player_or_newest_run(None, otherwise="shipped:x") == "shipped:x"
+    assert run_folder.player_or_newest_run("random", otherwise="shipped:x") == "random"
     with pytest.raises(Refused, match="no agent below runs/: train one"):
-        cli.player_or_newest_run(None)
+        run_folder.player_or_newest_run(None)
 
 
 @pytest.mark.slow
@@ -468,9 +469,9 @@ def test_help_shows_the_values_of_a_preset(capsys):
 def test_a_checked_link_is_neither_followed_nor_removed(tmp_path):
     link, target = tmp_path / "out.csv", tmp_path / "target"
     link.symlink_to(target)
-    cli.check_output_path("--csv", link)
+    atomic_files.check_output_path("--csv", link)
     assert link.is_symlink()
     assert not target.exists()
     target.write_text("mine")
-    cli.check_output_path("--csv", link)
+    atomic_files.check_output_path("--csv", link)
     assert target.read_text() == "mine"

@@ -27,14 +27,18 @@ import tyro
 from pages import FENCE, PAGES, ROOT, blocks, joined_lines, page_id, shell_words
 
 import jax_ttt
-from jax_ttt import cli
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config import settings_grid
-from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import Refused, flag_name
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config, setting_types
+from jax_ttt.config.shared_flags import (
+    DistributedFlags,
+    MachineFlags,
+    TrainingFlags,
+    UserGameFlags,
+)
 from jax_ttt.players import network_player
 from jax_ttt.runtime import compiling
 from jax_ttt.text import policy_files
@@ -316,7 +320,7 @@ def parse(module_name, words):
     if words[0] == "--resume":  # there is no such run
         words = words[2:]
     args = commands.parse(module, words)
-    if isinstance(args, cli.TrainingFlags):
+    if isinstance(args, TrainingFlags):
         settings_grid.grid_points(
             args.config, settings_grid.read_grid(getattr(args, "grid", ()))
         )
@@ -376,7 +380,7 @@ def test_flags_in_the_text_are_those_of_a_command():
     tools = [importlib.import_module(f"tools.{name}") for name in TOOLS]
     modules = [*map(commands.module_of, COMMANDS), *tools]
     types = [module.Args for module in modules]
-    types += [cli.MachineFlags, cli.UserGameFlags, ProgramOptions, DistributedFlags]
+    types += [MachineFlags, UserGameFlags, ProgramOptions, DistributedFlags]
     fields = {f.name for type_ in types for f in dataclasses.fields(type_)}
     flags = {flag_name(name) for name in fields | setting_types().keys()}
     flags |= {flag.replace("--", "--no-", 1) for flag in flags} | {"--help"}

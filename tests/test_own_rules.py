@@ -1030,11 +1030,11 @@ def test_all_commands_but_two_have_the_flag():
 
 
 def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, capsys):
-    """A command names --rules only if it has the flag."""
-    reason = f"{agent_path}: made for 'nim', a game that is not registered"
+    reason = f"{agent_path}: made for 'nim', a game that is not registered; name the "
+    reason += "file that registers it by --rules FILE in a command with this flag, or "
+    reason += "import it in Python"
     with pytest.raises(jax_ttt.Refused, match=f"^{reason}$"):
         jax_ttt.load(agent_path)
-    flag = "name the file that registers it with --rules"
     for name in ("evaluate", "play", "plot", "arena", "train", "correct"):
         words = {
             "arena": [str(agent_path), "random"],
@@ -1042,8 +1042,7 @@ def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, caps
             "plot": [str(agent_path.parent), "--game"],
         }.get(name, [str(agent_path)])
         assert commands.run(commands.module_of(name), words) == 2
-        advice = flag if name != "correct" else "this command has no games of users"
-        assert capsys.readouterr().err == f"error: {reason}; {advice}\n"
+        assert capsys.readouterr().err == f"error: {reason}\n"
 
 
 def test_the_name_of_an_unknown_game_is_on_one_line_without_terminal_codes():

@@ -65,7 +65,7 @@ def test_runs_of_unknown_games_are_counted(tmp_path, capsys):
     assert err.startswith("2 runs can't be read, for instance ")
     assert err.count("\n") == 1
     assert "'chess_of_mine'" in err
-    assert "with --rules" in err
+    assert "by --rules FILE" in err
 
 
 def test_without_a_run_that_can_be_read_it_does_not_advise_to_train(tmp_path, capsys):

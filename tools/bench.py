@@ -21,6 +21,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.presets import Preset
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
+from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.files import picture_file
 from jax_ttt.networks import q_network
 from jax_ttt.runtime import atomic_files, devices, standard_streams
@@ -103,7 +104,7 @@ def main(args: Args) -> int:
     args = check_args(args)
     # The processes that `startup` starts need a GPU's memory too.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    machine = cli.MachineFlags(no_compile_cache=True)  # compilation is measured too
+    machine = MachineFlags(no_compile_cache=True)  # compilation is measured too
     device = cli.set_up_device(machine).name
     check_accelerator(args, device)
     setup = {
@@ -162,8 +163,8 @@ def check_args(args: Args) -> Args:
         Refused: a file can't be written, or there will be nothing to draw.
     """
     check_seeds(args.first_seed, args.num_seeds or max(NUM_SEEDS.values()))
-    cli.check_output_path("--out", args.out)
-    cli.check_output_path("--svg", args.svg)
+    atomic_files.check_output_path("--out", args.out)
+    atomic_files.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg:
         require_package("matplotlib", "plots", "--svg")

@@ -25,6 +25,7 @@ from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Seed, check_seeds
+from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.files.metrics_rows import searched_rows
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games import pgx_games
@@ -81,7 +82,7 @@ class Args:
     """The first seed to train; its agent gives the game and the values."""
     num_seeds: Annotated[int, Meta(ge=1, le=1000)] = 5
     """Number of seeds in the figures of several runs."""
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:

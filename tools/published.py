@@ -18,6 +18,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
+from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.grading import agent_groups
@@ -55,7 +56,7 @@ class Args:
     """File to write a row for each agent to."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the table."""
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class PublishedResult:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     check_seeds(args.first_seed, args.num_seeds)
-    cli.check_output_path("--csv", args.csv)
+    atomic_files.check_output_path("--csv", args.csv)
     device = cli.set_up_device(args.machine).name
     results: dict[SystemName, list[AgentResult]] = {}
     code = 0

@@ -93,7 +93,9 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
     except msgspec.ValidationError as error:
         if isinstance(unknown := error.__cause__, UnknownGameError):
             reason = (
-                f"made for {str(unknown.value)[:50]!r}, a game that is not registered"
+                f"made for {str(unknown.value)[:50]!r}, a game that is not registered; "
+                "name the file that registers it by --rules FILE in a command with this "
+                "flag, or import it in Python"
             )
             raise atomic_files.UnreadableError(reason) from unknown
         raise ValueError(str(error)) from None

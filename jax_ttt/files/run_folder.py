@@ -485,3 +485,26 @@ def run_summaries(folder: Path = RUNS) -> tuple[list[RunSummary], list[Refused]]
             except Refused as error:
                 reasons.append(error)
     return summaries, reasons
+
+
+def player_or_newest_run(
+    name: str | None, quiet: bool = False, otherwise: str = ""
+) -> str:
+    """Return the name of a player, by default the name of the newest run.
+
+    The newest run is printed unless `quiet`; without a run, `otherwise` is returned.
+
+    Raises:
+        Refused: there is no run, and no name in `otherwise`.
+    """
+    if name is not None:
+        return name
+    try:
+        newest = str(newest_run().path)
+    except Refused:
+        if otherwise:
+            return otherwise
+        raise
+    if not quiet:
+        print(f"the newest run: {newest}", flush=True)
+    return newest

@@ -8,6 +8,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from jax_ttt.config.errors import Refused
+
 TEMPORARY = ".{}.{}.tmp"
 """The name of the file to which new content is written before it replaces a file. Its
 places are for the name of that file and for the number of the process."""
@@ -50,6 +52,24 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UnreadableError(error.strerror or repr(error)) from None
+
+
+def check_output_path(flag: str, path: Path | None) -> None:
+    """Raise `Refused`, before any work, if a file can't be written there."""
+    if path is None:
+        return
+    try:
+        if not path.parent.is_dir():
+            raise Refused(f"{flag} {path}: no folder {path.parent}")
+        if path.is_dir():
+            raise Refused(f"{flag} {path}: a folder, not a file")
+        if not (path.exists() or path.is_symlink()):
+            path.open("xb").close()  # permissions alone do not show whether it works
+            path.unlink()
+        elif path.is_file() and not path.is_symlink():  # opening a pipe would wait
+            path.open("ab").close()
+    except OSError as error:
+        raise Refused(f"{flag} {path}: {error.strerror}") from None
 
 
 def write_atomic(path: Path, content: bytes) -> None:

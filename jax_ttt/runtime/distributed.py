@@ -12,8 +12,8 @@ import jax
 import numpy as np
 from jax.experimental import multihost_utils
 
-from jax_ttt.config.device_flags import DistributedFlags
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.shared_flags import DistributedFlags
 
 JOIN_TIMEOUT = 60
 """Seconds within which all processes must join."""

@@ -109,3 +109,9 @@ def stop_request() -> Iterator[StopRequest]:
         numbers.append(HANGUP)
     with _handled_signals(numbers, request.handle):
         yield request
+
+
+def report_interrupt(signal_number: int) -> int:
+    """Print that a signal ended the work, and return the exit code."""
+    standard_streams.print_stderr("error: interrupted")
+    return 128 + signal_number

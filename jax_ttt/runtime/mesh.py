@@ -14,8 +14,8 @@ import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from jax_ttt.config.device_flags import DeviceFlags, DistributedFlags
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.shared_flags import DeviceFlags, DistributedFlags
 from jax_ttt.runtime import devices, distributed
 
 _AXIS = "devices"

@@ -24,8 +24,9 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.settings import Config
+from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.files.run_folder import RUNS
-from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime import interrupts, standard_streams
 
 if TYPE_CHECKING:
     import uvicorn
@@ -62,7 +63,7 @@ class Args:
     data_dir: Path | None = None
     """The folder where the agent in training is kept at the end, the newest 20; by
     default one in the user's data folder."""
-    machine: cli.MachineFlags = field(default_factory=cli.MachineFlags)
+    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -114,7 +115,7 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
         has_ended = training.close()
     if not has_ended:
         number = signals[0] if signals else signal.SIGTERM
-        cli.report_interrupt(number)
+        interrupts.report_interrupt(number)
         _end_at_once(number)
     # A signal is how a server is ended, so it is no error.
     return 128 + signals[0] if signals else 0

@@ -19,6 +19,7 @@ from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
 from jax_ttt import cli
+from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
@@ -184,7 +185,7 @@ def test_a_second_process_compiles_only_what_the_cache_lacks_or_has_damaged(tmp_
 
 def test_a_flag_switches_the_cache_of_a_command_off():
     for is_off in (False, True):
-        cli.set_up_device(cli.MachineFlags(no_compile_cache=is_off))
+        cli.set_up_device(MachineFlags(no_compile_cache=is_off))
         assert jax.config.values["jax_enable_compilation_cache"] is not is_off
 
 

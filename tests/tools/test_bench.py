@@ -10,6 +10,7 @@ import tiny
 
 from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS
+from jax_ttt.config.shared_flags import MachineFlags
 from tools import bench
 from tools.benchmarks import growth, processes, reaching, speed, startup, updates
 
@@ -30,7 +31,7 @@ def test_finished_parts_are_written_after_ctrl_c(monkeypatch, tmp_path, capsys):
 def smallest(monkeypatch):
     """Measure the smallest sizes of each part, with the tests' compiled programs."""
     set_up = cli.set_up_device
-    monkeypatch.setattr(cli, "set_up_device", lambda _: set_up(cli.MachineFlags()))
+    monkeypatch.setattr(cli, "set_up_device", lambda _: set_up(MachineFlags()))
     for name in ("default", "article"):
         small = PRESETS[name].replace(num_envs=8, hidden_size=8)
         monkeypatch.setitem(PRESETS, name, small)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jax_ttt.config.device_flags import DistributedFlags
+from jax_ttt.config.shared_flags import DistributedFlags
 
 CLUSTER = {"coordinator": "[::1]:65535", "num_processes": 4, "process_id": 3}
 
