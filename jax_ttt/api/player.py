@@ -10,10 +10,10 @@ import jax
 import numpy as np
 from jaxtyping import Array, Key
 
-from jax_ttt.config.errors import Refused, SettingError, UnknownGameError
+from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.player_kinds import ProgramOptions
-from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value
+from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value, game_error
 from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.players import (
     asked_players,
@@ -158,7 +158,7 @@ def common_game(players: Sequence[PlayerLike], env_id: str | None) -> EnvId:
         Refused: the game is unknown, or a player is made for another game.
     """
     if env_id is not None and env_id not in GAMES:
-        raise UnknownGameError("env_id", GAMES, env_id)
+        raise game_error("env_id", env_id)
     sources = {} if env_id is None else {env_id: "env_id"}  # by game
     for player_like in players:
         if game := _game_of_player(player_like):

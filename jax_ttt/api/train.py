@@ -8,10 +8,10 @@ from tqdm import tqdm
 from jax_ttt.api.training_result import Run, Runs
 from jax_ttt.config import presets
 from jax_ttt.config.errors import (
-    ChoiceError,
     ConflictError,
     Refused,
     SettingError,
+    choice_error,
     did_you_mean,
 )
 from jax_ttt.config.game_facts import enumerable_games
@@ -173,7 +173,7 @@ def make_config(
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
     if not isinstance(preset, Config) and preset not in [*PRESETS]:
-        raise ChoiceError("preset", PRESETS, preset)
+        raise choice_error("preset", PRESETS, preset)
     before = preset if isinstance(preset, Config) else PRESETS[preset]
     try:
         config = before.replace(**fields)

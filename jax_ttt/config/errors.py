@@ -44,30 +44,21 @@ class SettingError(Refused):
         return self.field + self._rule_and_value
 
 
-class ChoiceError(SettingError):
-    """A value is not one of these words; the message names the most similar one."""
-
-    note = ""
-    """A sentence after the similar word."""
-
-    def __init__(self, field: str, words: Iterable[str], value: object) -> None:
-        words = [*words]
-        hint = did_you_mean(value, words) if isinstance(value, str) else ""
-        note = self.note and f"{'' if hint else '.'} {self.note}"
-        super().__init__(field, f"one of {', '.join(words)}", value, hint + note)
-
-
-class UnknownGameError(ChoiceError):
-    """There is no game of this name; it may be one that a user must register."""
-
-    note = (
-        "If it is a game of your own, its file must run first: by --rules FILE in a "
-        "command with this flag, by an import in Python"
-    )
-
-
 class ConflictError(SettingError):
     """A setting contradicts others, which may come from a preset."""
+
+
+def choice_error(
+    field: str, words: Iterable[str], value: object, note: str = ""
+) -> SettingError:
+    """Return the error of a value that is not one of these words.
+
+    The message names the most similar word; `note` is a sentence after it.
+    """
+    words = [*words]
+    hint = did_you_mean(value, words) if isinstance(value, str) else ""
+    note = note and f"{'' if hint else '.'} {note}"
+    return SettingError(field, f"one of {', '.join(words)}", value, hint + note)
 
 
 def require_package(module: str, extra: str, user: str) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from jax_ttt.config.errors import ChoiceError, SettingError, UnknownGameError
+from jax_ttt.config.errors import SettingError, choice_error
 from jax_ttt.config.game_facts import GAMES, GameName
 
 Setting: TypeAlias = str | int | float | bool | None
@@ -44,14 +44,21 @@ def check_value(name: str, kind: object, value: object) -> Any:  # noqa: ANN401
     """
     if is_game_name(kind):
         if value not in GAMES and not (value is None and is_optional(kind)):
-            raise UnknownGameError(name, tuple(GAMES), value)
+            raise game_error(name, value)
         return value
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError:
         if words := choices(kind):
-            raise ChoiceError(name, words, value) from None
+            raise choice_error(name, words, value) from None
         raise SettingError(name, rule(kind), value) from None
+
+
+def game_error(name: str, value: object) -> SettingError:
+    """Return the error of a name that no game has; a user may have to register it."""
+    note = "If it is a game of your own, its file must run first: by --rules FILE in a "
+    note += "command with this flag, by an import in Python"
+    return choice_error(name, GAMES, value, note)
 
 
 def parse_value(name: str, kind: object, text: str) -> Any:  # noqa: ANN401
@@ -75,10 +82,8 @@ def parse_value(name: str, kind: object, text: str) -> Any:  # noqa: ANN401
             value = text
     try:
         return check_value(name, kind, value)
-    except ChoiceError:
-        raise
-    except SettingError:
-        raise SettingError(name, rule(kind), text) from None
+    except SettingError as error:
+        raise SettingError(name, error.rule, text, error.hint) from None
 
 
 def rule(kind: object) -> str:

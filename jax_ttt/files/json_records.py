@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from jax_ttt.config.errors import UnknownGameError
+from jax_ttt.config.errors import SettingError
 from jax_ttt.runtime import atomic_files
 
 JsonObject = dict[str, object]
@@ -91,11 +91,12 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
     try:
         record = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        if isinstance(unknown := error.__cause__, UnknownGameError):
+        unknown = error.__cause__
+        if isinstance(unknown, SettingError) and unknown.field == "env_id":
             reason = (
                 f"made for {str(unknown.value)[:50]!r}, a game that is not registered; "
-                "name the file that registers it by --rules FILE in a command with this "
-                "flag, or import it in Python"
+                "name the file that registers it by --rules FILE in a command with "
+                "this flag, or import it in Python"
             )
             raise atomic_files.UnreadableError(reason) from unknown
         raise ValueError(str(error)) from None

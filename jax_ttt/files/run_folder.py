@@ -24,7 +24,7 @@ from typing import Any
 
 import filelock
 
-from jax_ttt.config.errors import AgentError, ChoiceError, Refused, SettingError
+from jax_ttt.config.errors import AgentError, Refused, SettingError, choice_error
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS, TABLES, Preset
@@ -436,7 +436,7 @@ def read_own_settings(path: Path) -> tuple[Preset, Config]:
     base = fields.pop("base", "plain")
     try:
         if base not in [*TABLES]:
-            raise ChoiceError("base", TABLES, base)
+            raise choice_error("base", TABLES, base)
         config = TABLES[base].replace(**fields)
         config.check_changes(TABLES[base])
     except SettingError as error:
