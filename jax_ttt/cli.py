@@ -19,10 +19,10 @@ from jax_ttt.config.errors import (
 )
 from jax_ttt.config.shared_flags import (
     DeviceFlags,
-    GivenFlags,
     MachineFlags,
     TrainingFlags,
     first_word,
+    given_flags,
 )
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text import tables
@@ -69,27 +69,6 @@ class Command(Generic[ArgsT]):
             indent = " " * (len(line) - len(line.lstrip()) + 2)
             filled += tables.wrapped_lines(line, indent) or [""]
         return "\n".join(filled)
-
-
-def given_flags(words: Sequence[str]) -> GivenFlags:
-    """Return the words after each flag, by the name of the flag's field.
-
-    Raises:
-        Refused: a flag is given twice; tyro would use the last one.
-    """
-    given: GivenFlags = {}
-    values: list[str] = []
-    for word in words:
-        if not word.startswith("--"):
-            values.append(word)
-            continue
-        name, _, value = word.partition("=")
-        field = name.removeprefix("--").replace("-", "_")
-        switch = field.removeprefix("no_")
-        if given.keys() & {switch, f"no_{switch}"}:
-            raise Refused(f"{name} must be given once, and without its opposite")
-        given[field] = values = [value] if value else []
-    return given
 
 
 def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -178,6 +178,27 @@ class TrainingFlags:
             # The file uses JAX, which the processes must join before.
             raise Refused("--rules must be left out with --distributed")
         return dataclasses.replace(self, config=config)
+
+
+def given_flags(words: Sequence[str]) -> GivenFlags:
+    """Return the words after each flag, by the name of the flag's field.
+
+    Raises:
+        Refused: a flag is given twice; tyro would use the last one.
+    """
+    given: GivenFlags = {}
+    values: list[str] = []
+    for word in words:
+        if not word.startswith("--"):
+            values.append(word)
+            continue
+        name, _, value = word.partition("=")
+        field = name.removeprefix("--").replace("-", "_")
+        switch = field.removeprefix("no_")
+        if given.keys() & {switch, f"no_{switch}"}:
+            raise Refused(f"{name} must be given once, and without its opposite")
+        given[field] = values = [value] if value else []
+    return given
 
 
 def first_word(given: GivenFlags, field: str) -> str | None:
