@@ -28,25 +28,22 @@ from jax_ttt.config.errors import did_you_mean
 __version__ = "0.1.0"
 
 
-def _end(number: int, frame: types.FrameType | None) -> None:
-    del frame
-    print("error: interrupted", file=sys.stderr)
-    sys.exit(128 + number)
+interrupts: list[int] = []
+"""Ctrl-C while the modules of a command are imported: `run_command` looks here. An
+exception in the middle of an import may be lost, or be a traceback."""
 
 
 def _is_command() -> bool:
     """Return whether this process runs a command of the package."""
-    if sys.argv[:1] == ["-m"]:  # so it is until Python has found the module to run
+    program = sys.argv[0] if sys.argv else ""
+    if program == "-m":  # so it is until Python has found the module to run
         modules = [word.removeprefix("-m") for word in sys.orig_argv]
         return any(module.partition(".")[0] == __name__ for module in modules)
-    return sys.argv[:1] != [] and sys.argv[0].endswith("/jax-ttt")
+    return program.replace("\\", "/").rpartition("/")[2] in ("jax-ttt", "jax-ttt.exe")
 
 
-# The imports of a command take about a second, in which Ctrl-C would be a traceback.
-# `run_command` handles it after them.
-is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-if is_default and _is_command():
-    signal.signal(signal.SIGINT, _end)
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler and _is_command():
+    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
 
 _public_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

@@ -39,3 +39,4 @@ __all__ = [
 ]
 
 __version__: str
+interrupts: list[int]

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 import tyro
 
 from jax_ttt import __version__, completion, flags
+from jax_ttt import interrupts as early_interrupts
 from jax_ttt.cli import (
     ArgsT,
     Command,
@@ -115,6 +116,8 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
     try:
         if words is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            if early_interrupts:
+                raise KeyboardInterrupt
         try:
             args = parse(command, sys.argv[1:] if words is None else words)
         except SystemExit as stop:  # the parser has printed the help, or the error

@@ -67,7 +67,7 @@ def main(args: Args) -> int:
         require_package("matplotlib", "plots", "--svg")
     device = cli.set_up_device(args.machine).name
 
-    from jax_ttt.api.match import cross_table
+    from jax_ttt.api.match import tournament
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text
 
@@ -80,7 +80,7 @@ def main(args: Args) -> int:
         interrupts.exit_on_signals(is_needed=any(spec.is_program for spec in specs)),
         standard_streams.status_line("preparing the players") as status,
     ):
-        table = cross_table(
+        table = tournament(
             names,
             env_id=env_id,
             num_games=args.games,

@@ -186,8 +186,8 @@ def _spec(kind: object) -> PrimitiveConstructorSpec:
 
     def read_value(texts: list[str]) -> object:
         (text,) = texts
-        if not text:
-            raise ValueError("must not be empty")
+        if text == "None" and ranges.is_optional(kind):
+            return None
         if is_free:
             return plain(text)
         try:

@@ -88,10 +88,11 @@ def main(args: Args) -> int:
             opponent = dataclasses.replace(opponent, name=args.level)
         if learned := grade_text.learned_seat(opponent.seats):
             print(f"({opponent.name} {learned})")
+        game_key, _ = jax.random.split(jax.random.key(seed))  # the other: the player's
         session = dialogue.Session(
             env_id=env_id,
             opponent=opponent,
-            key=jax.random.key(seed),
+            key=game_key,
             screen=screen.standard_screen(),
             agent=player.agent if isinstance(player, AgentPlayer) else None,
         )

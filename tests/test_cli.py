@@ -206,6 +206,26 @@ def test_a_contradiction_is_one_line_that_names_the_source(capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    "word", ["", "a\nb", "\x1b[31mred", "\udcff", "--seed=", "--fo\no", "--run-dir="]
+)
+def test_a_word_that_is_empty_or_that_a_line_can_not_show_is_refused(word, capsys):
+    for words in ([word], ["--run-dir", word], ["--grid", "tau=1", word]):
+        assert commands.run(commands.module_of("sweep"), words) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert err.startswith("error: can't use ")
+
+
+def test_none_is_the_value_of_a_flag_that_is_left_out():
+    args = commands.parse(commands.module_of("arena"), ["random", "--csv", "None"])
+    assert args.csv is None
+    assert args.players == ("random",)
+    args = commands.parse(evaluate, ["--seed", "3", "--", "random"])
+    assert (args.agent, args.seed) == ("random", 3)
+
+
 SAVED = {"version": 2, "preset": "plain", "seed": 5}
 
 

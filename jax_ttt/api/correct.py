@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jax_ttt.api import player as players
 from jax_ttt.api.agent import check_agent
 from jax_ttt.config.game_facts import Goal, Seat, SeatSetting
-from jax_ttt.config.ranges import check_value
+from jax_ttt.config.ranges import Text, check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
 from jax_ttt.grading import correcting
 from jax_ttt.grading.correcting import CorrectionResult
@@ -64,6 +64,8 @@ def correct(
     if seat is not None:
         check_value("seat", SeatSetting, seat)
         seats = SEATS_OF_SETTING[seat]
+    if name is not None:
+        check_value("name", Text, name)
     name = players.default_name(agent) if name is None else name
     show = correction_text.correcting_progress(agent.config.env_id, say)
     searches: dict[Seat, Search] = {}

@@ -15,7 +15,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
 from jax_ttt.files import picture_file
-from jax_ttt.files.metrics_rows import Chunk, Row
+from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.run_folder import RunFolder, Settings, read_settings
 from jax_ttt.games.played_game import Game
@@ -137,18 +137,23 @@ def _run_folders(thing: object) -> list[Path]:
 def _draw_folders(folders: Sequence[Path], theme: Theme) -> Picture:
     """Draw the curves of a saved run, or the mean curves of several."""
     groups: dict[str, list[tuple[Config, list[Row]]]] = {}
+    configs: list[Config] = []
     for folder in folders:
-        settings = read_settings(folder)
-        run = settings.config, _read_metrics(folder)
-        groups.setdefault(_settings_text(settings), []).append(run)
+        settings, rows = read_settings(folder), _read_metrics(folder)
+        groups.setdefault(_settings_text(settings), []).append((settings.config, rows))
+        configs.append(settings.config)
+        if len(folders) > 1 or not settings.config.finds_counterexamples:
+            curves.check_rates(str(folder), rows, settings.config)
+        elif not any(isinstance(row, Evaluated) and row.grade.followed for row in rows):
+            raise Refused(f"{folder}: no evaluation to draw")
+    if len({config.seats for config in configs}) > 1:
+        raise Refused("cannot draw runs that learned different seats in one picture")
     first, rows = next(iter(groups.values()))[0]
     learned = grade_text.learned_seat(first.seats)
     note = f": {learned}" if learned else ""
     if len(folders) > 1:
         return curves.draw_groups(groups, f"{len(folders)} runs{note}", theme)
     (folder,) = folders
-    if not first.finds_counterexamples:
-        curves.check_rates(str(folder), rows, first)
     return curves.draw_run(rows, f"{folder.resolve().name}{note}", first, theme)
 
 

@@ -9,6 +9,7 @@ import jax
 from jax.sharding import NamedSharding
 
 from jax_ttt.api.player import PlayerLike, common_game, examined_player
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ProgramOptions
@@ -77,6 +78,8 @@ def grade(
     check_value("seed", Seed, seed)
     if num_games is not None:
         check_value("num_games", NumGamesOrNone, num_games)
+    if not isinstance(exam, bool | str | os.PathLike) or exam == "":
+        raise SettingError("exam", "true, false or a file", exam)
     game = common_game([player], env_id)
     has_lines = follows_lines(game, has_exam=exam is not False, limit=max_positions)
     programs = ProgramOptions(in_advance=has_lines, say=say)

@@ -1,7 +1,7 @@
 """A match of two players, and the cross table of many."""
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import jax
 
@@ -79,7 +79,7 @@ def cross_table(
     Results of a pair are exact if both policies are known, else sampled.
 
     Args:
-        players: The players; see `player`.
+        players: Two players or more; see `player`.
         env_id: The game; by default the players', else tic-tac-toe.
         num_games: Games in each seat, 1 to 1,048,576: those of a sampled pair of a
             first and a second player.
@@ -97,13 +97,33 @@ def cross_table(
         >>> [row.player for row in table.ranking]
         ['minimax', 'first_free', 'random']
     """
+    player_list = list(players) if isinstance(players, Iterable) else []
+    if isinstance(players, str) or len(player_list) < 2:
+        raise Refused("a cross table needs a list of at least two players")
+    return tournament(
+        player_list,
+        env_id=env_id,
+        num_games=num_games,
+        seed=seed,
+        programs=programs,
+        say=say,
+    )
+
+
+def tournament(
+    players: Sequence[PlayerLike],
+    *,
+    env_id: str | None,
+    num_games: int,
+    seed: int,
+    programs: ProgramOptions,
+    say: Callable[[str], None],
+) -> CrossTable:
+    """Return a cross table as `cross_table`; one player plays against itself."""
     check_value("num_games", NumGames, num_games)
     check_value("seed", Seed, seed)
-    player_list = list(players) if isinstance(players, Iterable) else []
-    if isinstance(players, str) or not player_list:
-        raise Refused("a cross table needs a list of players")
     player_key, match_key = jax.random.split(jax.random.key(seed))
     game, named_players = distinct_players(
-        player_list, env_id, player_key, dataclasses.replace(programs, say=say)
+        players, env_id, player_key, dataclasses.replace(programs, say=say)
     )
     return round_robin.play_round_robin(named_players, game, match_key, num_games, say)

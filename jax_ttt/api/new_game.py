@@ -12,7 +12,7 @@ from jaxtyping import Array, Key
 from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.game_facts import EnvId, Seat, letters_from
+from jax_ttt.config.game_facts import EnvId, Seat, games_with_all_boards, letters_from
 from jax_ttt.config.ranges import check_value
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
@@ -154,11 +154,12 @@ def new_game(
     """
     check_value("seat", Seat, seat)
     opponent_player = opponent_in_a_game(opponent, env_id, seed)
+    game_key, _ = jax.random.split(jax.random.key(seed))  # the other: the opponent's
     game = GameAgainst(
         game=Game.start(opponent_player.env_id),
         opponent=opponent_player,
         seat=seat,
-        key=jax.random.key(seed),
+        key=game_key,
     )
     return _after_replies(game)
 
@@ -179,6 +180,8 @@ def game_of_board(board: Board, env_id: EnvId) -> Game:
         Refused: a move is illegal, or `board` is not a board of `env_id`.
     """
     if isinstance(board, str):
+        if env_id not in (games := games_with_all_boards()):
+            raise Refused(f"a text is a board in {', '.join(games)}, not in {env_id}")
         try:
             return Game.start(env_id, moves_to_board(env_id, board))
         except ValueError as error:

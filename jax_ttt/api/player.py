@@ -96,7 +96,8 @@ def opponent_in_a_game(
     check_value("seed", Seed, seed)
     game = common_game([player_like], env_id)
     asked = dataclasses.replace(programs, in_advance=False)
-    return _make_player(player_like, game, jax.random.key(seed), programs=asked)
+    _, player_key = jax.random.split(jax.random.key(seed))  # the other: of the game
+    return _make_player(player_like, game, player_key, programs=asked)
 
 
 def distinct_players(

@@ -1,11 +1,14 @@
 """The kinds of players that a name can stand for, and the flags of programs."""
 
 import dataclasses
+import typing
 from collections.abc import Callable
 from typing import Annotated
 
 import tyro
 from msgspec import Meta
+
+from jax_ttt.config.ranges import check_value
 
 PLAYER_KINDS = {
     "random": "any legal move",
@@ -43,7 +46,11 @@ BUILT_IN = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProgramOptions:
-    """How the players program:COMMAND are asked."""
+    """How the players program:COMMAND are asked.
+
+    Raises:
+        SettingError: a number is outside its range.
+    """
 
     copies: Annotated[int, Meta(ge=1, le=1000)] = 1
     """Processes of a program in each seat; they answer at the same time."""
@@ -57,3 +64,8 @@ class ProgramOptions:
     else it is asked during a game."""
     say: tyro.conf.Suppress[Callable[[str], None]] = lambda text: None
     """Shows the progress."""
+
+    def __post_init__(self) -> None:
+        kinds = typing.get_type_hints(type(self), include_extras=True)
+        for name in ("copies", "answer_seconds", "max_asked"):
+            check_value(name, kinds[name], getattr(self, name))

@@ -43,12 +43,13 @@ def check_value(name: str, kind: object, value: object) -> Any:  # noqa: ANN401
         SettingError: its type `kind` does not allow it.
     """
     if is_game_name(kind):
-        if value not in GAMES and not (value is None and is_optional(kind)):
+        is_name = isinstance(value, str) and value in GAMES
+        if not is_name and not (value is None and is_optional(kind)):
             raise game_error(name, value)
         return value
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):
         if words := choices(kind):
             raise choice_error(name, words, value) from None
         raise SettingError(name, rule(kind), value) from None
@@ -120,11 +121,6 @@ def choices(kind: object) -> tuple[str, ...]:
         return tuple(GAMES)
     plain = plain_type(kind)
     return typing.get_args(plain) if typing.get_origin(plain) is Literal else ()
-
-
-def has_limits(kind: object) -> bool:
-    """Return whether a type is that of numbers with limits."""
-    return _meta(kind) is not None and plain_type(kind) is not str
 
 
 def is_game_name(kind: object) -> bool:

@@ -1,4 +1,4 @@
-"""The flags of a run on many devices or many hosts."""
+"""The flags that several commands have, and the words after them."""
 
 import dataclasses
 import itertools
@@ -20,6 +20,8 @@ _ADDRESS = re.compile(r"(.+):(\d{1,5})")
 DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
 GivenFlags = dict[str, list[str]]
 """The words after each flag of a command line, by the name of the flag's field."""
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What a line can't show: control characters, line ends, bytes that are not UTF-8."""
 _CLUSTER_FIELDS = ("coordinator", "num_processes", "process_id")
 
 
@@ -184,15 +186,25 @@ def given_flags(words: Sequence[str]) -> GivenFlags:
     """Return the words after each flag, by the name of the flag's field.
 
     Raises:
-        Refused: a flag is given twice; tyro would use the last one.
+        Refused: a flag is given twice, and tyro would use the last one; a word is
+            empty, and as a path would be the current folder; or a line can't show it.
     """
     given: GivenFlags = {}
     values: list[str] = []
-    for word in words:
+    for previous, word in zip(("", *words), words, strict=False):
+        if not word:
+            place = f" after {previous}" if previous else ""
+            raise Refused(f"can't use an empty word{place}")
+        if _UNPRINTABLE.search(word):
+            raise Refused(f"can't use {word!r}: it has a control character")
+        if word == "--":  # only values follow
+            break
         if not word.startswith("--"):
             values.append(word)
             continue
-        name, _, value = word.partition("=")
+        name, equals, value = word.partition("=")
+        if equals and not value:
+            raise Refused(f"can't use {word}: its value is empty")
         field = name.removeprefix("--").replace("-", "_")
         switch = field.removeprefix("no_")
         if given.keys() & {switch, f"no_{switch}"}:

@@ -35,7 +35,7 @@ turns of a game, `S` agents that train at once.
 
 import dataclasses
 import functools
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -44,6 +44,7 @@ import numpy as np
 import optax
 import pgx
 from flax import nnx
+from jax.tree_util import GetAttrKey
 from jax.typing import ArrayLike, DTypeLike
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped
 
@@ -116,13 +117,15 @@ _Carry: TypeAlias = tuple[TrainState, Metrics]
 _STATIC = tuple(name for name in setting_types() if name not in traced_names())
 
 
-def _flatten(config: Config) -> tuple[list[object], tuple[object, ...]]:
-    """Return the traced numbers of settings, and the others."""
-    numbers = [getattr(config, name) for name in traced_names()]
+def _flatten(
+    config: Config,
+) -> tuple[list[tuple[object, object]], tuple[object, ...]]:
+    """Return the traced numbers of settings, with their names, and the others."""
+    numbers = [(GetAttrKey(name), getattr(config, name)) for name in traced_names()]
     return numbers, tuple(getattr(config, name) for name in _STATIC)
 
 
-def _unflatten(static: tuple[object, ...], numbers: Sequence[object]) -> Config:
+def _unflatten(static: tuple[object, ...], numbers: Iterable[object]) -> Config:
     """Return settings without their checks: JAX gives arrays and marks for numbers."""
     config = object.__new__(Config)
     vars(config).update(zip(_STATIC, static, strict=True))
@@ -130,7 +133,7 @@ def _unflatten(static: tuple[object, ...], numbers: Sequence[object]) -> Config:
     return config
 
 
-jax.tree_util.register_pytree_node(Config, _flatten, _unflatten)
+jax.tree_util.register_pytree_with_keys(Config, _flatten, _unflatten)
 
 
 def static_settings(config: Config) -> Hashable:

@@ -21,7 +21,7 @@ RecordT = TypeVar("RecordT")
 NOT_WRITTEN = {"is_written": False}
 """The metadata of a dataclass's field that is left out of its JSON."""
 VERSION: Final = 2
-"""The version of the formats of all files; no other one is read."""
+"""The version of agents, checkpoints, runs and sweeps; no other one is read."""
 MAX_FILE_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
 

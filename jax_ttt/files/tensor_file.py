@@ -27,6 +27,8 @@ from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject, Versioned
 from jax_ttt.runtime import atomic_files
 
+CORRECTIONS = {"corrections.keys": "<u8", "corrections.actions": "|u1"}
+"""The tensors of corrections in an agent's file, and their dtypes."""
 MAX_BYTES = 2**30
 """Bytes of the largest file that is read; an agent's has about 100,000."""
 _KEY = "jax_ttt"
@@ -117,6 +119,22 @@ def _first_not_finite(tensors: Tensors, beginnings: tuple[str, ...]) -> str | No
         if name.startswith(beginnings) and not np.isfinite(tensor).all():
             return name
     return None
+
+
+def take_corrections(path: Path, tensors: Tensors) -> Tensors:
+    """Take the columns of a corrected agent out of a file's tensors, and return them.
+
+    Raises:
+        AgentError: one is missing, or has another dtype.
+    """
+    columns = {name: tensors.pop(name) for name in CORRECTIONS if name in tensors}
+    with errors_naming(path):
+        if columns and columns.keys() != CORRECTIONS.keys():
+            raise ValueError("corrections need both keys and actions")
+        for name, column in columns.items():
+            if column.dtype.str != CORRECTIONS[name]:
+                raise ValueError(f"{name} has another dtype than {CORRECTIONS[name]}")
+    return columns
 
 
 def read_description(path: Path, kind: type[RecordT]) -> RecordT:

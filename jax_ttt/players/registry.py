@@ -251,7 +251,7 @@ def _check_game(spec: PlayerSpec, env_id: EnvId) -> None:
     if spec.kind == "agent":
         agent_game = saved_agents.read_env_id(spec.path)
         if agent_game != env_id:
-            raise AgentError(f"{spec.path}: made for {agent_game}, not for {env_id}")
+            raise AgentError(f"{spec.name}: made for {agent_game}, not for {env_id}")
 
 
 def file_stamp(spec: PlayerSpec) -> tuple[int, ...]:

@@ -28,9 +28,6 @@ from jax_ttt.players import network_player, random_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.runtime import atomic_files, pytrees
 
-_CORRECTIONS = {"corrections.keys": "<u8", "corrections.actions": "|u1"}
-"""The tensors of corrections in an agent's file, and their dtypes."""
-
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Agent(Shown):
@@ -178,7 +175,7 @@ def agent_bytes(agent: Agent) -> bytes:
     tensors = params_as_tensors(agent.params)
     if (corrections := agent.corrections) is not None:
         columns = corrections.keys, corrections.actions
-        tensors |= zip(_CORRECTIONS, columns, strict=True)
+        tensors |= zip(tensor_file.CORRECTIONS, columns, strict=True)
     return tensor_file.encode_tensors(agent.description, tensors)
 
 
@@ -201,7 +198,7 @@ def load_agent(path: Path) -> Agent:
     """
     path = agent_path(path)
     description, tensors = tensor_file.read_tensors(path, AgentDescription)
-    columns = {name: tensors.pop(name) for name in _CORRECTIONS if name in tensors}
+    columns = tensor_file.take_corrections(path, tensors)
     return Agent(
         description=description,
         corrections=_corrections(path, description.config.env_id, columns),
@@ -264,17 +261,11 @@ def _corrections(path: Path, env_id: EnvId, columns: Tensors) -> Corrections | N
     """Return the corrections of a file; None without any.
 
     Raises:
-        AgentError: they are incomplete, or not boards of the game with legal moves, in
-            order.
+        AgentError: they are not boards of the game with legal moves, in order.
     """
     if not columns:
         return None
     with tensor_file.errors_naming(path):
-        if columns.keys() != _CORRECTIONS.keys():
-            raise ValueError("corrections need both keys and actions")
-        for name, dtype in _CORRECTIONS.items():
-            if columns[name].dtype.str != dtype:
-                raise ValueError(f"{name} has another dtype than {dtype}")
         corrections = Corrections(*columns.values())
         corrected.check_corrections(env_id, corrections)
     return corrections

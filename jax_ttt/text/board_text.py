@@ -73,7 +73,7 @@ def find_position(env_id: EnvId, cells: str) -> int:
     first, second = LETTERS
     stone_values = {first: 1, second: -1, FREE_SIGN: 0}
     if len(cells) != size or not stone_values.keys() >= set(cells):
-        raise ValueError(f"not {size} of {first}, {second} and what is free")
+        raise ValueError(f"not {size} cells, each {first}, {second} or . (free)")
     mover = 1 if cells.count(first) == cells.count(second) else -1
     features = [mover * stone_values[cell] for cell in cells]
     planes = np.array([[feature == sign for sign in (1, -1)] for feature in features])

@@ -261,7 +261,8 @@ def _file_stamp(path: Path) -> tuple[int, int]:
 @functools.lru_cache(maxsize=1000)
 def _read_cached(path: Path, stamp: tuple[int, int]) -> AgentDescription:
     del stamp  # part of the cache's key: a changed file is read again
-    description, _ = tensor_file.read_tensors(path, AgentDescription)
+    description, tensors = tensor_file.read_tensors(path, AgentDescription)
+    tensor_file.take_corrections(path, tensors)
     return description
 
 

@@ -37,7 +37,7 @@ def test_it_is_shown_and_drawn(table, drawn):
 
 
 @pytest.mark.usefixtures("any_types")
-@pytest.mark.parametrize("players", [[], "random", None])
+@pytest.mark.parametrize("players", [[], ["random"], "random", None])
 def test_it_needs_players(players):
-    with pytest.raises(jax_ttt.Refused, match="needs a list of players"):
+    with pytest.raises(jax_ttt.Refused, match="needs a list of at least two players"):
         jax_ttt.cross_table(players)

@@ -29,7 +29,10 @@ def test_a_board_may_be_text(agent):
     values = jax_ttt.q_values(agent, "OXO.X....")
     assert dict(values) == dict(jax_ttt.q_values(agent, moves))
     assert jax_ttt.best_move(agent, "OXO-X----") == jax_ttt.best_move(agent, moves)
-    for board, reason in (("XX", "not 9 of X, O"), ("XXX......", "no play leads")):
+    for board, reason in (
+        ("XX", "not 9 cells, each X, O"),
+        ("XXX......", "no play leads"),
+    ):
         with pytest.raises(jax_ttt.Refused, match=reason):
             jax_ttt.q_values(agent, board)
 

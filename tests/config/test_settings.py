@@ -219,6 +219,14 @@ def test_a_choice_is_one_of_the_listed_words(field, value):
     assert str(refusal.value).startswith(f"{field} must be {rule}, got {value!r}")
 
 
+@pytest.mark.fault
+@pytest.mark.parametrize("value", [["hex"], {}, {"hex"}, 4, None, "\udcff", "chess"])
+def test_a_value_of_any_type_is_no_game_or_word(value):
+    for field in ("env_id", "network"):
+        with pytest.raises(SettingError, match=f"^{field} must be one of "):
+            Config.of(**{field: value})
+
+
 def test_a_config_does_not_change():
     field = "num_envs"
     with pytest.raises(dataclasses.FrozenInstanceError):

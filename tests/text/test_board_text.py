@@ -59,7 +59,7 @@ def test_every_position_has_its_own_string(boards, host_tree):
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ("X---x----", "not 9 of X, O"),
+        ("X---x----", "not 9 cells, each X, O"),
         ("XX-------", "no play leads"),
         ("XXXOOO---", "no play leads"),
         ("XXXOO----", "the game is over"),

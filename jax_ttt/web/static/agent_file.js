@@ -280,7 +280,7 @@ function correctionsOf(bytes, file, rules) {
 }
 
 // The agent of a file (ArrayBuffer): { envId (the page's name), sha256 (of its contents),
-// config (with an object for each part), grade (what the file says), updates, seats (that it
+// config (the settings), grade (what the file says), updates, seats (that it
 // learned), kind: "network" or "table", heads, numHeads, gamma (discount per move), isInteger
 // (whether it is a network of integers), layers (of a network: see `readLayer`), table (the
 // values of a table), corrections (see `readCorrections`, or null) }.
