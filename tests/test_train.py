@@ -484,7 +484,7 @@ def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
     ends = [sum(search_counts(row)[1::2]) for row in graded]
     best = evaluated(path / "best.safetensors")
     assert sum(search_counts(best)[1::2]) == min(ends)
-    assert best["update"] == graded[ends.index(min(ends))]["update"]
+    assert best["num_updates"] == graded[ends.index(min(ends))]["update"]
 
 
 @pytest.mark.slow

@@ -236,11 +236,15 @@ def _beatable_verdict(grade: Grade) -> str:
 
 
 def report_title(grade: Grade, *facts: str) -> str:
-    """Return the title of a report: the player, its game, facts and the only seat."""
+    """Return the title of a report: the player, its game, facts and the graded seats.
+
+    `facts` of an agent have `learned_seat` of the seats that it learned; the graded
+    seats are named where they are others.
+    """
     title = grade.env_id if grade.player is None else f"{grade.player}: {grade.env_id}"
     seats = ""
-    if len(grade.seats) == 1 and learned_seat(grade.seats) not in facts:
-        seats = f"graded {seat_phrase(grade.seats[0])} only"
+    if (learned := learned_seat(grade.seats)) not in facts and (facts or learned):
+        seats = f"graded {' and '.join(map(seat_phrase, grade.seats))}"
     return ", ".join(filter(None, [title, *facts, seats]))
 
 

@@ -49,8 +49,8 @@ def test_the_commands_take_their_words():
     for job in gpu.JOBS.values():
         command = commands.module_of(job.module.removeprefix("jax_ttt."))
         commands.parse(command, f"{job.words} {job.full}".split())
-        run = commands.parse(command, f"{job.words} {job.quick}".split()).config.run
-        assert run.num_envs * run.num_updates == 32
+        config = commands.parse(command, f"{job.words} {job.quick}".split()).config
+        assert config.num_envs * config.num_updates == 32
     assert sum(job.limit for job in gpu.JOBS.values()) <= 225
 
 
