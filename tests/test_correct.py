@@ -145,7 +145,7 @@ def test_evaluate_grades_a_seat(agents, run):
     """An agent that learned both seats is proven in one of them."""
     run(agents["tic_tac_toe"], "--seat", "first", "--out", "x")
     text, _ = run("x", "--seat", "first", command=evaluate)
-    assert text.splitlines()[0].split(", on ")[0].endswith("graded as X")
+    assert text.splitlines()[0].split(", on ")[0].endswith("graded as X only")
     assert "\nunbeatable with " in text
     assert "sampled" not in text
     other = json.loads(run("x", "--seat", "second", "--json", command=evaluate).out)

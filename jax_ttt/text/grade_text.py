@@ -245,6 +245,7 @@ def report_title(grade: Grade, *facts: str) -> str:
     seats = ""
     if (learned := learned_seat(grade.seats)) not in facts and (facts or learned):
         seats = f"graded {' and '.join(map(seat_phrase, grade.seats))}"
+        seats += " only" if learned else ""
     return ", ".join(filter(None, [title, *facts, seats]))
 
 

@@ -21,7 +21,7 @@ def test_an_exact_grade(agent):
 def test_a_grade_is_of_the_learned_seat(one_seat):
     grade = jax_ttt.grade(one_seat)
     assert (grade.seats, grade.unbeatable) == (("first",), True)
-    assert "graded as X" in repr(grade)
+    assert "graded as X only" in repr(grade)
 
 
 @pytest.mark.slow
