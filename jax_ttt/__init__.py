@@ -28,7 +28,7 @@ from jax_ttt.config.errors import did_you_mean
 __version__ = "0.1.0"
 
 
-interrupts: list[int] = []
+early_interrupts: list[int] = []
 """Ctrl-C while the modules of a command are imported: `run_command` looks here. An
 exception in the middle of an import may be lost, or be a traceback."""
 
@@ -43,7 +43,7 @@ def _is_command() -> bool:
 
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler and _is_command():
-    signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    signal.signal(signal.SIGINT, lambda number, frame: early_interrupts.append(number))
 
 _public_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

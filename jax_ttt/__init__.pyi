@@ -39,4 +39,4 @@ __all__ = [
 ]
 
 __version__: str
-interrupts: list[int]
+early_interrupts: list[int]

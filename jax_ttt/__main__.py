@@ -20,8 +20,7 @@ from collections.abc import Sequence
 
 import tyro
 
-from jax_ttt import __version__, completion, flags
-from jax_ttt import interrupts as early_interrupts
+from jax_ttt import __version__, completion, early_interrupts, flags
 from jax_ttt.cli import (
     ArgsT,
     Command,
