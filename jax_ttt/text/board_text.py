@@ -49,14 +49,10 @@ def board_cells(
     return cells
 
 
-def position_cells(tree: Tree, position: int) -> Shaped[np.ndarray, "H W"]:
-    """Return the cells of an enumerated position."""
-    return board_cells(np.asarray(tree.obs[position]), tree.to_move(position))
-
-
 def cells_as_text(tree: Tree, position: int) -> str:
     """Return a position's cells as one string, row by row: `X---O----`."""
-    return "".join(position_cells(tree, position).flat)
+    cells = board_cells(np.asarray(tree.obs[position]), tree.to_move(position))
+    return "".join(cells.flat)
 
 
 def find_position(env_id: EnvId, cells: str) -> int:
