@@ -62,7 +62,7 @@ def main(args: Args) -> int:
     atomic_files.check_output_path("--svg", path)
     draws_agent = args.game or args.values is not None
     if draws_agent:
-        check_agent(args, runs)
+        check_flags(args, runs)
         cli.set_up_device(MachineFlags())
 
     from jax_ttt.api.agent import load
@@ -98,8 +98,8 @@ def picture_path(args: Args, runs: Sequence[Path]) -> Path:
     return runs[0] / f"{name}.svg"
 
 
-def check_agent(args: Args, runs: Sequence[Path]) -> None:
-    """Raise `Refused` if the agent's game or values can't be drawn."""
+def check_flags(args: Args, runs: Sequence[Path]) -> None:
+    """Raise `Refused` if the flags ask for no picture of one agent."""
     if len(runs) > 1 or (args.game and args.values is not None):
         raise Refused("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
