@@ -43,7 +43,6 @@ from jax_ttt.files.run_folder import (
 from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.runtime.time_spans import TimeSpans
 
 if TYPE_CHECKING:
     from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
@@ -197,7 +196,6 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
 
     `on_step` is called with each step of the training before it is written.
     """
-    times = TimeSpans()
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
@@ -208,10 +206,10 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
-        with times.recording("imports"):
-            hardware = cli.set_up_device(args.machine, args.spread)
-            from jax_ttt.runtime import distributed
-            from jax_ttt.training import chunks, loop, reproducibility
+        hardware = cli.set_up_device(args.machine, args.spread)
+        from jax_ttt.runtime import distributed
+        from jax_ttt.training import chunks, loop, reproducibility
+
         plan = make_plan(args)
         if args.random_numbers is not None:
             reproducibility.check_random_numbers(
@@ -226,7 +224,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             return interrupts.report_interrupt(number)
         if latest is not None:
             report_changes(latest, plan)
-        writer = open_writer(args, latest, times)
+        writer = open_writer(args, latest)
         stack.callback(writer.close)
         state = None
         if latest is not None:
@@ -253,15 +251,10 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
                 state,
                 stop=stop,
                 prove=lambda step: with_proof(args, step, recorder, request, hardware),
-                times=times,
                 mesh=hardware.mesh,
             ):
                 on_step(step)
                 recorder.add(step, request)
-        try:
-            writer.write_times()
-        except OSError as error:  # the agent is saved, so the run has not failed
-            standard_streams.print_stderr(f"warning: {error}")
         number = distributed.max_over_processes(request.number)
     return report_result(args, writer.run, recorder, number)
 
@@ -383,7 +376,7 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
     The agent is graded again where that takes no time.
     """
     with contextlib.suppress(OSError):  # removes unfinished files of a killed process
-        RunWriter(latest.run, TimeSpans()).close()
+        RunWriter(latest.run).close()
     if not args.json:
         print(text)
         return 0
@@ -522,9 +515,7 @@ def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
         )
 
 
-def open_writer(
-    args: Args, latest: "LatestCheckpoint | None", times: TimeSpans
-) -> RunWriter:
+def open_writer(args: Args, latest: "LatestCheckpoint | None") -> RunWriter:
     """Make and lock the run's folder, and return the writer of its files.
 
     Raises:
@@ -535,13 +526,13 @@ def open_writer(
 
     if not distributed.is_writer():
         run = latest.run if latest else RunFolder(args.run_dir or Path())
-        return RunWriter(run, times, writes=False)
+        return RunWriter(run, writes=False)
     if latest is None and args.run_dir is None:
-        return RunWriter(make_run_folder(args.preset, args.seed), times)
+        return RunWriter(make_run_folder(args.preset, args.seed))
     run = latest.run if latest else RunFolder(args.run_dir or Path())
     name = "--run-dir" if latest is None else "--resume"
     try:
-        writer = RunWriter(run, times)
+        writer = RunWriter(run)
     except OSError as error:
         raise Refused(f"{name} {run.path}: {error.strerror or error}") from None
     try:
@@ -552,8 +543,6 @@ def open_writer(
     except Refused:
         writer.close()
         raise
-    if latest is not None:
-        times.include(latest.checkpoint.seconds, latest.checkpoint.total_seconds)
     return writer
 
 

@@ -30,7 +30,7 @@ from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.files.run_folder import Plan, RunSummary
-from jax_ttt.files.run_writer import ConfigFile, DeviceFacts, TimesFile
+from jax_ttt.files.run_writer import ConfigFile, DeviceFacts
 from jax_ttt.files.sweep_file import Sweep, SweepLine
 from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.flags import field_texts
@@ -49,7 +49,6 @@ RECORDS = (
     ConfigFile,
     Chunk,
     Evaluated,
-    TimesFile,
     AgentDescription,
     Checkpoint,
     Sweep,

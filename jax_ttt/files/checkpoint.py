@@ -50,10 +50,6 @@ class Checkpoint(TensorFile):
     its win rate."""
     finished: Finished | None = None
     """Why the run has nothing left to do; absent if it has."""
-    seconds: dict[str, float]
-    """Seconds of the run's parts."""
-    total_seconds: float
-    """Seconds of the run."""
     environment: JsonObject
     """Versions, device, number of threads and random number generator, which decide
     whether the bits stay the same."""

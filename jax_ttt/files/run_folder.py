@@ -8,7 +8,6 @@
 | `snapshots/N.safetensors` | the agent at an evaluation, after N updates |
 | `agent.safetensors` | the trained agent |
 | `best.safetensors` | the agent with the fewest losing ends, if these are counted |
-| `times.json` | the seconds of the run's parts |
 | `tensorboard/`, `wandb/` | what these loggers write |
 | `.lock` | the number of the process that is writing to the folder, while it does |
 """
@@ -152,7 +151,6 @@ class RunFolder:
         self.metrics = path / "metrics.jsonl"
         self.agent = path / AGENT_NAME
         self.best = path / "best.safetensors"
-        self.times = path / "times.json"
         self.tensorboard = path / "tensorboard"
         self.lock = path / ".lock"
         self.snapshots = path / "snapshots"
@@ -303,7 +301,6 @@ class RunFolder:
         return [
             self.metrics,
             self.best,
-            self.times,
             *_numbered_files(self.snapshots, _SNAPSHOT).values(),
             *self.tensorboard.glob("events.out.tfevents.*"),
             self.config,

@@ -24,7 +24,6 @@ from jax_ttt.files.run_folder import (
 )
 from jax_ttt.runtime import atomic_files, standard_streams
 from jax_ttt.runtime.atomic_files import WriteError
-from jax_ttt.runtime.time_spans import RunPart, TimeSpans
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -61,18 +60,6 @@ class ConfigFile(Settings, Versioned):
     """The environment variable."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TimesFile:
-    """`times.json`: the time and the memory that a run took."""
-
-    seconds: dict[RunPart, float]
-    """Seconds of its parts: `imports`, `compile`, `train`, `evaluate`, `write`."""
-    total_seconds: float
-    """Seconds since the command began, after Python's own start."""
-    peak_memory_mib: float | None
-    """The largest amount of memory that the process used; null on Windows."""
-
-
 MAX_SNAPSHOTS = 32
 """About the most snapshots of a run, whatever the number of its evaluations."""
 _DAMAGED = ".damaged"
@@ -86,18 +73,14 @@ class RunWriter:
     writer that writes nothing (`writes` is False), so that all run the same code.
     """
 
-    def __init__(
-        self, run: RunFolder, times: TimeSpans, *, writes: bool = True
-    ) -> None:
+    def __init__(self, run: RunFolder, *, writes: bool = True) -> None:
         """Make the folder if it is missing, and lock it.
-
-        The time of writing is added to the run's `times`.
 
         Raises:
             InUseError: another process is writing to it.
             OSError: it can't be made.
         """
-        self.run, self.times, self._writes = run, times, writes
+        self.run, self._writes = run, writes
         self._lock: Lock | None = None
         if writes:
             run.path.mkdir(parents=True, exist_ok=True)
@@ -165,7 +148,9 @@ class RunWriter:
         """Write the settings, the seed, the command and the environment."""
         fields = json_records.to_dict(plan)
         fields |= {"command": sys.orig_argv, **environment}
-        self._write_record(self.run.config, json_records.from_dict(ConfigFile, fields))
+        record = json_records.from_dict(ConfigFile, fields)
+        text = json.dumps(json_records.to_dict(record), indent=2) + "\n"
+        self._write_file(self.run.config, text.encode())
 
     def write_row(self, row: Row) -> None:
         """Append a row to the metrics.
@@ -174,13 +159,12 @@ class RunWriter:
         """
         if not self._writes:
             return
-        with self.times.recording("write"):
-            try:
-                with self.run.metrics.open("a", encoding="utf-8") as file:
-                    file.write(json_records.to_json(row) + "\n")
-            except OSError as error:
-                path = str(self.run.metrics)
-                raise WriteError(error.errno, error.strerror, path) from None
+        try:
+            with self.run.metrics.open("a", encoding="utf-8") as file:
+                file.write(json_records.to_json(row) + "\n")
+        except OSError as error:
+            path = str(self.run.metrics)
+            raise WriteError(error.errno, error.strerror, path) from None
 
     def save_agent(self, content: bytes) -> None:
         """Write the agent's file, replacing an earlier one."""
@@ -214,38 +198,14 @@ class RunWriter:
                     old.unlink()
         return path
 
-    def write_times(self) -> None:
-        """Write the seconds of the run's parts, their total, and the peak memory."""
-        times = TimesFile(
-            seconds=self.times.seconds(),
-            total_seconds=self.times.total(),
-            peak_memory_mib=_peak_mib(),
-        )
-        self._write_record(self.run.times, times)
-
-    def _write_record(self, path: Path, record: object) -> None:
-        text = json.dumps(json_records.to_dict(record), indent=2) + "\n"
-        self._write_file(path, text.encode())
-
     def _write_file(self, path: Path, content: bytes) -> None:
         if self._writes:
-            with self.times.recording("write"):
-                atomic_files.write_atomic(path, content)
+            atomic_files.write_atomic(path, content)
 
     def close(self) -> None:
         """Unlock the folder."""
         if self._lock is not None:
             self._lock.close()
-
-
-def _peak_mib() -> float | None:
-    """Return the peak memory of this process in MiB; None on Windows."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes per unit of ru_maxrss
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
 
 
 def is_snapshot_kept(config: Config, update: int) -> bool:

@@ -40,7 +40,6 @@ from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import devices, distributed, pytrees, standard_streams
 from jax_ttt.runtime import mesh as meshes
-from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, run_state
 from jax_ttt.training.chunks import KeyData
 from jax_ttt.training.run_state import RunState, RunStep
@@ -208,7 +207,6 @@ def training_steps(
     *,
     stop: Callable[[], bool] = lambda: False,
     prove: Callable[[RunStep], RunStep] | None = None,
-    times: TimeSpans | None = None,
     mesh: Mesh | None = None,
 ) -> Iterator[RunStep]:
     """Train a batch of agents, yielding after each row of metrics and each evaluation.
@@ -228,14 +226,13 @@ def training_steps(
     after the last, exactly if the game is enumerable. Evaluations draw random numbers
     of their own, so they don't change the training. `prove` may add the results of a
     search to the last evaluation of an agent that trains alone. The run ends early once
-    `stop()` is true. `times` records compilation, training and evaluation.
+    `stop()` is true.
 
     Raises:
         MemoryError: the device has less free memory than the run needs.
         FloatingPointError: a loss, a gradient or a weight of the one agent is no longer
             finite. Of many, the others continue.
     """
-    times = times or TimeSpans()
     config, num_agents = learner.config, len(keys)
     agents_mesh = mesh if num_agents > 1 else None
     no_metrics = training_metrics.no_updates((num_agents,))
@@ -249,7 +246,7 @@ def training_steps(
     # don't always give the same program, and a different program is not found in JAX's
     # cache. They are compiled in threads, while the game's tree is enumerated.
     pool = ThreadPoolExecutor()
-    with times.recording("compile"), contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         # After an error or a second Ctrl-C, nothing waits for programs.
         stack.callback(pool.shutdown, wait=False, cancel_futures=True)
         measure = functools.partial(pool.submit, devices.compile_and_measure)
@@ -275,11 +272,10 @@ def training_steps(
     # end the process. A second chunk in flight holds one state more than its program.
     devices.check_fits(num_bytes, LESS_MEMORY)
     if state is None:
-        with times.recording("train"):
-            first = start(learner, device_keys, mesh=agents_mesh)
-            first = _with_start(config.env_id, first, named)
-            state = run_state.initial_state(first, keys)
-            del first, named  # else their memory would be held during the run
+        first = start(learner, device_keys, mesh=agents_mesh)
+        first = _with_start(config.env_id, first, named)
+        state = run_state.initial_state(first, keys)
+        del first, named  # else their memory would be held during the run
 
     num_updates, eval_every = config.num_updates, config.eval_every
     at_most = 1  # updates in a chunk, by the clock
@@ -290,14 +286,13 @@ def training_steps(
         is_regular = state.update % eval_every == 0
         # An update is evaluated once; the untrained agent, of update 0, is too.
         if state.evaluated < state.update and (is_regular or ended):
-            with times.recording("evaluate"):
-                results = grade_on_devices(
-                    learner, state.train_state, device_keys, tree, agents_mesh
-                )
-                results = jax.device_get(meshes.gather_arrays(results))
-                step = _evaluate(learner, state, results, mesh, stop)
-                if ended and prove is not None:
-                    step = prove(step)
+            results = grade_on_devices(
+                learner, state.train_state, device_keys, tree, agents_mesh
+            )
+            results = jax.device_get(meshes.gather_arrays(results))
+            step = _evaluate(learner, state, results, mesh, stop)
+            if ended and prove is not None:
+                step = prove(step)
             state = step.state
             yield step
             continue
@@ -319,20 +314,18 @@ def training_steps(
             while len(in_flight) < 2 and newest.update < end:
                 row_end = chunks.row_end(config, newest.update)
                 length = min(at_most, row_end - newest.update)
-                with times.recording("train"):
-                    train_state, metrics = advance(
-                        learner,
-                        newest.train_state,
-                        length,
-                        no_metrics if newest.is_row else newest.metrics,
-                        mesh=agents_mesh,
-                    )
+                train_state, metrics = advance(
+                    learner,
+                    newest.train_state,
+                    length,
+                    no_metrics if newest.is_row else newest.metrics,
+                    mesh=agents_mesh,
+                )
                 update = newest.update + length
                 newest = _Chunk(train_state, metrics, update, is_row=update == row_end)
                 in_flight.append(newest)
             chunk = in_flight.popleft()
-            with times.recording("train"):
-                metrics = jax.device_get(meshes.gather_arrays(chunk.metrics))
+            metrics = jax.device_get(meshes.gather_arrays(chunk.metrics))
             begin, seconds = time.perf_counter(), time.perf_counter() - begin
             # The clocks of several processes differ, but all must do the same.
             slowest = distributed.max_over_processes(round(1000 * seconds)) / 1000

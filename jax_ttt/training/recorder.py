@@ -238,7 +238,6 @@ class Recorder:
     def _checkpoint(
         self, state: RunState, grade: Grade, finished: Finished | None
     ) -> Checkpoint:
-        times = self._writer.times
         return Checkpoint(
             plan=self._plan,
             update=state.update,
@@ -246,8 +245,6 @@ class Recorder:
             grade=grade,
             best=self._best,
             finished=finished,
-            seconds={**times.seconds()},
-            total_seconds=times.total(),
             environment=self._environment,
         )
 

@@ -43,6 +43,4 @@ def test_a_clock_that_jumps_back_changes_no_seconds(tmp_path, monkeypatch):
     seconds = [json.loads(line)["seconds"] for line in lines]
     assert seconds == sorted(seconds)
     assert seconds[0] >= 0
-    times = json.loads((tmp_path / "run/times.json").read_text())
-    assert min(times["seconds"].values()) >= 0
-    assert sum(times["seconds"].values()) <= times["total_seconds"] < 600
+    assert seconds[-1] < 600

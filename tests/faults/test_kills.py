@@ -70,14 +70,14 @@ def rows(run):
 def files(run):
     """Return the names and contents of a run's files, as far as they must be equal.
 
-    Times are left out, since a run writes them after its end; so are the numbers of
-    checkpoints, since the clock decides at which updates the older ones are saved.
+    The numbers of checkpoints are left out, since the clock decides at which updates
+    the older ones are saved.
     """
     pairs = []
     for name, content in as_users.contents(run).items():
         differs = re.fullmatch(r"checkpoint-.*|metrics\.jsonl|config\.json", name)
         same_name = re.sub(r"checkpoint-\d+", "checkpoint", name)
-        if name != "times.json" and content is not None:
+        if content is not None:
             pairs.append((same_name, b"" if differs else content))
     return sorted(pairs)
 

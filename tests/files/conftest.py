@@ -34,7 +34,5 @@ def saved():
         grade=GRADE,
         best=(False, -3, 0.5),
         finished=None,
-        seconds={"train": 0.5},
-        total_seconds=1.5,
         environment={"device": {"kind": "abacus"}, "python": "3"},
     )

@@ -186,7 +186,7 @@ def test_a_new_or_empty_folder_is_free(tmp_path):
 @pytest.mark.parametrize(
     ("names", "is_free"),
     [
-        (["config.json", "metrics.jsonl", "times.json", "best.safetensors"], True),
+        (["config.json", "metrics.jsonl", "best.safetensors"], True),
         (["config.json", "snapshots/00002.safetensors"], True),
         (["config.json", "tensorboard/events.out.tfevents.1.host.0"], True),
         (["mine.txt", "snapshots/mine.txt"], True),

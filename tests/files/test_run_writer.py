@@ -13,7 +13,6 @@ from jax_ttt.files import run_writer
 from jax_ttt.files.run_folder import InUseError, Plan, RunFolder, Settings, snapshots_in
 from jax_ttt.files.run_writer import MAX_SNAPSHOTS, ConfigFile, RunWriter
 from jax_ttt.runtime.atomic_files import WriteError
-from jax_ttt.runtime.time_spans import TimeSpans
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
 ENVIRONMENT = {
@@ -39,7 +38,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def writer(run):
-    writer = RunWriter(run, TimeSpans())
+    writer = RunWriter(run)
     yield writer
     writer.close()
 
@@ -71,9 +70,9 @@ def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
     left = (".agent.safetensors.77.tmp", "snapshots/.00002.safetensors.77.tmp")
     for name in (*left, "mine.tmp", ".mine"):
         (run.path / name).touch()
-    first = RunWriter(run, TimeSpans())
+    first = RunWriter(run)
     with pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
-        RunWriter(run, TimeSpans())
+        RunWriter(run)
     first.close()
     assert sorted(os.listdir(run.path)) == [".mine", "mine.tmp", "snapshots"]
     assert os.listdir(run.snapshots) == []
@@ -107,7 +106,7 @@ def test_a_run_that_cannot_be_continued_is_replaced(writer, run, capsys):
 
 def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
     """If several processes train one run, only one of them writes."""
-    writer = RunWriter(run, TimeSpans(), writes=False)
+    writer = RunWriter(run, writes=False)
     writer.begin(PLAN, ENVIRONMENT)
     writer.write_row(made.evaluated(0))
     writer.save_agent(b"agent")
@@ -115,7 +114,6 @@ def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
     writer.save_snapshot(2, b"agent")
     assert writer.save_checkpoint(2, b"state", keep=2) == run.checkpoint(2)
     writer.resume(2, 0, damaged=[run.checkpoint(4)])
-    writer.write_times()
     writer.close()
     assert os.listdir(tmp_path) == []
 

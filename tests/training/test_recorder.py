@@ -18,7 +18,6 @@ from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, loop
 from jax_ttt.training import recorder as recording
 from jax_ttt.training.recorder import Recorder, Schedule
@@ -45,7 +44,7 @@ def begin(tmp_path):
     def begin(every=0.0, display=None, plan=PLAN, again=False):
         if not again:
             folder = RunFolder(tmp_path / str(len(writers)))
-            writers.append(RunWriter(folder, TimeSpans()))
+            writers.append(RunWriter(folder))
         run = writers[-1].run
         recorder = Recorder(
             plan=plan,

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import os
 import shutil
 import signal
@@ -19,7 +18,6 @@ from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
-from jax_ttt.runtime.time_spans import TimeSpans
 from jax_ttt.training import chunks, loop
 
 train = commands.module_of("train")
@@ -175,14 +173,10 @@ def killed(killed_once, tmp_path):
 
 def test_seconds_are_those_of_the_whole_run(killed):
     settings = (killed / "config.json").read_bytes()
-    before = latest(killed).checkpoint
     resume(killed)
-    times = json.loads((killed / "times.json").read_text())
-    assert times["total_seconds"] > before.total_seconds
-    for part, seconds in before.seconds.items():
-        assert times["seconds"][part] >= seconds > 0
     seconds = [row.seconds for row in RunFolder(killed).rows()]
     assert seconds == sorted(seconds)
+    assert seconds[-1] > seconds[0]
     assert (killed / "config.json").read_bytes() == settings
 
 
@@ -368,5 +362,5 @@ def test_a_folder_that_another_process_continued_is_refused(killed):
     saved = latest(killed)
     shutil.copy(saved.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(Refused, match="another process has continued it"):
-        train.open_writer(args, saved, TimeSpans())
+        train.open_writer(args, saved)
     assert not (killed / ".lock").exists()

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import jax_ttt
-from jax_ttt.files import json_records, sweep_file
+from jax_ttt.files import sweep_file
 from jax_ttt.files.metrics_rows import Evaluated
-from jax_ttt.files.run_folder import RunFolder, read_row
-from jax_ttt.files.run_writer import TimesFile
+from jax_ttt.files.run_folder import read_row
 from jax_ttt.runtime.standard_streams import print_stderr
 from tools.benchmarks import processes
 from tools.benchmarks.progress import Steps, say
@@ -179,7 +178,6 @@ def train_figures(folder: Path) -> Figures:
     The rate is that of the training alone: without compilation and evaluation.
     """
     for path in folder.glob("runs/*/metrics.jsonl"):
-        run = RunFolder(path.parent)
         whole_lines = path.read_bytes().rpartition(b"\n")[0].splitlines()
         if whole_lines:
             row = read_row(whole_lines[-1])
@@ -190,18 +188,8 @@ def train_figures(folder: Path) -> Figures:
                 "training_seconds": row.seconds,
                 "moves_per_second": rate,
                 "unbeatable": proven,
-                "peak_memory_mib": _peak_memory_mib(run),
             }
     return {}
-
-
-def _peak_memory_mib(run: RunFolder) -> float | None:
-    """Return the greatest host memory of a run; None if it has not ended."""
-    try:
-        times = json_records.from_json(TimesFile, run.times.read_bytes())
-    except FileNotFoundError:
-        return None
-    return times.peak_memory_mib
 
 
 def sweep_figures(folder: Path, moments: Mapping[str, float]) -> Figures:
@@ -239,6 +227,4 @@ def figures_text(row: Figures) -> str:
         parts.append(f"{rate:,.0f} moves/s")
     if (unbeatable := row.get("unbeatable")) is not None:
         parts.append("unbeatable" if unbeatable else "can be beaten")
-    if memory := row.get("peak_memory_mib"):
-        parts.append(f"{memory:,.0f} MiB of host memory")
     return ", ".join(parts)

@@ -1,11 +1,9 @@
 """The time of a whole command, from the start of its process to its result.
 
-Each command runs in its own process, so it starts as cold as for a user. The parts of
-a run's time come from its `times.json`.
+Each command runs in its own process, so it starts as cold as for a user.
 """
 
 import compileall
-import json
 import subprocess
 import sys
 import tempfile
@@ -15,15 +13,13 @@ from typing import NamedTuple
 
 import jax_ttt
 from jax_ttt.files.metrics_rows import Evaluated
-from jax_ttt.files.run_folder import read_row
+from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.text import commands as words
 from tools.benchmarks import processes
 from tools.benchmarks.processes import Child
 from tools.benchmarks.progress import Steps, say
 from tools.benchmarks.timing import Figures, Timed, ratios, show
 
-PARTS = ("imports", "compile", "train", "evaluate", "write", "other")
-"""The parts of a command's time; their sum is the whole time."""
 BASELINE = "tools.benchmarks.plain_loop"
 """Antognini's program."""
 BASELINES = 2
@@ -50,8 +46,7 @@ class Run(NamedTuple):
     """The times and the result of a training process."""
 
     child: Child
-    parts: dict[str, float]  # seconds, with the sum of the whole process
-    peak_mib: float | None  # None if the system does not report it
+    training: float  # seconds, excluding compilation and evaluation
     proven: bool  # it saved an agent that its last evaluation proves
 
 
@@ -96,7 +91,11 @@ def measure_startup(rounds: int, with_baseline: bool) -> Figures:
             run_others(bar, here / "warm", folder, others)
     figures = show_whole(article, ours) | show_others(others)
     for cache, runs in ours.items():
-        figures[cache] = show_parts(cache, runs)
+        text, training = (
+            f"train, {cache} cache: training",
+            [run.training for run in runs],
+        )
+        figures[f"training_{cache}"] = show(text, training, "s")
         proofs = [one.proven for one in runs]
         figures[f"proven_{cache}"] = show_proven(cache, proofs)
     seconds = [import_seconds() for _ in range(rounds)]
@@ -176,34 +175,11 @@ def show_proven(cache: str, proofs: Sequence[bool]) -> Figures:
     return {"proven": sum(proofs), "num_runs": len(proofs)}
 
 
-def show_parts(cache: str, runs: Sequence[Run]) -> Figures:
-    """Print and return the parts of the time, and the peak memory."""
-    figures = {
-        part: show(
-            f"train, {cache} cache: {part}", [run.parts[part] for run in runs], "s"
-        )
-        for part in PARTS
-    }
-    memory = [run.peak_mib for run in runs if run.peak_mib is not None]
-    if not memory:
-        return figures
-    text = f"train, {cache} cache: greatest memory"
-    return figures | {"peak_memory": show(text, memory, "MiB", 0)}
-
-
 def run_train_command(run_dir: Path, cache: Path) -> Run:
     """Run the command `train`, with the compilation cache at `cache`."""
     args = ["--quiet", "--run-dir", str(run_dir)]
     child = processes.run_module("jax_ttt.train", args, cache)
-    times = json.loads((run_dir / "times.json").read_text("utf-8"))
-    parts = times["seconds"]
-    parts["other"] = child.wall - sum(parts.values())
-    return Run(child, parts, times["peak_memory_mib"], proven(run_dir))
-
-
-def proven(run_dir: Path) -> bool:
-    """Return whether a run saved an agent that its last evaluation proves."""
-    *_, line = (run_dir / "metrics.jsonl").read_text("utf-8").splitlines()
-    last = read_row(line)
-    saved = (run_dir / "agent.safetensors").exists()
-    return saved and isinstance(last, Evaluated) and last.grade.unbeatable is True
+    run = RunFolder(run_dir)
+    last = run.rows()[-1]
+    proven = isinstance(last, Evaluated) and last.grade.unbeatable is True
+    return Run(child, last.seconds, run.agent.exists() and proven)
