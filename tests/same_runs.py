@@ -15,7 +15,7 @@ def rows(path):
 
 def agents_in(path):
     """Return the contents of a run's agents, with those at its evaluations."""
-    files = [*path.glob("[ab]*.safetensors"), *path.glob("snapshots/*.safetensors")]
+    files = [*path.glob("a*.safetensors"), *path.glob("snapshots/*.safetensors")]
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 

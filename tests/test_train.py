@@ -47,6 +47,7 @@ ROW = re.compile(
     rf"  {RATES} +{RATES} +(beatable|unbeatable)"
 )
 CONNECT_4X4 = [
+    "--snapshots",
     "--preset",
     "connect-4x4",
     "--num-envs",
@@ -462,10 +463,9 @@ def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
     last = evaluated(path)["grade"]
     for seat in ("first", "second"):
         assert last[seat] == graded[-1]["grade"][seat]
-    ends = [sum(search_counts(row)[1::2]) for row in graded]
-    best = evaluated(path / "best.safetensors")
-    assert sum(search_counts(best)[1::2]) == min(ends)
-    assert best["num_updates"] == graded[ends.index(min(ends))]["update"]
+    earlier = evaluated(path / "snapshots" / "00004.safetensors")
+    assert search_counts(earlier) == search_counts(graded[2])
+    assert earlier["num_updates"] == 4
 
 
 @pytest.mark.slow

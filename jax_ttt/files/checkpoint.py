@@ -18,8 +18,6 @@ from jax_ttt.files.tensor_file import TensorFile, Tensors
 
 Finished = Literal["end", "proven"]
 """Why a run ended by itself: after its last update, or at the first proof."""
-Rank = tuple[bool, int, float]
-"""The order of agents, ascending: proven or not, minus the losing ends, win rate."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,9 +43,6 @@ class Checkpoint(TensorFile):
     """The update of the last evaluation; -1 before the first one."""
     grade: Grade
     """The last evaluation."""
-    best: Rank | None = None
-    """Of the best agent so far: whether it is proven, minus its number of losing ends,
-    its win rate."""
     finished: Finished | None = None
     """Why the run has nothing left to do; absent if it has."""
     environment: JsonObject

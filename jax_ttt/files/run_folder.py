@@ -7,7 +7,6 @@
 | `checkpoint-N.safetensors` | the state after N updates, to continue from |
 | `snapshots/N.safetensors` | the agent at an evaluation, after N updates |
 | `agent.safetensors` | the trained agent |
-| `best.safetensors` | the agent with the fewest losing ends, if these are counted |
 | `tensorboard/`, `wandb/` | what these loggers write |
 | `.lock` | the number of the process that is writing to the folder, while it does |
 """
@@ -150,7 +149,6 @@ class RunFolder:
         self.config = path / "config.json"
         self.metrics = path / "metrics.jsonl"
         self.agent = path / AGENT_NAME
-        self.best = path / "best.safetensors"
         self.tensorboard = path / "tensorboard"
         self.lock = path / ".lock"
         self.snapshots = path / "snapshots"
@@ -300,7 +298,6 @@ class RunFolder:
         """
         return [
             self.metrics,
-            self.best,
             *_numbered_files(self.snapshots, _SNAPSHOT).values(),
             *self.tensorboard.glob("events.out.tfevents.*"),
             self.config,

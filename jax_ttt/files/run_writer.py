@@ -170,10 +170,6 @@ class RunWriter:
         """Write the agent's file, replacing an earlier one."""
         self._write_file(self.run.agent, content)
 
-    def save_best(self, content: bytes) -> None:
-        """Write the file of the best agent so far, replacing an earlier one."""
-        self._write_file(self.run.best, content)
-
     def save_snapshot(self, update: int, content: bytes) -> None:
         """Write the agent's file after so many updates; a failure is only a warning."""
         path = self.run.snapshot(update)

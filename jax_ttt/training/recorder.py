@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from jax_ttt.config.grade import Grade
 from jax_ttt.files import run_writer, tensor_file
-from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint, Rank
+from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import Plan
 from jax_ttt.files.run_writer import RunWriter
@@ -59,7 +59,6 @@ class Recorder:
         # The latest state of the schedule, and its grade.
         self._saveable: tuple[RunState, Grade] | None = None
         self._is_saved = False  # whether a checkpoint has `_saveable`
-        self._best: Rank | None = None  # of the best agent so far
         self._last_step: RunStep | None = None
         self._environment = reproducibility.describe_environment()
         self.grade = run_state.initial_grade(plan.config)
@@ -76,7 +75,6 @@ class Recorder:
         checkpoint = latest.checkpoint
         self._writer.resume(checkpoint.update, checkpoint.evaluated, latest.damaged)
         self.latest_path, self.grade = latest.path, checkpoint.grade
-        self._best = checkpoint.best
         self._last_step = RunStep(state, None, None)
         self._saveable, self._is_saved = (state, self.grade), True
         if checkpoint.plan != self._plan:
@@ -159,7 +157,7 @@ class Recorder:
         is_scheduled = self._is_scheduled(step)
         if is_scheduled:
             if step.evaluation is not None:
-                self._save_evaluated_agent(step.update)
+                self._save_snapshot(step.update)
             self._saveable, self._is_saved = (step.state, self.grade), False
         self._display.show(step, self.grade)
         if is_scheduled:
@@ -172,21 +170,12 @@ class Recorder:
         self._writer.write_row(row)
         self._loggers.write_row(row)
 
-    def _save_evaluated_agent(self, update: int) -> None:
-        """Write an evaluated agent as a snapshot, and as the best agent if it is one.
-
-        The untrained agent is never written as the best one: nearly all lines of play
-        beat it.
-        """
+    def _save_snapshot(self, update: int) -> None:
+        """Write an evaluated agent as a snapshot, if the run keeps that one."""
         config = self._plan.config
         if self._plan.snapshots and run_writer.is_snapshot_kept(config, update):
             content = saved_agents.agent_bytes(self.agent)
             self._writer.save_snapshot(update, content)
-        rank = _rank_of(self.grade) if config.finds_counterexamples else None
-        if rank is not None and (self._best is None or rank >= self._best):
-            self._best = rank
-            if update:
-                self._writer.save_best(saved_agents.agent_bytes(self.agent))
 
     def _save_if_due(self) -> None:
         every, now = self._schedule.every, time.monotonic()
@@ -243,17 +232,6 @@ class Recorder:
             update=state.update,
             evaluated=int(state.evaluated),
             grade=grade,
-            best=self._best,
             finished=finished,
             environment=self._environment,
         )
-
-
-def _rank_of(grade: Grade) -> Rank | None:
-    """Return the rank of an agent; None if not all its losing ends are counted."""
-    seats = [*grade.searched.values()]
-    if not seats or not all(seat.complete for seat in seats):
-        return None
-    losing_ends = sum(seat.losing_ends or 0 for seat in seats)
-    win_rate = sum(seat.win_rate for seat in seats) / len(seats)
-    return grade.unbeatable is True, -losing_ends, win_rate

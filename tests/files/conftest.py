@@ -32,7 +32,6 @@ def saved():
         update=2,
         evaluated=0,
         grade=GRADE,
-        best=(False, -3, 0.5),
         finished=None,
         environment={"device": {"kind": "abacus"}, "python": "3"},
     )

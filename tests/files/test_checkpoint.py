@@ -40,7 +40,7 @@ def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
     nan = tensors | {"counts.seconds": np.array(np.nan)}  # not one of the weights
     for changes, leaves in (
         ({}, tensors),
-        ({"best": None, "evaluated": -1}, nan),
+        ({"evaluated": -1}, nan),
         ({"plan": plan, "finished": "proven"}, tensors),
     ):
         changed = dataclasses.replace(saved, **changes)
@@ -59,7 +59,6 @@ def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
         ({"finished": "maybe"}, "finished"),
         ({"plan": {"seed": 2**32}}, r"\$.plan.seed"),
         ({"plan": {"preset": "none"}}, "preset"),
-        ({"best": [True, 1]}, "best"),
         ({"grade": {"env_id": "hex", "first": {}}}, "grade.first"),
         ({"environment": []}, "environment"),
         ({"plan": {"config": {"num_envs": 0}}}, r"\$.plan.config.num_envs"),

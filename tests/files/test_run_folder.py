@@ -186,13 +186,13 @@ def test_a_new_or_empty_folder_is_free(tmp_path):
 @pytest.mark.parametrize(
     ("names", "is_free"),
     [
-        (["config.json", "metrics.jsonl", "best.safetensors"], True),
+        (["config.json", "metrics.jsonl"], True),
         (["config.json", "snapshots/00002.safetensors"], True),
         (["config.json", "tensorboard/events.out.tfevents.1.host.0"], True),
         (["mine.txt", "snapshots/mine.txt"], True),
         (["config.json", "agent.safetensors"], False),
         (["config.json", "checkpoint-2.safetensors"], False),
-        (["best.safetensors"], False),
+        (["metrics.jsonl"], False),
         (["snapshots/00002.safetensors"], False),
         (["tensorboard/events.out.tfevents.1.host.0"], False),
     ],

@@ -82,7 +82,6 @@ def test_a_run_that_cannot_be_continued_is_replaced(writer, run, capsys):
     writer.begin(dataclasses.replace(PLAN, seed=6), ENVIRONMENT)
     writer.write_row(made.evaluated(0))
     writer.save_snapshot(2, b"agent")
-    writer.save_best(b"agent")
     (run.path / "notes.txt").touch()
     assert capsys.readouterr().err == ""
     writer.begin(PLAN, ENVIRONMENT | {"python": "3.99"})
@@ -110,7 +109,6 @@ def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
     writer.begin(PLAN, ENVIRONMENT)
     writer.write_row(made.evaluated(0))
     writer.save_agent(b"agent")
-    writer.save_best(b"agent")
     writer.save_snapshot(2, b"agent")
     assert writer.save_checkpoint(2, b"state", keep=2) == run.checkpoint(2)
     writer.resume(2, 0, damaged=[run.checkpoint(4)])

@@ -200,7 +200,6 @@ def test_the_steps_are_rows_and_the_last_agent_is_saved(begin):
     assert agent.grade == recorder.grade == run.rows()[-1].grade
     assert list(snapshots_in(run.snapshots)) == [0, 2, 4]
     assert run.snapshot(4).read_bytes() == run.agent.read_bytes()
-    assert not run.best.exists()
 
 
 SEARCHED = dataclasses.replace(
@@ -211,13 +210,13 @@ SEARCHED = dataclasses.replace(
 )
 
 
-def graded(losing_ends, complete=True, win_rate=0.5):
+def graded(losing_ends):
     """Return the grade of a search."""
-    seat = made.reached(losing_ends=losing_ends, complete=complete, win_rate=win_rate)
-    return made.grade({"first": seat, "second": made.reached(win_rate=win_rate)})
+    seat = made.reached(losing_ends=losing_ends)
+    return made.grade({"first": seat, "second": made.reached()})
 
 
-def searched(grades, first_update=0):
+def searched(grades):
     """Yield the evaluations of a run, every two updates, with each of these grades."""
     first = next(steps())
     params = jax.tree.map(
@@ -225,7 +224,7 @@ def searched(grades, first_update=0):
     )
     learned = dataclasses.replace(first.state.train_state, average_params=params)
     for number, grade in enumerate(grades):
-        update = np.int64(first_update + 2 * number)
+        update = np.int64(2 * number)
         counts = first.counts._replace(update=update)
         state = dataclasses.replace(
             first.state, train_state=learned, counts=counts, evaluated=update
@@ -233,33 +232,7 @@ def searched(grades, first_update=0):
         yield RunStep(state, None, Evaluation(None, None, {**grade.searched}))
 
 
-@pytest.mark.parametrize(
-    ("grades", "best"),
-    [
-        ([graded(9), graded(5), graded(3), graded(4)], 4),  # the fewest losing ends
-        ([graded(9), graded(3), graded(3), graded(3)], 6),  # of equal ones, the last
-        ([graded(9), graded(3), graded(3, win_rate=0.25), graded(4)], 2),
-        ([graded(9), graded(3), graded(0), graded(0, win_rate=0.25)], 4),  # a proof
-        ([graded(9), graded(5), graded(1, complete=False), graded(6)], 2),
-        ([graded(9), graded(5), made.grade(), graded(6)], 2),  # interrupted
-        ([graded(1), graded(5), graded(6), graded(7)], None),  # the untrained one
-    ],
-)
-def test_the_best_agent_is_trained_and_its_searches_are_complete(grades, best, begin):
-    recorder, run = begin(plan=SEARCHED)
-    follow(recorder, searched(grades))
-    if best is None:
-        assert not run.best.exists()
-        return
-    agent = saved_agents.load_agent(run.best)
-    assert (agent.num_updates, agent.grade) == (best, grades[best // 2])
-    saved = checkpoint.newest_checkpoint(run).checkpoint.best
-    assert saved is not None
-    assert saved[1] == -grades[best // 2].first.losing_ends
-
-
-@pytest.mark.parametrize(("losing_ends", "best"), [(3, 2), (1, 6)])
-def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begin):
+def test_a_run_that_continues_knows_its_last_grade(begin):
     recorder, run = begin(plan=SEARCHED)
     grades = [graded(9), graded(2), graded(5)]
     follow(recorder, searched(grades))
@@ -268,5 +241,3 @@ def test_a_run_that_continues_knows_its_best_agent(losing_ends, best, begin):
     again.resume(checkpoint.newest_checkpoint(run), last.state)
     assert (again.grade, again.latest_path) == (grades[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4
-    follow(again, searched([graded(losing_ends)], first_update=6))
-    assert saved_agents.load_agent(run.best).num_updates == best
