@@ -44,7 +44,10 @@ COMMANDS = {
 }
 """The commands in their order of use, and their descriptions."""
 _TRACEBACK = "JAX_TTT_TRACEBACK"
-_NO_MEMORY = "out of memory: lower --num-envs, --games, --at-once or --replay-capacity"
+_NO_MEMORY = (
+    "out of memory: lower --num-envs, --hidden-size, --filters, --replay-capacity, "
+    "--eval-games, --games or --at-once"
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -151,7 +154,7 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
         return _fail(1, f"cannot write: {error.strerror}")
     except (MemoryError, RuntimeError) as error:  # JAX raises RuntimeError
         if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
-            return _fail(1, str(error) if "are free: " in str(error) else _NO_MEMORY)
+            return _fail(1, _NO_MEMORY)
         raise
 
 

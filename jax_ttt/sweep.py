@@ -242,12 +242,12 @@ def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> Non
     Raises:
         Refused: one can't.
     """
-    from jax_ttt.training import loop
+    from jax_ttt.training import run_start
 
     checked = {config.opponent: config for _, config in points}
     for config in checked.values():
-        loop.check_first_move(config)
-        loop.make_opponent(config, args.first_seed)
+        run_start.check_first_move(config)
+        run_start.make_opponent(config, args.first_seed)
 
 
 def train_agents(

@@ -208,27 +208,27 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
         hardware = cli.set_up_device(args.machine, args.spread)
         from jax_ttt.runtime import distributed
-        from jax_ttt.training import chunks, loop, reproducibility
+        from jax_ttt.training import chunks, loop, reproducibility, run_start
 
         plan = make_plan(args)
         if args.random_numbers is not None:
             reproducibility.check_random_numbers(
                 {"random_numbers": args.random_numbers}
             )
-        learner = loop.make_learner([plan.config], [plan.seed])
+        learner = run_start.make_learner([plan.config], [plan.seed])
         keys = chunks.run_keys([plan.seed])
         # A signal may reach one process only, but all must stop: the others would wait
         # for it. The number of the signal is 0 where there was none, so the maximum has
         # it.
         if number := distributed.max_over_processes(request.number):
             return interrupts.report_interrupt(number)
-        if latest is not None:
+        if latest is None:
+            state = run_start.first_state(learner, keys)
+        else:
             report_changes(latest, plan)
+            state = run_start.restored_state(latest, learner, keys)
         writer = open_writer(args, latest)
         stack.callback(writer.close)
-        state = None
-        if latest is not None:
-            state = loop.restore_state(latest, learner, keys)
         recorder = open_recorder(
             args=args,
             plan=plan,
@@ -247,7 +247,6 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         with recorder.following(request):
             for step in loop.training_steps(
                 learner,
-                keys,
                 state,
                 stop=stop,
                 prove=lambda step: with_proof(args, step, recorder, request, hardware),
@@ -386,7 +385,7 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
     from jax_ttt.grading import grader
     from jax_ttt.players import registry, saved_agents
     from jax_ttt.text import train_output
-    from jax_ttt.training import chunks, loop
+    from jax_ttt.training import chunks, run_start
     from jax_ttt.training.run_state import RunStep
 
     agent = saved_agents.load_agent(latest.run.path)
@@ -399,8 +398,8 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
         player = registry.agent_player(str(latest.run.path), agent)
         grade = dataclasses.replace(grader.follow_lines(player), details=None)
         agent = agent.with_grade(grade)
-    learner = loop.make_learner([args.config], [args.seed])
-    state = loop.restore_state(latest, learner, chunks.run_keys([args.seed]))
+    learner = run_start.make_learner([args.config], [args.seed])
+    state = run_start.restored_state(latest, learner, chunks.run_keys([args.seed]))
     print(
         train_output.run_as_json(
             run=latest.run,
@@ -418,7 +417,7 @@ def open_recorder(
     plan: Plan,
     writer: RunWriter,
     latest: "LatestCheckpoint | None",
-    state: "RunState | None",
+    state: "RunState",
     device: str,
     stack: contextlib.ExitStack,
 ) -> "Recorder":
@@ -436,7 +435,7 @@ def open_recorder(
     is_loud = not (args.quiet or args.json)
     if is_loud:  # compilation follows, which prints nothing
         print(train_output.banner(plan, device, writer.run.path), flush=True)
-    counts = None if state is None else state.counts.of_agent()
+    counts = None if latest is None else state.counts.of_agent()
     run_console = train_output.Console(plan.config, is_loud, args.details, counts)
     stack.callback(run_console.close)
     open_loggers = loggers.Loggers(
@@ -448,7 +447,7 @@ def open_recorder(
     stack.callback(open_loggers.close)
     schedule = Schedule(args.checkpoint_every, args.keep)
     recorder = Recorder(plan, writer, run_console, open_loggers, schedule)
-    if latest is not None and state is not None:
+    if latest is not None:
         recorder.resume(latest, state)
     return recorder
 

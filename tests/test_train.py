@@ -28,7 +28,7 @@ from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed, interrupts
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, loop, run_start
 
 train = commands.module_of("train")
 
@@ -387,20 +387,22 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
 @pytest.mark.slow
 def test_each_evaluation_and_seed_plays_its_own_games():
     config = tiny.CONFIG
-    learner = loop.make_learner([config], [0])
-    start = next(loop.training_steps(learner, chunks.run_keys([0])))
+    learner = run_start.make_learner([config], [0])
+    state = run_start.first_state(learner, chunks.run_keys([0]))
+    start = next(loop.training_steps(learner, state))
 
     def match(update, seed):
         """Return how many games were won, drawn and lost."""
-        counts = chunks.match_program(
+        evaluation = chunks.evaluation_program(
             learner.network,
             start.state.train_state.average_params,
+            None,
             jnp.full(1, update, jnp.int32),
             jnp.asarray(chunks.run_keys([seed])),
             num_games=64,
             mesh=None,
         )
-        return [leaf.tolist() for leaf in jax.tree.leaves(counts)]
+        return evaluation.sampled.tolist()
 
     first = match(update=0, seed=1)
     assert match(update=0, seed=1) == first

@@ -88,18 +88,16 @@ def cache_folder() -> Path:
 OptimizationLevel = Literal["0", "1"]
 """How much XLA optimizes. "1" compiles in half of the time. "0" compiles in a fifth of
 the time, for a program that runs once."""
-_LEVEL_OPTION = "xla_backend_optimization_level"
-_EXTRA_OPTIONS: tuple[dict[str, str | bool], ...] = (
-    # The older code generator compiles in two thirds of the time. Newer releases of XLA
-    # don't have it. With it, sums are rounded in another way, so that the weights after
-    # training depend on the release.
-    {"xla_cpu_use_fusion_emitters": False},
+_CPU_OPTIONS: dict[str, str | bool] = {}
+"""Options besides the level. Each release of XLA refuses options that it does not know,
+and with each, sums are rounded in another way: so the weights depend on the release."""
+if jax.__version_info__ < (0, 11, 1):
+    # The older code generator compiles in two thirds of the time.
+    _CPU_OPTIONS["xla_cpu_use_fusion_emitters"] = False
+else:
     # Small operations one after the other, not several at once: an update takes 0.94
     # of the time.
-    {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"},
-    {},
-)
-"""Options besides the level. The first ones that this release of XLA knows are set."""
+    _CPU_OPTIONS["xla_cpu_scheduler_type"] = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
 
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
@@ -120,10 +118,8 @@ class Program(Generic[_Params, _Result]):
         """Set the static arguments, as of `jax.jit`, and the level on a CPU."""
         jit = functools.partial(jax.jit, function, static_argnames=static_argnames)
         self._plain = jit()
-        self._on_cpu = [
-            jit(compiler_options={_LEVEL_OPTION: level} | options)
-            for options in _EXTRA_OPTIONS
-        ]
+        options = {"xla_backend_optimization_level": level} | _CPU_OPTIONS
+        self._on_cpu = jit(compiler_options=options)
 
     def jitted(self) -> jax.stages.Wrapped:
         """Return the function that `jax.jit` returns, for the device in use.
@@ -132,36 +128,9 @@ class Program(Generic[_Params, _Result]):
         """
         if jax.config.read("jax_disable_most_optimizations"):
             return self._plain
-        if devices.current_device().platform != "cpu":
-            return self._plain
-        index = _index_of_supported_options()
-        return self._plain if index is None else self._on_cpu[index]
+        on_cpu = devices.current_device().platform == "cpu"
+        return self._on_cpu if on_cpu else self._plain
 
     def __call__(self, *args: _Params.args, **kwargs: _Params.kwargs) -> _Result:
         """Call the program."""
         return self.jitted()(*args, **kwargs)
-
-
-@functools.cache
-def _index_of_supported_options() -> int | None:
-    """Return the index of the first of `_EXTRA_OPTIONS` that XLA knows.
-
-    None if XLA refuses the level too. If it refuses the level or all extra options, a
-    line on stderr reports it.
-    """
-    reason = ""
-    for index, options in enumerate(_EXTRA_OPTIONS):
-        try:
-            jax.jit(
-                lambda: 0, compiler_options={_LEVEL_OPTION: "1"} | options
-            ).lower().compile()
-        except jax.errors.JaxRuntimeError as error:
-            reason = str(error)
-            continue
-        if not options:
-            standard_streams.print_stderr(
-                f"warning: compiling or training takes longer: {reason}"
-            )
-        return index
-    standard_streams.print_stderr(f"warning: compiling takes twice as long: {reason}")
-    return None

@@ -30,10 +30,6 @@ class Device(Protocol):
     device_kind: str
     client: Client
 
-    def memory_stats(self) -> dict[str, int] | None:
-        """Return sizes in bytes by name; None if the device does not report them."""
-        ...
-
 
 class DeviceError(Exception):
     """A device is not available; the message says which one, and what to do."""
@@ -118,17 +114,6 @@ def current_device() -> Device:
     return chosen or jax.local_devices()[0]
 
 
-def free_bytes() -> int | None:
-    """Return the free memory in bytes of the device in use; None if it is unknown."""
-    device = current_device()
-    if device.platform == "cpu":
-        return free_host_bytes()
-    stats = device.memory_stats() or {}
-    if "bytes_limit" not in stats:
-        return None
-    return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
-
-
 def free_host_bytes() -> int | None:
     """Return the bytes that the machine, its container and `ulimit -v` leave.
 
@@ -187,32 +172,3 @@ def device_description() -> dict[str, str | int | None]:
         else os.cpu_count(),
         "NPROC": os.environ.get("NPROC"),
     }
-
-
-def compile_and_measure(program: jax.stages.Lowered) -> int:
-    """Compile a program, and return about how many bytes of device memory it needs.
-
-    0 if XLA does not say.
-    """
-    memory = program.compile().memory_analysis()
-    if memory is None:
-        return 0
-    arguments_and_results = (
-        memory.argument_size_in_bytes
-        + memory.output_size_in_bytes
-        - memory.alias_size_in_bytes  # donated arguments, which become results
-    )
-    return arguments_and_results + memory.temp_size_in_bytes
-
-
-def check_fits(needed: int, remedy: str) -> None:
-    """Raise `MemoryError` if the device has fewer than `needed` bytes free.
-
-    `remedy` ends the message and says what to do.
-    """
-    free = free_bytes()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"out of memory: this needs about {needed / 1e9:,.1f} GB, and "
-            f"{free / 1e9:,.1f} GB are free: {remedy}"
-        )

@@ -25,7 +25,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import Learner, TrainState
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import training_evaluation
-from jax_ttt.grading.sampled_match import MatchCounts
+from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.networks.q_network import Network
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.compiling import Program
@@ -123,6 +123,22 @@ def each_agent(
     return batched
 
 
+def mesh_of_agents(mesh: Mesh | None, num_agents: int) -> Mesh | None:
+    """Return the mesh whose devices share the agents; None for a single agent."""
+    return mesh if num_agents > 1 else None
+
+
+def put_on_devices(arrays: TreeT, mesh: Mesh | None) -> TreeT:
+    """Return the agents' arrays on the devices, and on each device what all share."""
+    if mesh is None:
+        return jax.device_put(arrays)
+    whole, split = meshes.replicated_sharding(mesh), meshes.split_sharding(mesh)
+    shardings = jax.tree.map(
+        lambda is_own: split if is_own else whole, has_axis(arrays)
+    )
+    return meshes.put_on_devices(arrays, shardings)
+
+
 def has_axis(argument: PyTree) -> PyTree:
     """Return whether an argument, or which parts of it, have an axis of agents.
 
@@ -144,15 +160,21 @@ def _start(learner: Learner, key: jax.Array) -> TrainState:
     return learner.init(stream_keys(key).training)
 
 
-def _play_random(
+def _evaluate(
     network: Network,
     params: nnx.State,
+    tree: Tree | None,
     update: Int[Array, ""],
     key: jax.Array,
     num_games: int,
-) -> MatchCounts:
-    match_key = jax.random.fold_in(stream_keys(key).grading, update)
-    return training_evaluation.play_random(network, params, match_key, num_games)
+) -> Evaluation:
+    exact, sampled = None, None
+    if tree is not None:
+        exact = training_evaluation.grade_exactly(network, params, tree)
+    if num_games:
+        match_key = jax.random.fold_in(stream_keys(key).grading, update)
+        sampled = training_evaluation.play_random(network, params, match_key, num_games)
+    return Evaluation(exact, sampled)
 
 
 start_program = Program(each_agent(_start), static_argnames=["mesh"], level="0")
@@ -162,13 +184,11 @@ It runs once, so it is compiled without optimizations (`level="0"`).
 """
 chunk_program = Program(each_agent(Learner.chunk), static_argnames=["mesh"])
 """Program of a chunk of any number of updates, and of the metrics of its row so far."""
-grade_program = Program(
-    each_agent(training_evaluation.grade_exactly, at_once=_GRADED_AT_ONCE),
-    static_argnames=["mesh"],
+evaluation_program = Program(
+    each_agent(_evaluate, at_once=_GRADED_AT_ONCE),
+    static_argnames=["num_games", "mesh"],
 )
-"""Program of exact results against all opponents, in an enumerable game."""
-match_program = Program(each_agent(_play_random), static_argnames=["num_games", "mesh"])
-"""Program of a match against random; its games depend on the key and the update."""
+"""Program of an evaluation; the games of a match depend on the key and the update."""
 
 
 def row_end(config: Config, update: int) -> int:

@@ -6,7 +6,7 @@ nothing is compiled again.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import jax
 import numpy as np
@@ -15,6 +15,7 @@ from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
+from jax_ttt.dqn.learner import Learner
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Chunk, Evaluated
 from jax_ttt.games import tree as trees
@@ -23,7 +24,7 @@ from jax_ttt.pictures import curves
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.compiling import Program
-from jax_ttt.training import chunks, loop, run_state
+from jax_ttt.training import chunks, loop, run_start, run_state
 from jax_ttt.training.run_state import RunState, RunStep
 from jax_ttt.web.agent_files import history_row
 
@@ -95,7 +96,7 @@ class LiveRun:
         """
         if self._state is None:
             raise ValueError("the run has not begun")
-        learner = loop.make_learner([config], [self._seed])
+        learner = run_start.make_learner([config], [self._seed])
         train_state = self._state.train_state
         for moves in games:
             number, self._num_games = self._num_games, self._num_games + 1
@@ -116,9 +117,17 @@ class LiveRun:
     ) -> None:
         """Begin the loop, or continue from a state."""
         self._config = config
-        learner = loop.make_learner([config], [self._seed])
+        learner = run_start.make_learner([config], [self._seed])
         self._network = learner.network
-        self._steps = loop.training_steps(learner, self._keys, state, stop=stop)
+        self._steps = self._training_steps(learner, state, stop)
+
+    def _training_steps(
+        self, learner: Learner, state: RunState | None, stop: Callable[[], bool]
+    ) -> Iterator[RunStep]:
+        """Yield the steps from a state, or from the first one."""
+        if state is None:
+            state = run_start.first_state(learner, self._keys)
+        yield from loop.training_steps(learner, state, stop=stop)
 
     def _record_step(self, step: RunStep) -> None:
         """Keep a step's state, and make its row and its agent.

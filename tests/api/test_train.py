@@ -12,7 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt.api import train
 from jax_ttt.config.settings import Config
-from jax_ttt.training import chunks, loop, many_agents, run_state
+from jax_ttt.training import chunks, loop, many_agents, run_start, run_state
 
 # As the small table of the page's tests, so that these share its programs.
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 8}
@@ -30,8 +30,9 @@ def same(one, other):
 @pytest.mark.slow
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
-    learner = loop.make_learner([config], [3])
-    *_, last = loop.training_steps(learner, chunks.run_keys([3]))
+    learner = run_start.make_learner([config], [3])
+    state = run_start.first_state(learner, chunks.run_keys([3]))
+    *_, last = loop.training_steps(learner, state)
     assert same(tiny.agent.params, last.params())
     assert tiny.agent.config == config
     assert [row.event for row in tiny.rows] == [

@@ -8,7 +8,7 @@ import tiny
 
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.run_folder import Plan
-from jax_ttt.training import chunks, loop, run_state
+from jax_ttt.training import chunks, loop, run_start, run_state
 
 GRADE = dataclasses.replace(
     made.exact((0.5,), (0.25,)), sampled=made.sampled((0.5,), (0.25,))
@@ -18,8 +18,9 @@ GRADE = dataclasses.replace(
 @pytest.fixture(scope="session")
 def tensors():
     """Return the state of a small run after its first chunk."""
-    learner = loop.make_learner([tiny.CONFIG], [3])
-    run = loop.training_steps(learner, chunks.run_keys([3]))
+    learner = run_start.make_learner([tiny.CONFIG], [3])
+    state = run_start.first_state(learner, chunks.run_keys([3]))
+    run = loop.training_steps(learner, state)
     next(run)
     return run_state.copy_to_host(next(run).state)
 

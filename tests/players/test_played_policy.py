@@ -17,7 +17,7 @@ from jax_ttt.games.tree import position_index
 from jax_ttt.players import network_player, registry, saved_agents
 from jax_ttt.players.registry import read_player_name
 from jax_ttt.players.shipped import SNAPSHOTS
-from jax_ttt.training.loop import make_opponent
+from jax_ttt.training.run_start import make_opponent
 
 ENV_ID = "tic_tac_toe"
 LOSING = 1

@@ -213,32 +213,3 @@ def test_a_setting_of_jax_has_precedence_over_the_options_of_a_cpu(program):
     on_cpu = program.jitted()
     jax.config.update("jax_disable_most_optimizations", True)  # undone by `optimized`
     assert program.jitted() is not on_cpu
-
-
-OPTIONS = """
-import sys
-from jax_ttt.runtime import compiling
-for number, options in enumerate(compiling._EXTRA_OPTIONS):
-    options["xla_option_of_another_release"] = True
-    compiling._index_of_supported_options.cache_clear()
-    assert compiling.Program(lambda x: x + number)(2.0) == 2 + number
-    print(f"{number + 1} unknown", file=sys.stderr)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.fault
-@pytest.mark.usefixtures("optimized")
-def test_options_that_xla_does_not_know_cost_at_most_one_warning():
-    """Of three sets of options besides the level."""
-    done = subprocess.run(
-        [sys.executable, "-c", OPTIONS],
-        env=os.environ | {"PYTHONPATH": ROOT},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = [line.partition(" ")[2] for line in done.stderr.splitlines()]
-    warning = "compiling "
-    shown = [line[: len(warning)] for line in lines]
-    assert shown == ["unknown", warning, "unknown", warning, "unknown"]

@@ -4,7 +4,6 @@ import functools
 import re
 
 import jax
-import numpy as np
 import pytest
 import quick
 
@@ -119,19 +118,3 @@ def test_without_lists_of_the_system_the_free_memory_is_unknown(monkeypatch, tmp
     monkeypatch.setattr(devices, "_CGROUP_FOLDER", tmp_path)
     monkeypatch.setattr(devices, "_listed_bytes", absent)
     assert devices.free_host_bytes() is None
-
-
-@pytest.mark.parametrize(("donated", "size"), [((), 8000), ((0,), 4000)])
-def test_a_program_needs_its_arguments_and_results_and_donated_ones_once(donated, size):
-    numbers = jax.ShapeDtypeStruct((1000,), np.float32)
-    program = jax.jit(lambda x: x + 1, donate_argnums=donated).lower(numbers)
-    assert devices.compile_and_measure(program) == size
-
-
-def test_more_than_the_free_memory_is_refused(monkeypatch):
-    for free in (8000, None):  # None: unknown
-        monkeypatch.setattr(devices, "free_bytes", lambda free=free: free)
-        devices.check_fits(8000, "less")
-    monkeypatch.setattr(devices, "free_bytes", lambda: 7999)
-    with pytest.raises(MemoryError, match=r"needs about 0.0 GB, .* 0.0 GB are free: l"):
-        devices.check_fits(8000, "less")

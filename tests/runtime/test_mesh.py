@@ -15,7 +15,7 @@ from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import chunks, loop, many_agents, run_state
+from jax_ttt.training import chunks, loop, many_agents, run_start, run_state
 from jax_ttt.training.many_agents import Job
 
 FIELDS = {
@@ -33,8 +33,10 @@ SEEDS = range(4)
 
 def run_of(config, seeds: Sequence[int] = SEEDS, mesh=None, state=None):
     """Return a run of agents with these seeds."""
-    learner = loop.make_learner([config] * len(seeds), seeds)
-    return loop.training_steps(learner, chunks.run_keys(seeds), state, mesh=mesh)
+    learner = run_start.make_learner([config] * len(seeds), seeds)
+    if state is None:
+        state = run_start.first_state(learner, chunks.run_keys(seeds), mesh)
+    return loop.training_steps(learner, state, mesh=mesh)
 
 
 def host_leaves(state):
@@ -150,7 +152,7 @@ def collectives(program):
 def test_agents_on_devices_exchange_nothing(spread):
     mesh = spread(4)
     split = meshes.split_sharding(mesh)
-    learner = loop.make_learner([CONFIG] * 4, SEEDS)
+    learner = run_start.make_learner([CONFIG] * 4, SEEDS)
     learner = meshes.put_on_devices(learner, meshes.replicated_sharding(mesh))
     keys = meshes.put_on_devices(chunks.run_keys(SEEDS), split)
     start = chunks.start_program.jitted().lower(learner, keys, mesh=mesh)

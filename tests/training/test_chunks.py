@@ -10,7 +10,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, run_start
 from jax_ttt.training.chunks import run_keys, stream_keys
 
 
@@ -50,7 +50,7 @@ def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
     def sizes(num_agents):
         """Return the parameters and constants of each program."""
         seeds = range(num_agents)
-        learner = loop.make_learner([config] * num_agents, seeds)
+        learner = run_start.make_learner([config] * num_agents, seeds)
         keys = run_keys(seeds)
         state = chunks.start_program.jitted().trace(learner, keys, mesh=None).out_info
         lowered = [
@@ -58,8 +58,14 @@ def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
             chunks.chunk_program.jitted().lower(
                 learner, state, 1, metrics.no_updates((num_agents,)), mesh=None
             ),
-            chunks.grade_program.jitted().lower(
-                learner.network, state.average_params, tree, mesh=None
+            chunks.evaluation_program.jitted().lower(
+                learner.network,
+                state.average_params,
+                tree,
+                state.update,
+                keys,
+                num_games=64,
+                mesh=None,
             ),
         ]
         return [parameters_and_constants(program.as_text()) for program in lowered]

@@ -10,7 +10,7 @@ from same_runs import assert_same_run, rows
 
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import chunks, loop, run_state
+from jax_ttt.training import chunks, loop, run_start, run_state
 
 FIELDS = {"num_envs": 8, "num_updates": 60, "eval_every": 60, "eval_games": 0}
 SMALL = FIELDS | {"hidden_size": 8}
@@ -26,8 +26,10 @@ CONFIGS = {
 
 def steps_of(name, state=None):
     seeds = range(len(CONFIGS[name]))
-    learner = loop.make_learner(CONFIGS[name], seeds)
-    return [*loop.training_steps(learner, chunks.run_keys(seeds), state)]
+    learner = run_start.make_learner(CONFIGS[name], seeds)
+    if state is None:
+        state = run_start.first_state(learner, chunks.run_keys(seeds))
+    return [*loop.training_steps(learner, state)]
 
 
 def rows_of(steps, index=0):

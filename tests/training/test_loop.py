@@ -17,13 +17,15 @@ from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import registry
 from jax_ttt.players.network_player import network_from
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, loop, run_start
 from jax_ttt.training.chunks import run_keys, stream_keys
 
 
 def run_of(config, seed):
-    learner = loop.make_learner([config], [seed])
-    return loop.training_steps(learner, run_keys([seed]))
+    learner = run_start.make_learner([config], [seed])
+    return loop.training_steps(
+        learner, run_start.first_state(learner, run_keys([seed]))
+    )
 
 
 def streams_of(seed):
@@ -84,9 +86,9 @@ def leaves(player):
 
 @pytest.mark.parametrize("name", ["random", "minimax", "mcts:4"])
 def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(name):
-    assert loop.make_opponent(Config(), 3) is None  # self-play
+    assert run_start.make_opponent(Config(), 3) is None  # self-play
     config = Config.of(opponent=name, seat="second")
-    opponent = loop.make_opponent(config, 3)
+    opponent = run_start.make_opponent(config, 3)
     assert isinstance(opponent, Versus)
     assert (opponent.seat, opponent.num_envs) == ("second", config.num_envs)
     spec = registry.read_player_name(name)
@@ -104,10 +106,10 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
 
 
 def test_a_first_move_has_to_be_legal():
-    loop.check_first_move(Config.of(opponent="random", first_move=8))
+    run_start.check_first_move(Config.of(opponent="random", first_move=8))
     config = Config.of(opponent="random", first_move=9)
     with pytest.raises(SettingError, match=r"\[0, 1, 2, 3, 4, 5, 6, 7, 8\]"):
-        loop.check_first_move(config)
+        run_start.check_first_move(config)
 
 
 @pytest.mark.slow

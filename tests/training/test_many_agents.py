@@ -16,7 +16,7 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import devices
-from jax_ttt.training import loop, many_agents, run_state
+from jax_ttt.training import loop, many_agents, run_start, run_state
 from jax_ttt.training.chunks import run_keys
 from jax_ttt.training.many_agents import Job
 
@@ -31,8 +31,10 @@ def alone(config, seed):
 
 def at_once(configs, seeds, state=None):
     """Return a run of many agents."""
-    learner = loop.make_learner(configs, seeds)
-    return loop.training_steps(learner, run_keys(seeds), state)
+    learner = run_start.make_learner(configs, seeds)
+    if state is None:
+        state = run_start.first_state(learner, run_keys(seeds))
+    return loop.training_steps(learner, state)
 
 
 def results_of(jobs, at_once=None, mesh=None):
@@ -129,7 +131,7 @@ def test_agents_that_train_at_once_continue_bit_for_bit():
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
     other = CONFIG.replace(hidden_size=9)
     with pytest.raises(ValueError, match="differ in more than numbers that are data"):
-        loop.make_learner([CONFIG, other], [1, 2])
+        run_start.make_learner([CONFIG, other], [1, 2])
 
 
 @pytest.mark.slow
@@ -156,8 +158,9 @@ def replace_training(monkeypatch):
     def replace(*seconds, diverged=None, error_at=None, expected_mesh=None):
         batches = []
 
-        def steps(learner, keys, *, stop, mesh):
+        def steps(learner, state, *, stop, mesh):
             del stop
+            keys = state.keys
             assert mesh is expected_mesh
             assert learner.config.tau.shape == (len(keys),)
             batches.append(keys[:, 1].tolist())
@@ -288,11 +291,11 @@ def memory_for(monkeypatch):
     def limit(number, error):
         begun = []
 
-        def steps(learner, keys, **options):
-            begun.append(keys[:, 1].tolist())
-            run = real(learner, keys, **options)
+        def steps(learner, state, **options):
+            begun.append(state.keys[:, 1].tolist())
+            run = real(learner, state, **options)
             yield next(run)
-            if len(keys) > number:
+            if len(state.keys) > number:
                 raise error
             yield from run
 
@@ -379,7 +382,7 @@ def test_a_stop_after_a_block_keeps_it_and_no_other_one_is_begun(other):
 
 def test_a_thousand_agents_share_what_does_not_differ():
     config = CONFIG.replace(network="table")
-    learner = loop.make_learner([config] * 1024, range(1024))
+    learner = run_start.make_learner([config] * 1024, range(1024))
     assert {np.shape(leaf) for leaf in jax.tree.leaves(learner.config)} == {(1024,)}
     shared = Learner.of(config)
     for many, one in (

@@ -18,7 +18,7 @@ from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, run_start
 
 train = commands.module_of("train")
 
@@ -334,7 +334,7 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
 
 def test_the_state_is_checked_against_the_settings(killed):
     saved = latest(killed)
-    learner = loop.make_learner([saved.checkpoint.plan.config], [1])
+    learner = run_start.make_learner([saved.checkpoint.plan.config], [1])
     name = "train_state.params.layers.layers.0.bias"
     for change, message in (
         (
@@ -352,7 +352,7 @@ def test_the_state_is_checked_against_the_settings(killed):
         tensors = {name: x for name, x in changed.items() if x is not None}
         other = saved._replace(tensors=tensors)
         with pytest.raises(AgentError, match="not a state of such a run") as error:
-            loop.restore_state(other, learner, chunks.run_keys([1]))
+            run_start.restored_state(other, learner, chunks.run_keys([1]))
         assert str(error.value).endswith(message)
 
 

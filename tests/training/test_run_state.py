@@ -11,11 +11,11 @@ import tiny
 
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import loop, run_state
+from jax_ttt.training import loop, run_start, run_state
 from jax_ttt.training.chunks import run_keys
 from jax_ttt.training.run_state import RunStep
 
-LEARNER = loop.make_learner([tiny.CONFIG], [1])
+LEARNER = run_start.make_learner([tiny.CONFIG], [1])
 KEYS = run_keys([1])
 NAN = float("nan")
 
@@ -30,7 +30,7 @@ def saved(state):
 
 def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
     steps = []
-    for step in loop.training_steps(LEARNER, KEYS):
+    for step in loop.training_steps(LEARNER, run_start.first_state(LEARNER, KEYS)):
         leaves = run_state.copy_to_host(step.state)
         copies = {name: leaf.copy() for name, leaf in leaves.items()}
         steps.append((step.state, leaves, copies))
@@ -39,7 +39,7 @@ def test_a_run_continues_from_the_leaves_of_any_step_bit_for_bit():
         for name, leaf in leaves.items():  # not changed by the run
             np.testing.assert_array_equal(leaf, copies[name])
         restored = pytrees.with_leaves(state, leaves)
-        *_, last = loop.training_steps(LEARNER, KEYS, restored)
+        *_, last = loop.training_steps(LEARNER, restored)
         assert saved(last.state) == end
 
 
@@ -58,7 +58,9 @@ def chunk_metrics(**changes: Any) -> Metrics:
     [("loss", np.nan), ("grad_norm", np.inf), ("finite_weights", False)],
 )
 def test_a_run_has_diverged_once_a_value_was_not_finite(name, value):
-    state = next(loop.training_steps(LEARNER, KEYS)).state
+    state = next(
+        loop.training_steps(LEARNER, run_start.first_state(LEARNER, KEYS))
+    ).state
     wrong = chunk_metrics(**{name: value})
     diverged = []
     for metrics in (chunk_metrics(), wrong, chunk_metrics()):
@@ -108,7 +110,9 @@ def test_a_diverged_run_names_its_first_update_and_weights(diverged, text):
 
 @pytest.mark.fault
 def test_a_run_ends_in_the_chunk_in_which_it_diverges():
-    first = next(loop.training_steps(LEARNER, KEYS)).state
+    first = next(
+        loop.training_steps(LEARNER, run_start.first_state(LEARNER, KEYS))
+    ).state
     params = jax.tree_util.tree_map_with_path(
         lambda path, leaf: (
             leaf * np.float32(np.nan)
@@ -121,7 +125,7 @@ def test_a_run_ends_in_the_chunk_in_which_it_diverges():
         first, train_state=dataclasses.replace(first.train_state, params=params)
     )
     with pytest.raises(FloatingPointError) as error:
-        list(loop.training_steps(LEARNER, KEYS, state))
+        list(loop.training_steps(LEARNER, state))
     assert str(error.value).startswith(
         "training diverged: the loss is not finite at update 1; not finite weights "
         "after update 1: layers.layers.2.bias and 2 other arrays; try a lower"

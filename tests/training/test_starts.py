@@ -15,7 +15,7 @@ from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.networks import q_network
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.corrections import Corrections
-from jax_ttt.training import loop
+from jax_ttt.training import loop, run_start
 from jax_ttt.training.chunks import run_keys
 
 SMALL = {"num_envs": 8, "hidden_size": 8, "num_updates": 2, "eval_games": 0}
@@ -38,8 +38,8 @@ def agent_path(tmp_path_factory):
 
 def run_of(config, num_agents=1):
     seeds = range(5, 5 + num_agents)
-    learner = loop.make_learner([config] * num_agents, seeds)
-    return loop.training_steps(learner, run_keys(seeds))
+    learner = run_start.make_learner([config] * num_agents, seeds)
+    return loop.training_steps(learner, run_start.first_state(learner, run_keys(seeds)))
 
 
 @pytest.mark.parametrize("num_agents", mark_slow([1, 2], 2))

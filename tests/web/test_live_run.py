@@ -12,7 +12,7 @@ from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import counterexamples
 from jax_ttt.players import saved_agents
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, loop, run_start
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNING
 
@@ -44,8 +44,9 @@ def same(a, b):
 def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
-    learner = loop.make_learner([config], [3])
-    *_, last = loop.training_steps(learner, chunks.run_keys([3]))
+    learner = run_start.make_learner([config], [3])
+    state = run_start.first_state(learner, chunks.run_keys([3]))
+    *_, last = loop.training_steps(learner, state)
     expected = saved_agents.params_as_tensors(last.params())
     for name, tensor in Forgery(run.agent).tensors.items():
         np.testing.assert_array_equal(tensor, expected[name])

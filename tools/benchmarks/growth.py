@@ -11,7 +11,7 @@ from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.files.picture_file import Picture
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import break_name, new_figure
-from jax_ttt.training import loop
+from jax_ttt.training import run_start
 from jax_ttt.training.chunks import run_keys
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
 from tools.benchmarks.updates import continued, fused
@@ -92,7 +92,7 @@ def agents_a_minute(config: Config, figures: Figures) -> Figures:
 
 def train_one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metrics]]:
     """Return a function that trains agents in turn with one compiled program."""
-    learner = loop.make_learner([config], seeds=[0])
+    learner = run_start.make_learner([config], seeds=[0])
     runs = [
         continued(learner, run_keys([seed]), SEED_UPDATES) for seed in range(num_seeds)
     ]
@@ -102,7 +102,7 @@ def train_one_by_one(config: Config, num_seeds: int) -> Callable[[], list[Metric
 def train_together(config: Config, num_seeds: int) -> Callable[[], Metrics]:
     """Return a function that trains agents at once in one program."""
     seeds = range(num_seeds)
-    learner = loop.make_learner([config] * num_seeds, seeds)
+    learner = run_start.make_learner([config] * num_seeds, seeds)
     return continued(learner, run_keys(seeds), SEED_UPDATES)
 
 

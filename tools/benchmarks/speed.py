@@ -16,7 +16,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading.sampled_match import play_match
 from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, loop, run_start
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused
 
@@ -73,12 +73,14 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     """Time the exact evaluation of the default preset's network, after compilation."""
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
-    learner = loop.make_learner([config], seeds=[0])
+    learner = run_start.make_learner([config], seeds=[0])
     keys = jnp.asarray(chunks.run_keys([0]))
     state = chunks.start_program(learner, keys, mesh=None)
 
     def run() -> object:
-        return jax.block_until_ready(loop.grade_on_devices(learner, state, keys, tree))
+        return jax.block_until_ready(
+            loop.evaluate_on_devices(learner, state, keys, tree)
+        )
 
     (timed,) = in_turn([run], 10 * rounds)
     return {"exact": show_ms("exact evaluation", timed)}
@@ -109,7 +111,7 @@ def measure_arena(rounds: int) -> Figures:
 def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, after compilation."""
     config = PRESETS["tictac-q"]
-    learner = Learner.of(config, loop.make_opponent(config, seed=0))
+    learner = Learner.of(config, run_start.make_opponent(config, seed=0))
     init = jax.jit(Learner.init)
     chunk = jax.jit(Learner.chunk)
     num_games = 0

@@ -14,7 +14,7 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training import chunks, loop
+from jax_ttt.training import chunks, run_start
 from jax_ttt.training.chunks import KeyData
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
@@ -76,7 +76,7 @@ def plain(config: Config) -> Callable[[], object]:
 
 def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metrics]:
     """Return a function that continues an agent's training for `num_updates`."""
-    learner = loop.make_learner([config], seeds=[0])
+    learner = run_start.make_learner([config], seeds=[0])
     return continued(learner, chunks.run_keys([0]), num_updates)
 
 
