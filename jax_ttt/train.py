@@ -435,7 +435,7 @@ def open_recorder(
     is_loud = not (args.quiet or args.json)
     if is_loud:  # compilation follows, which prints nothing
         print(train_output.banner(plan, device, writer.run.path), flush=True)
-    counts = None if latest is None else state.counts.of_agent()
+    counts = None if latest is None else state.counts_of()
     run_console = train_output.Console(plan.config, is_loud, args.details, counts)
     stack.callback(run_console.close)
     open_loggers = loggers.Loggers(

@@ -16,9 +16,10 @@ from jax_ttt.config.grade import (
 )
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import Transition
+from jax_ttt.dqn.metrics import GameCounts
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
 from jax_ttt.grading.round_robin import CrossTable
-from jax_ttt.training.run_state import Counts, RunState, RunStep
+from jax_ttt.training.run_state import RunState, RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
 
@@ -157,19 +158,15 @@ def transition(**arrays: Any) -> Transition:
 
 def progress(update, seconds=0.5, evaluation=None, num_agents=1):
     """Return a step of a batch of agents without the learner's arrays."""
-    sevens = np.full(num_agents, 7)
-    counts = Counts(
-        update=np.int64(update),
-        seconds=np.float64(seconds),
-        **dict.fromkeys(("games", "wins", "losses", "env_steps"), sevens),
-    )
     no_arrays: Any = None
     state = RunState(
         train_state=no_arrays,
         keys=np.zeros((num_agents, 2), np.uint32),
+        num_updates=np.int64(update),
         evaluated=np.int64(-1 if evaluation is None else update),
+        seconds=np.float64(seconds),
+        counts=GameCounts(*[np.full(num_agents, 7)] * 4),
         metrics=training_metrics.no_updates((num_agents,)),
-        counts=counts,
         diverged=np.zeros(num_agents, bool),
     )
     return RunStep(state, None, evaluation)

@@ -117,32 +117,52 @@ def definitions() -> dict[str, dict[str, Any]]:
 
 def _written_part(record: type) -> type:
     """Return a record's type, without the fields that its JSON lacks."""
-    fields = dataclasses.fields(record)
-    written = [field for field in fields if json_records.is_written(field)]
-    if len(written) == len(fields):
+    names = _written_fields(record)
+    if issubclass(record, msgspec.Struct):
+        return record
+    if len(names) == len(dataclasses.fields(record)):
         return record
     kinds = get_type_hints(record)
     return dataclasses.make_dataclass(
-        record.__name__, [(field.name, kinds[field.name]) for field in written]
+        record.__name__, [(name, kinds[name]) for name in names]
     )
+
+
+def _written_fields(record: type) -> dict[str, bool]:
+    """Return the names of a record's fields in JSON, and whether each may be absent.
+
+    A field that is None by default is left out where it is None.
+    """
+    if issubclass(record, msgspec.Struct):
+        tag = record.__struct_config__.tag_field
+        fields = {} if tag is None else {tag: False}
+        return fields | {
+            f.name: f.default is None for f in msgspec.structs.fields(record)
+        }
+    return {
+        field.name: field.default is None
+        for field in dataclasses.fields(record)
+        if json_records.is_written(field)
+    }
 
 
 def _definition(record: type, definition: dict[str, Any]) -> dict[str, Any]:
     """Return a record's definition, with its fields' texts, in the fields' order."""
-    texts = field_texts(record)
-    fields = dataclasses.fields(_written_part(record))
-    properties = definition["properties"]
+    texts = {"event": "The kind of row."} | field_texts(record)
+    fields, properties = _written_fields(record), definition["properties"]
     return {
         "description": _description(record),
         "type": "object",
         "properties": {
-            field.name: {
-                **_as_written(field, properties[field.name]),
-                "description": texts[field.name],
+            name: {
+                **_as_written(properties[name], may_be_absent),
+                "description": texts[name],
             }
-            for field in fields
+            for name, may_be_absent in fields.items()
         },
-        "required": [field.name for field in fields if field.default is not None],
+        "required": [
+            name for name, may_be_absent in fields.items() if not may_be_absent
+        ],
     }
 
 
@@ -152,16 +172,12 @@ def _description(record: type) -> str:
     return " ".join(re.split(r"\n(?=[A-Z]\w+:\n)", text)[0].split())
 
 
-def _as_written(field: dataclasses.Field, kind: dict[str, Any]) -> dict[str, Any]:
-    """Return a field's type in a written record.
-
-    A field with a default is always written, but for one that is None by default: it
-    is then left out.
-    """
+def _as_written(kind: dict[str, Any], may_be_absent: bool) -> dict[str, Any]:
+    """Return a field's type in a written record, in which it is not null if absent."""
     # msgspec has `propertyNames` from version 0.23 on; the schema is of all versions.
     left_out = ("default", "propertyNames")
     kind = {name: part for name, part in kind.items() if name not in left_out}
-    if field.default is None:
+    if may_be_absent:
         kinds = [part for part in kind["anyOf"] if part != {"type": "null"}]
         kind = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     return kind

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
+import msgspec
+
 from jax_ttt.api import html
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.grade import wilson_interval
@@ -83,13 +85,10 @@ class Run:
         return [self._row(record) for record in self.rows]
 
     def _row(self, record: Row) -> JsonObject:
-        cells: JsonObject = {"seed": self.seed}
-        for field in dataclasses.fields(record):
-            if field.name != "grade":
-                cells[field.name] = getattr(record, field.name)
-        if record.event == "chunk":
-            return cells
-        return cells | agent_groups.grade_cells(record.grade)
+        fields = msgspec.structs.asdict(record)
+        grade = fields.pop("grade", None)
+        cells: JsonObject = {"seed": self.seed, "event": record.event, **fields}
+        return cells | ({} if grade is None else agent_groups.grade_cells(grade))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return the rows of `to_rows` as a DataFrame; a missing value is NaN.

@@ -59,7 +59,7 @@ from jax_ttt.dqn import (
 )
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import ScalarLike, Transition
-from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.dqn.metrics import GameCounts, Metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
 from jax_ttt.games import pgx_games, training_opponents
 from jax_ttt.games.training_opponents import Opponent, SelfPlay
@@ -88,19 +88,12 @@ class TrainState:
 
 
 class Played(NamedTuple):
-    """The transitions of one move in every game, and counts over the games.
-
-    Wins and losses are the agent's; in self-play they are the first player's. The
-    counts are int32 scalars.
-    """
+    """The transitions of one move in every game, and counts over the games."""
 
     transition: Transition
     max_q: jax.Array  # () float32, sum of the best legal values in unfinished games
-    moves: jax.Array  # the agent's moves in unfinished games
-    games: jax.Array  # games that ended
-    wins: jax.Array
-    losses: jax.Array
-    env_steps: jax.Array  # moves of both sides in unfinished games
+    moves: jax.Array  # () int32, the agent's moves in unfinished games
+    counts: GameCounts  # () int32 each; the moves are those of both sides
 
 
 class StepMetrics(NamedTuple):
@@ -310,7 +303,7 @@ class Learner:
             learned,
             env_state=pgx_games.restart(new_games, after, config.lockstep),
             update=state.update + 1,
-            games=state.games + metrics.games,
+            games=state.games + metrics.counts.games,
         )
         return learned, metrics
 
@@ -399,10 +392,12 @@ class Learner:
             ),
             max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
             moves=moves,
-            games=games,
-            wins=wins,
-            losses=num_losses,
-            env_steps=self.opponent.moves_made(before, after),
+            counts=GameCounts(
+                games=games,
+                wins=wins,
+                losses=num_losses,
+                env_steps=self.opponent.moves_made(before, after),
+            ),
         )
 
     def learn(
@@ -579,10 +574,7 @@ def update_metrics(
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
         learning_rate=learning_rate,
-        games=jnp.sum(played.games),
-        wins=jnp.sum(played.wins),
-        losses=jnp.sum(played.losses),
-        env_steps=jnp.sum(played.env_steps),
+        counts=jax.tree.map(jnp.sum, played.counts),
         rows=jnp.int32(0) if visited is None else jnp.sum(visited),
         updates=jnp.int32(1),
         finite_losses=jnp.isfinite(loss).astype(jnp.int32),

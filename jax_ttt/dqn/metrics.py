@@ -9,21 +9,27 @@ import numpy as np
 _Array: TypeAlias = jax.Array | np.ndarray
 
 
-class Metrics(NamedTuple):
-    """Metrics of one update or several: counts are int32, and the others float32.
+class GameCounts(NamedTuple):
+    """Counts of games and moves: int32 on the device, int64 of a whole run.
 
     Wins and losses are the agent's; in self-play they are the first player's.
     """
+
+    games: _Array  # games that ended
+    wins: _Array
+    losses: _Array
+    env_steps: _Array  # moves played, in unfinished games only
+
+
+class Metrics(NamedTuple):
+    """Metrics of one update or several: counts are int32, and the others float32."""
 
     loss: _Array
     grad_norm: _Array  # L2 norm of the whole gradient
     mean_max_q: _Array  # mean value of the best legal action in unfinished games
     epsilon: _Array
     learning_rate: _Array
-    games: _Array  # games that ended
-    wins: _Array
-    losses: _Array
-    env_steps: _Array  # moves played, in unfinished games only
+    counts: GameCounts
     rows: _Array  # rows of a table visited so far; 0 for a network
     updates: _Array
     finite_losses: _Array  # updates before the first infinite or NaN loss
@@ -34,7 +40,13 @@ class Metrics(NamedTuple):
 def no_updates(shape: tuple[int, ...] = ()) -> Metrics:
     """Return the metrics before the first update, to which `add_update` adds."""
     zero, no = np.zeros(shape, np.float32), np.zeros(shape, np.int32)
-    return Metrics(*[zero] * 5, *[no] * 8, finite_weights=np.ones(shape, bool))
+    counts, finite_weights = GameCounts(no, no, no, no), np.ones(shape, bool)
+    return Metrics(
+        *(zero, zero, zero, zero, zero),
+        counts,
+        *(no, no, no, no),
+        finite_weights,
+    )
 
 
 def add_update(metrics: Metrics, new: Metrics) -> Metrics:
@@ -56,10 +68,7 @@ def add_update(metrics: Metrics, new: Metrics) -> Metrics:
         loss=loss,
         grad_norm=grad_norm,
         mean_max_q=mean_max_q,
-        games=metrics.games + new.games,
-        wins=metrics.wins + new.wins,
-        losses=metrics.losses + new.losses,
-        env_steps=metrics.env_steps + new.env_steps,
+        counts=jax.tree.map(jnp.add, metrics.counts, new.counts),
         updates=updates,
         finite_losses=metrics.finite_losses + finite_losses,
         finite_grads=metrics.finite_grads + finite_grads,

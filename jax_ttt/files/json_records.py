@@ -1,14 +1,15 @@
 """Typed records as JSON and back.
 
-A record is a frozen dataclass. A field that is None by default is not written if it is
-None. When an object is read, fields with a default may be missing, and unknown ones are
-ignored, but for those of settings, a `Config`.
+A record is a frozen dataclass or a `msgspec.Struct`. A field that is None by default is
+not written if it is None. When an object is read, fields with a default may be missing,
+and unknown ones are ignored, but for those of settings, a `Config`.
 """
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
@@ -34,21 +35,20 @@ class Versioned:
     """Version of the format."""
 
 
-def _fields(record: object) -> tuple[dataclasses.Field, ...]:
-    if not dataclasses.is_dataclass(record) or isinstance(record, type):
-        raise TypeError(f"not a record: {record!r}")
-    return dataclasses.fields(record)
-
-
 def to_dict(record: object) -> JsonObject:
-    """Return the fields of a record as a JSON object.
+    """Return the fields of a record as a JSON object, with a struct's tag.
 
     Those that are None by default are left out if they are None, and those with the
     metadata `NOT_WRITTEN` always.
     """
+    if isinstance(record, msgspec.Struct):
+        config = record.__struct_config__
+        fields = {} if config.tag is None else {str(config.tag_field): config.tag}
+        fields |= msgspec.structs.asdict(record)
+        return {n: _to_plain(value) for n, value in fields.items() if value is not None}
     values = {
         field: getattr(record, field.name)
-        for field in _fields(record)
+        for field in dataclasses.fields(cast("Any", record))
         if is_written(field)
     }
     return {
@@ -64,7 +64,7 @@ def is_written(field: dataclasses.Field) -> bool:
 
 
 def _to_plain(value: object) -> object:
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) or isinstance(value, msgspec.Struct):
         return to_dict(value)
     if isinstance(value, dict):
         return {name: _to_plain(part) for name, part in value.items()}
@@ -112,10 +112,18 @@ def _after_reading(record: object, value: object) -> None:
     """
     if (call := getattr(record, "after_reading", None)) is not None:
         call(value)
-    elif dataclasses.is_dataclass(record) and isinstance(value, dict):
-        for field in dataclasses.fields(record):
-            part = getattr(record, field.name)
-            _after_reading(part, value.get(field.name))
+    elif isinstance(value, dict):
+        for name in field_names(record):
+            _after_reading(getattr(record, name), value.get(name))
+
+
+def field_names(record: object) -> Sequence[str]:
+    """Return the names of a record's fields; none of what is not a record."""
+    if isinstance(record, msgspec.Struct):
+        return record.__struct_fields__
+    if not dataclasses.is_dataclass(record):
+        return ()
+    return [field.name for field in dataclasses.fields(record)]
 
 
 def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:

@@ -1,18 +1,19 @@
 """Rows of `metrics.jsonl` and of sweeps: counts and grades."""
 
-import dataclasses
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
+
+import msgspec
 
 from jax_ttt.config.game_facts import SEATS, Seat
 from jax_ttt.config.grade import Grade
+from jax_ttt.files import json_records
 
 Event = Literal["chunk", "evaluation"]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingCounts:
-    """Counts of a training.
+class TrainingCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of an agent's training.
 
     On one CPU, the settings and the seed decide all of them but `seconds`.
     """
@@ -33,21 +34,23 @@ class TrainingCounts:
     seconds: float
     """Time spent training, excluding compilation and evaluation."""
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RowKind:
-    """The kind of a row."""
-
-    event: Event
-    """The kind of row."""
+    def __repr__(self) -> str:
+        fields = msgspec.structs.asdict(self)
+        fields.pop("grade", None)  # it prints as a report
+        text = ", ".join(f"{name}={value!r}" for name, value in fields.items())
+        return f"{type(self).__name__}({text})"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Chunk(TrainingCounts, RowKind):
+class _Row(TrainingCounts, frozen=True, kw_only=True, tag_field="event"):
+    @property
+    def event(self) -> Event:
+        """The kind of row."""
+        return cast("Event", self.__struct_config__.tag)
+
+
+class Chunk(_Row, frozen=True, kw_only=True, tag="chunk"):
     """A row of `metrics.jsonl` of updates, usually 50, which may be several chunks."""
 
-    event: Literal["chunk"] = "chunk"
-    """The kind of row."""
     loss: float
     """Loss, mean of the row's updates."""
     grad_norm: float
@@ -63,13 +66,10 @@ class Chunk(TrainingCounts, RowKind):
     agent of --start-agent visited before are not counted: its file does not say."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Evaluated(TrainingCounts, RowKind):
+class Evaluated(_Row, frozen=True, kw_only=True, tag="evaluation"):
     """A row of `metrics.jsonl` after an evaluation."""
 
-    event: Literal["evaluation"] = "evaluation"
-    """The kind of row."""
-    grade: Grade = dataclasses.field(repr=False)  # it prints as a report
+    grade: Grade
     """The agent's grade."""
 
 
@@ -77,21 +77,29 @@ Row = Chunk | Evaluated
 """A row of `metrics.jsonl`."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class AgentResult(TrainingCounts):
+class AgentResult(TrainingCounts, frozen=True, kw_only=True):
     """The result of one agent among many; each has an equal share of the seconds."""
 
     seed: int
     """Seed of all random numbers."""
     diverged: bool
     """Whether a loss, a gradient, a weight or an action value was not finite."""
-    grade: Grade | None = dataclasses.field(default=None, repr=False)
+    grade: Grade | None = None
     """Its grade; None if it diverged."""
 
     @property
     def is_proven(self) -> bool:
         """Whether the agent is proven unbeatable in the seats that it learned."""
         return self.grade is not None and self.grade.unbeatable is True
+
+
+def read_row(line: str | bytes) -> Row:
+    """Return the row in a line of the metrics.
+
+    Raises:
+        ValueError: it is not JSON, or a field is missing or has the wrong type.
+    """
+    return json_records.from_json(cast("type[Row]", Row), line)
 
 
 def evaluated_rows(

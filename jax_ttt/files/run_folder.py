@@ -29,7 +29,7 @@ from jax_ttt.config.presets import PRESETS, TABLES, Preset
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
-from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, RowKind
+from jax_ttt.files.metrics_rows import Evaluated, Row, read_row
 from jax_ttt.runtime import atomic_files
 
 AGENT_NAME = "agent.safetensors"
@@ -342,16 +342,6 @@ def runs_hint(file: Path) -> str:
     """
     agents = [] if file.exists() else sorted(file.parent.glob(f"*/{AGENT_NAME}"))
     return f"; it holds runs, for instance {agents[-1].parent}" if agents else ""
-
-
-def read_row(line: str | bytes) -> Row:
-    """Return the row in a line of the metrics.
-
-    Raises:
-        ValueError: it is not JSON, or a field is missing or has the wrong type.
-    """
-    step = json_records.from_json(RowKind, line)
-    return json_records.from_json(Chunk if step.event == "chunk" else Evaluated, line)
 
 
 def _numbered_files(folder: Path, name: re.Pattern[str]) -> dict[int, Path]:

@@ -12,14 +12,13 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.json_records import JsonObject, Versioned
-from jax_ttt.files.metrics_rows import Evaluated, Row
+from jax_ttt.files.metrics_rows import Evaluated, Row, read_row
 from jax_ttt.files.run_folder import (
     RUNS,
     Lock,
     Plan,
     RunFolder,
     Settings,
-    read_row,
     snapshots_in,
 )
 from jax_ttt.runtime import atomic_files, standard_streams

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import numpy as np
 from flax import nnx
 from tqdm import tqdm
@@ -40,8 +41,7 @@ Stopped = Literal["end", "proven", "interrupted"]
 """Why a run ended."""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainResult(TrainingCounts):
+class TrainResult(TrainingCounts, frozen=True, kw_only=True):
     """The output of `train --json`: how the run ended, and its last grade."""
 
     preset: str
@@ -127,7 +127,7 @@ class Console:
             self._bar.set_description_str(text, refresh=False)
             self._bar.update(progress.update - self._bar.n)
             return
-        counts, before = progress.counts.of_agent(), self._evaluated
+        counts, before = progress.state.counts_of(), self._evaluated
         self._evaluated = counts
         if self._loud:
             lines = [] if self._has_head else [self._table.head()]
@@ -161,7 +161,7 @@ class Console:
 
 def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
     """Return the text beside the bar; its rate excludes compilation and evaluation."""
-    rate = progress.update / max(float(progress.counts.seconds), 1e-9)
+    rate = progress.update / max(float(progress.state.seconds), 1e-9)
     left = tqdm.format_interval((num_updates - progress.update) / rate)
     width = len(f"{num_updates:,}")
     return (
@@ -265,7 +265,7 @@ def end_report(
 ) -> str:
     """Return the result of the run, its files and the next command."""
     files = ", ".join(run.files())
-    counts = progress.counts.of_agent()
+    counts = progress.state.counts_of()
     updates, games = count_phrase(counts.update, "update"), counts.games
     reason = ""
     if stopped == "proven":
@@ -302,7 +302,7 @@ def run_as_json(
     """Return a run's result as one JSON object."""
     grade = _with_losing_lines(agent)
     result = TrainResult(
-        **vars(progress.counts.of_agent()),
+        **msgspec.structs.asdict(progress.state.counts_of()),
         grade=grade,
         preset=preset,
         seed=agent.seed,

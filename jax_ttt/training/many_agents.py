@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
+import msgspec
 import numpy as np
 from flax import nnx
 from jax.sharding import Mesh
@@ -52,9 +53,7 @@ class Block:
         """Add a step; only the latest one keeps the learner's arrays."""
         # Copies of the last job, which only fill the devices, have no share of the
         # seconds.
-        counts = jax.tree.map(
-            lambda leaf: leaf[: len(self.jobs)] if leaf.ndim else leaf, step.counts
-        )
+        counts = jax.tree.map(lambda leaf: leaf[: len(self.jobs)], step.state.counts)
         step = step._replace(state=dataclasses.replace(step.state, counts=counts))
         self.release()
         if self.steps and not self.steps[-1].is_row:
@@ -99,7 +98,7 @@ class Block:
             with contextlib.suppress(FloatingPointError):
                 grade = run_state.grade_of(job.config, last.evaluation, index)
         return AgentResult(
-            **vars(last.counts.of_agent(index)),
+            **msgspec.structs.asdict(last.state.counts_of(index)),
             seed=job.seed,
             diverged=grade is None,
             grade=grade,

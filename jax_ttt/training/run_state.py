@@ -13,6 +13,7 @@ import dataclasses
 from typing import NamedTuple
 
 import jax
+import msgspec
 import numpy as np
 from flax import nnx
 
@@ -21,34 +22,12 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import TrainState
-from jax_ttt.dqn.metrics import Metrics
+from jax_ttt.dqn.metrics import GameCounts, Metrics
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, TrainingCounts
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import pytrees
 from jax_ttt.runtime.words import count_phrase
-
-
-class Counts(NamedTuple):
-    """The counts of a batch of agents so far."""
-
-    update: np.int64  # updates
-    games: np.ndarray  # (S,) int64: finished games
-    wins: np.ndarray  # (S,) int64: of these, won by the agent; in self-play, by first
-    losses: np.ndarray  # (S,) int64: of these, lost by the same player
-    env_steps: np.ndarray  # (S,) int64: moves
-    seconds: np.float64  # training all S, excluding compilation and evaluation
-
-    def of_agent(self, index: int = 0) -> TrainingCounts:
-        """Return the counts of an agent of the batch; all share the seconds evenly."""
-        return TrainingCounts(
-            update=int(self.update),
-            games=int(self.games[index]),
-            wins=int(self.wins[index]),
-            losses=int(self.losses[index]),
-            env_steps=int(self.env_steps[index]),
-            seconds=round(float(self.seconds) / len(self.games), 4),
-        )
 
 
 @jax.tree_util.register_dataclass
@@ -58,15 +37,26 @@ class RunState:
 
     train_state: TrainState  # with an axis of agents
     keys: np.ndarray  # (S, 2) uint32, data of the agents' keys; never changes
+    num_updates: np.int64  # updates so far
     evaluated: np.int64  # the update of the last evaluation; -1 before the first
+    seconds: np.float64  # training all S, excluding compilation and evaluation
+    counts: GameCounts  # (S,) int64 each
     metrics: Metrics  # NumPy, since the last row
-    counts: Counts
     diverged: np.ndarray  # (S,) bool: a loss, gradient or weight was not finite
 
     @property
     def update(self) -> int:
         """Updates so far."""
-        return int(self.counts.update)
+        return int(self.num_updates)
+
+    def counts_of(self, index: int = 0) -> TrainingCounts:
+        """Return the counts of an agent of the batch; all share the seconds evenly."""
+        counts = {name: int(n[index]) for name, n in self.counts._asdict().items()}
+        return TrainingCounts(
+            update=self.update,
+            seconds=round(float(self.seconds) / len(self.counts.games), 4),
+            **counts,
+        )
 
 
 class RunStep(NamedTuple):
@@ -87,11 +77,6 @@ class RunStep(NamedTuple):
         """Updates so far."""
         return self.state.update
 
-    @property
-    def counts(self) -> Counts:
-        """The counts so far."""
-        return self.state.counts
-
     def params(self, index: int = 0) -> nnx.State:
         """Return the parameters of an agent.
 
@@ -107,16 +92,11 @@ def initial_state(train_state: TrainState, keys: np.ndarray) -> RunState:
     return RunState(
         train_state=train_state,
         keys=keys,
+        num_updates=np.int64(0),
         evaluated=np.int64(-1),
+        seconds=np.float64(0),
+        counts=GameCounts(zeros, zeros, zeros, zeros),
         metrics=training_metrics.no_updates(zeros.shape),
-        counts=Counts(
-            update=np.int64(0),
-            games=zeros,
-            wins=zeros,
-            losses=zeros,
-            env_steps=zeros,
-            seconds=np.float64(0),
-        ),
         diverged=np.zeros(len(keys), bool),
     )
 
@@ -134,20 +114,20 @@ def after_chunk(
     `metrics` are those of its row so far; with `is_row`, the row ends here.
     """
     finite = np.isfinite(metrics.loss) & np.isfinite(metrics.grad_norm)
-    before, counts = state.metrics, state.counts
+    before = state.metrics
     return dataclasses.replace(
         state,
         train_state=train_state,
-        metrics=training_metrics.no_updates(before.loss.shape) if is_row else metrics,
+        num_updates=np.int64(update),
+        seconds=state.seconds + seconds,
         # Differences of int32 are right even if the counts of a long row overflow.
-        counts=Counts(
-            update=np.int64(update),
-            games=counts.games + (metrics.games - before.games),
-            wins=counts.wins + (metrics.wins - before.wins),
-            losses=counts.losses + (metrics.losses - before.losses),
-            env_steps=counts.env_steps + (metrics.env_steps - before.env_steps),
-            seconds=counts.seconds + seconds,
+        counts=jax.tree.map(
+            lambda total, row, row_before: total + (row - row_before),
+            state.counts,
+            metrics.counts,
+            before.counts,
         ),
+        metrics=training_metrics.no_updates(before.loss.shape) if is_row else metrics,
         diverged=state.diverged | ~(finite & metrics.finite_weights),
     )
 
@@ -198,7 +178,7 @@ def grade_of(config: Config, evaluation: Evaluation, index: int = 0) -> Grade:
 
 def metrics_row(step: RunStep, grade: Grade, index: int = 0) -> Row:
     """Return the row of an agent after a step; only an evaluation has its grade."""
-    counts = vars(step.counts.of_agent(index))
+    counts = msgspec.structs.asdict(step.state.counts_of(index))
     if (metrics := step.metrics) is None:
         return Evaluated(**counts, grade=grade)
     return Chunk(

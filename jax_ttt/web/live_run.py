@@ -103,7 +103,7 @@ class LiveRun:
             game = finished_game(config.env_id, moves, number)
             batch = jax.tree.map(lambda leaf: leaf[None], game)
             train_state = _learn_from_game(learner, train_state, batch, mesh=None)
-        evaluated = self._state.counts.update - 1
+        evaluated = self._state.num_updates - 1
         state = dataclasses.replace(
             self._state, train_state=train_state, evaluated=evaluated
         )
@@ -194,7 +194,7 @@ class LiveRun:
         state = self._state
         if state is None:
             raise ValueError("the run has not begun")
-        counts = state.counts.of_agent()
+        counts = state.counts_of()
         visited = state.train_state.visited
         unbeatable = {
             side: self._grade.unbeatable_in(seat) for side, seat in SEAT_OF_SIDE.items()

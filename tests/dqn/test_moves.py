@@ -74,15 +74,15 @@ def test_a_result_reaches_the_agents_last_move(
     *before, last, after_end = episode(replies, [*moves, 2])
     for row in before:
         assert (row.transition.reward[0], row.transition.discount[0]) == (0, 0.5)
-        assert (row.games, row.wins, row.losses) == (0, 0, 0)
+        assert (row.counts.games, row.counts.wins, row.counts.losses) == (0, 0, 0)
     assert (last.transition.reward[0], last.transition.discount[0]) == (reward, 0)
-    assert (last.games, last.wins, last.losses) == counts
+    assert (last.counts.games, last.counts.wins, last.counts.losses) == counts
     # The opponent's opening counts, too.
-    num_steps = [int(row.env_steps) for row in (*before, last)]
+    num_steps = [int(row.counts.env_steps) for row in (*before, last)]
     assert num_steps == [3, *[2] * (len(before) - 1), last_steps]
     # A finished game is not learned from or counted.
     assert not after_end.transition.live[0]
-    assert not any(map(float, after_end[1:]))
+    assert not any(map(float, jax.tree.leaves(after_end[1:])))
 
 
 def test_the_next_board_is_the_one_after_the_reply():
@@ -102,9 +102,14 @@ def test_in_self_play_results_are_the_first_players():
     env_state = pgx_games.init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; O then wins with 6
         env_state, row = play(learner, env_state, np.int32(move))
-        assert (row.games, row.wins, row.losses, row.env_steps) == (0, 0, 0, 1)
+        assert (
+            row.counts.games,
+            row.counts.wins,
+            row.counts.losses,
+            row.counts.env_steps,
+        ) == (0, 0, 0, 1)
     _, row = play(learner, env_state, np.int32(6))
-    assert (row.games, row.wins, row.losses) == (1, 0, 1)
+    assert (row.counts.games, row.counts.wins, row.counts.losses) == (1, 0, 1)
     assert row.transition.reward.tolist() == [1]  # the mover's
 
 

@@ -37,7 +37,7 @@ def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
     kinds = {tensor.dtype.name for tensor in tensors.values()}
     assert {"float32", "float64", "int32", "int64", "uint32", "bool"} <= kinds
     plan = dataclasses.replace(saved.plan, wandb="one-run", tensorboard=True)
-    nan = tensors | {"counts.seconds": np.array(np.nan)}  # not one of the weights
+    nan = tensors | {"seconds": np.array(np.nan)}  # not one of the weights
     for changes, leaves in (
         ({}, tensors),
         ({"evaluated": -1}, nan),

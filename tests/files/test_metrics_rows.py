@@ -5,7 +5,7 @@ import json
 import made
 import pytest
 
-from jax_ttt.files import json_records, metrics_rows, run_folder
+from jax_ttt.files import json_records, metrics_rows
 
 EVALUATED = made.evaluated(5, made.exact((0.5,), (0.25,)), games=7)
 CHUNK = made.chunk(5, 7, 3, 2, epsilon=0.25)
@@ -13,7 +13,7 @@ CHUNK = made.chunk(5, 7, 3, 2, epsilon=0.25)
 
 @pytest.mark.parametrize("row", [EVALUATED, CHUNK, made.evaluated(0)])
 def test_a_row_is_written_and_read_back(row):
-    assert run_folder.read_row(json_records.to_json(row)) == row
+    assert metrics_rows.read_row(json_records.to_json(row)) == row
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_row_is_written_and_read_back(row):
 )
 def test_a_wrong_row_is_an_error_that_names_the_field(row, message):
     with pytest.raises(ValueError, match=message):
-        run_folder.read_row(json.dumps(row))
+        metrics_rows.read_row(json.dumps(row))
 
 
 def test_the_last_search_of_each_update_counts():

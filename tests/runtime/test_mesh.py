@@ -58,9 +58,9 @@ def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(config, 
     leaves = host_leaves(last.state.train_state)
     for index, seed in enumerate(SEEDS):
         *_, one = run_of(config, [seed])
-        counts = last.counts.of_agent(index)
-        assert counts.games == one.counts.of_agent().games
-        assert counts.env_steps == one.counts.of_agent().env_steps > 0
+        counts = last.state.counts_of(index)
+        assert counts.games == one.state.counts_of().games
+        assert counts.env_steps == one.state.counts_of().env_steps > 0
         for name, leaf in host_leaves(one.state.train_state).items():
             np.testing.assert_array_equal(leaves[name][index], leaf[0], err_msg=name)
         results, expected = map(jax.tree.leaves, (last.evaluation, one.evaluation))

@@ -32,7 +32,7 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     state = jax.jit(Learner.init)(learner, key)
     for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
         state, metrics = chunk(learner, state, num_updates=1)
-        games += int(metrics.games)
+        games += int(metrics.counts.games)
         assert_close(nnx.state(moment.network), transposed(state.params))
         assert_close(nnx.state(moment.target_network), transposed(state.target_params))
         assert_close(moment.env_state.observation, state.env_state.observation)

@@ -155,7 +155,7 @@ def test_the_seconds_are_of_training_and_not_of_a_slow_reader():
     for last in run_of(config, 3):  # noqa: B007
         time.sleep(1)
         slept += 1
-    assert 0 < float(last.counts.seconds) < slept / 2
+    assert 0 < float(last.state.seconds) < slept / 2
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_an_agent_of_many_in_turn_is_the_agent_of_a_run_alone():
         assert row.grade.first is not None
         win_rate = float(last.evaluation.exact.random.win_rate[0, 0])
         assert row.grade.first.win_rate == win_rate
-        assert row.games == last.counts.games[0]
+        assert row.games == last.state.counts.games[0]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_agents_that_train_at_once_are_those_that_train_alone(config):
     *_, many = at_once(configs, seeds)
     for i, (config, seed) in enumerate(zip(configs, seeds, strict=True)):
         *_, one = alone(config, seed)
-        assert many.counts.games[i] == one.counts.games[0]
+        assert many.state.counts.games[i] == one.state.counts.games[0]
         for all_of_many, single, atol in (
             (many.state.train_state.params, one.state.train_state.params, 1e-5),
             (many.params(i), one.params(), 1e-5),
@@ -124,7 +124,7 @@ def test_agents_that_train_at_once_continue_bit_for_bit():
     *_, last = at_once(configs, seeds, half.state)
     end = run_state.copy_to_host(last.state)
     assert end.keys() == expected.keys()
-    for name in end.keys() - {"counts.seconds"}:
+    for name in end.keys() - {"seconds"}:
         np.testing.assert_array_equal(end[name], expected[name], err_msg=name)
 
 

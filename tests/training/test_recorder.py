@@ -226,9 +226,8 @@ def searched(grades):
     learned = dataclasses.replace(first.state.train_state, average_params=params)
     for number, grade in enumerate(grades):
         update = np.int64(2 * number)
-        counts = first.counts._replace(update=update)
         state = dataclasses.replace(
-            first.state, train_state=learned, counts=counts, evaluated=update
+            first.state, train_state=learned, num_updates=update, evaluated=update
         )
         yield RunStep(state, None, Evaluation(None, None, {**grade.searched}))
 

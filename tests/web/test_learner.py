@@ -106,9 +106,9 @@ def cases_of(name):
             "after": state_json(state) | {"loss": float(metrics.loss)},
             "actions": played.transition.action.tolist(),
             "counts": {
-                "games": int(metrics.games),
-                "wins": int(metrics.wins),
-                "losses": int(metrics.losses),
+                "games": int(metrics.counts.games),
+                "wins": int(metrics.counts.wins),
+                "losses": int(metrics.counts.losses),
             },
         }
 

@@ -52,7 +52,7 @@ def test_its_weights_and_counts_are_those_of_train(config):
         np.testing.assert_array_equal(tensor, expected[name])
     assert run.update == config.num_updates
     assert Forgery(run.agent).description["num_updates"] == run.update
-    assert run.figures["games"] == last.counts.games[0]
+    assert run.figures["games"] == last.state.counts.games[0]
 
 
 def test_a_change_takes_effect_at_once_and_compiles_nothing():

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import jax_ttt
 from jax_ttt.files import sweep_file
-from jax_ttt.files.metrics_rows import Evaluated
-from jax_ttt.files.run_folder import read_row
+from jax_ttt.files.metrics_rows import Evaluated, read_row
 from jax_ttt.runtime.standard_streams import print_stderr
 from tools.benchmarks import processes
 from tools.benchmarks.progress import Steps, say

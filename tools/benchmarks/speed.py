@@ -35,7 +35,7 @@ def measure_steps(rounds: int) -> Figures:
     counts: list[list[float]] = [[] for _ in names]
 
     def count_moves(run: Callable[[], Metrics], count: list[float]) -> None:
-        count.append(float(run().env_steps.sum()))
+        count.append(float(run().counts.env_steps.sum()))
 
     runs = [
         functools.partial(count_moves, run, count)
@@ -120,7 +120,7 @@ def measure_tabular(rounds: int) -> Figures:
         nonlocal num_games
         state = init(learner, jax.random.key(0))
         state, metrics = chunk(learner, state, num_updates=config.num_updates)
-        num_games = int(jax.block_until_ready((state, metrics))[1].games)
+        num_games = int(jax.block_until_ready((state, metrics))[1].counts.games)
 
     (timed,) = in_turn([run], rounds)
     row = show_ms(f"{num_games:,} games of tictac-q", timed)

@@ -58,7 +58,7 @@ def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]
         if step.evaluation is None:
             cpu_seconds += time.process_time() - begin
             continue
-        counts = step.counts.of_agent()
+        counts = step.state.counts_of()
         spent = Spent(counts.seconds, cpu_seconds, counts.update, counts.games)
         yield spent, run_state.grade_of(config, step.evaluation)
 
