@@ -73,6 +73,7 @@ def training_steps(
         # An update is evaluated once; the untrained agent, of update 0, is too.
         if state.evaluated < state.update and (is_regular or ended):
             step = _evaluate(learner, state, tree, mesh, stop)
+            updates.prepare(state)
             if ended and prove is not None:
                 step = prove(step)
             state = step.state
@@ -113,8 +114,23 @@ class _Updates:
         program = chunks.chunk_program.jitted().lower(
             self._learner, state.train_state, 1, self._no_metrics, mesh=self._mesh
         )
-        self._compiled = ThreadPoolExecutor().submit(program.compile)
+        self._compiling = ThreadPoolExecutor().submit(program.compile)
+        self._is_prepared = False
         self._at_most = 1  # updates in a chunk, by the clock
+
+    def prepare(self, state: RunState) -> None:
+        """Wait for the program, and call it without an update.
+
+        So a device that lacks the memory says so before a step is written.
+        """
+        if self._is_prepared:
+            return
+        self._compiling.result()
+        nothing = chunks.chunk_program(
+            self._learner, state.train_state, 0, self._no_metrics, mesh=self._mesh
+        )
+        jax.block_until_ready(nothing)
+        self._is_prepared = True
 
     def run(
         self, state: RunState, end: int, stop: Callable[[], bool]
@@ -126,7 +142,7 @@ class _Updates:
         Raises:
             FloatingPointError: a value of the one agent is no longer finite.
         """
-        self._compiled.result()
+        self.prepare(state)
         newest = _Chunk(
             state.train_state,
             metrics=chunks.put_on_devices(state.metrics, self._mesh),

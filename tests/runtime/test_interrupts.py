@@ -133,7 +133,8 @@ def test_a_second_signal_ends_a_process_that_compiles_at_once(number, tmp_path):
     # JAX may log the end of a compilation after it.
     assert "error: interrupted twice: ended at once\n" in out
     assert "Finished XLA compilation of jit(chunk)" not in out
-    assert process.returncode == -number  # a shell shows 128 + number
+    # By the signal if a thread compiles; a shell shows 128 + number for both.
+    assert process.returncode in (-number, 128 + number)
     assert not (tmp_path / "run" / ".lock").exists()
 
 
