@@ -7,16 +7,11 @@ the flags, their checks and their help.
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from jax_ttt import flags, rules_files
 from jax_ttt.config import game_facts
-from jax_ttt.config.errors import (
-    Refused,
-    flag_name,
-    similar_words,
-)
+from jax_ttt.config.errors import Refused, flag_name, similar_words
 from jax_ttt.config.shared_flags import (
     DeviceFlags,
     MachineFlags,
@@ -45,9 +40,8 @@ class Command(Generic[ArgsT]):
     """The function that does the work and returns the exit code."""
     notes: str = ""
     """The text of the help after the docstring."""
-    examples: Mapping[str, str] = field(default_factory=dict)
+    examples: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The words of example command lines, each with a description."""
-
     first: tuple[str, ...] = ()
     """The fields whose flags people use most, which begin the help; by default those of
     the command's own dataclass, and its device."""
@@ -63,12 +57,8 @@ class Command(Generic[ArgsT]):
         ]
         if lines:
             texts.append("\n".join(["Examples:", *lines]))
-        filled: list[str] = []
-        for line in "\n\n".join(filter(None, texts)).splitlines():
-            # tyro joins a line that begins with a letter with the one before it.
-            indent = " " * (len(line) - len(line.lstrip()) + 2)
-            filled += tables.wrapped_lines(line, indent) or [""]
-        return "\n".join(filled)
+        # tyro joins a line that begins with a letter with the one before it.
+        return tables.filled_text("\n\n".join(filter(None, texts)))
 
 
 def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
@@ -106,7 +96,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
 
 
 def set_up_device(
-    machine: MachineFlags, spread: DeviceFlags | None = None
+    machine: MachineFlags, parallel: DeviceFlags | None = None
 ) -> "Hardware":
     """Import JAX, choose the device or the devices, and use the program cache.
 
@@ -116,6 +106,6 @@ def set_up_device(
     with standard_streams.status_line("loading JAX"):
         from jax_ttt.runtime import compiling, mesh
 
-        hardware = mesh.use_devices(machine.device, spread or DeviceFlags())
+        hardware = mesh.use_devices(machine.device, parallel or DeviceFlags())
         compiling.use_program_cache(not machine.no_compile_cache)
     return hardware

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from jax_ttt import flags
+from jax_ttt.config import ranges
 from jax_ttt.config.errors import flag_name
 from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.config.settings import SELF
@@ -32,7 +33,8 @@ def shell_script(commands: Mapping[str, object], first_flags: Iterable[str]) -> 
         words = ["--help"]
         for flag in flags.flags_of(defaults):
             words += map(flag_name, flag.words)
-            choices = (SELF, *_NAMES) if flag.field == "opponent" else flag.choices
+            is_player = flag.field == "opponent"
+            choices = (SELF, *_NAMES) if is_player else ranges.choices(flag.kind)
             if choices or (flag.words and not flag.is_switch):
                 case = f'"{command} {flag_name(flag.name)}")'
                 values.append(f'{case} words="{" ".join(choices)}";;')

@@ -86,14 +86,14 @@ class Args:
     """Print one JSON object instead of the report."""
     user_game: UserGameFlags = field(default_factory=UserGameFlags)
     programs: ProgramOptions = field(default_factory=ProgramOptions)
-    spread: DeviceFlags = field(default_factory=DeviceFlags)
+    parallel: DeviceFlags = field(default_factory=DeviceFlags)
     machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     name = run_folder.player_or_newest_run(args.agent, quiet=args.json)
-    hardware = cli.set_up_device(args.machine, args.spread)
+    hardware = cli.set_up_device(args.machine, args.parallel)
 
     from jax_ttt.api import grade as grades
     from jax_ttt.api.player import player as make_player

@@ -11,7 +11,6 @@ import functools
 import inspect
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 import docstring_parser
@@ -19,12 +18,10 @@ import tyro
 from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt.config import ranges
-from jax_ttt.config.errors import SettingError, did_you_mean
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import GROUP, Config
 
 RecordT = TypeVar("RecordT")
-_TITLES = {"spread": "parallel", "programs": "program", "user_game": "your game"}
-"""The titles of groups whose field's name does not say enough."""
 _PAIRS_OFF = tyro.conf.FlagCreatePairsOff
 
 
@@ -54,11 +51,6 @@ class Flag(NamedTuple):
         return ranges.plain_type(self.kind) is bool
 
     @property
-    def choices(self) -> tuple[str, ...]:
-        """The words that are its values; none for other types."""
-        return ranges.choices(self.kind)
-
-    @property
     def words(self) -> tuple[str, ...]:
         """The fields of its forms on a command line: a switch may be turned off too."""
         if tyro.conf.Positional in _marks(self.kind):
@@ -78,8 +70,8 @@ class Flag(NamedTuple):
             help_behavior_hint="" if self.default in (None, ()) or is_off else None,
         )
         kind = Annotated[self.kind, shown]
-        specs = [isinstance(mark, PrimitiveConstructorSpec) for mark in _marks(kind)]
-        if not (self.is_switch or is_tuple or any(specs)):
+        own_specs = [m for m in _marks(kind) if isinstance(m, PrimitiveConstructorSpec)]
+        if not (self.is_switch or is_tuple or own_specs):
             kind = Annotated[kind, _spec(self.kind)]
         return self.field, kind, dataclasses.field(default=cast("Any", self.default))
 
@@ -96,7 +88,7 @@ def flags_of(
         if tyro.conf.Suppress in _marks(kind):
             continue
         if dataclasses.is_dataclass(value):
-            title = _TITLES.get(field.name, field.name)
+            title = field.name.replace("_", " ")
             text, _, _ = (inspect.getdoc(type(value)) or "").partition("\n\n")
             yield from flags_of(value, (title, " ".join(text.split())))
         else:
@@ -181,28 +173,19 @@ def _marks(kind: object) -> tuple[object, ...]:
 
 def _spec(kind: object) -> PrimitiveConstructorSpec:
     """Return how tyro reads a value of a type, and shows it in the help."""
-    plain = ranges.plain_type(kind)
-    is_free = plain in (Path, str) and not ranges.choices(kind)
 
     def read_value(texts: list[str]) -> object:
-        (text,) = texts
-        if text == "None" and ranges.is_optional(kind):
-            return None
-        if is_free:
-            return plain(text)
         try:
-            return ranges.parse_value("", kind, text)
-        except SettingError:
-            rule = ranges.rule(kind)
-            if ranges.is_game_name(kind):
-                rule += ", or a game that the file of --rules registers"
-            if hint := did_you_mean(text, ranges.choices(kind)):
-                raise ValueError(f"got {text!r}{hint} It must be {rule}") from None
-            raise ValueError(f"must be {rule}, got {text!r}") from None
+            return ranges.parse_value("", kind, texts[0])
+        except SettingError as error:
+            if error.hint:
+                text = f"got {texts[0]!r}{error.hint} It must be {error.rule}"
+                raise ValueError(text) from None
+            raise ValueError(str(error).strip()) from None
 
     return PrimitiveConstructorSpec(
         nargs=1,
-        metavar={Path: "PATH", str: "TEXT"}[plain] if is_free else ranges.metavar(kind),
+        metavar=ranges.metavar(kind),
         instance_from_str=read_value,
         is_instance=lambda value: True,
         str_from_instance=lambda value: [str(value)],

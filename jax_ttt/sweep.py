@@ -111,7 +111,7 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
         args = with_given_ends(args)
     points = points_to_train(args)
     with interrupts.stop_request() as request:
-        hardware = cli.set_up_device(args.machine, args.spread)
+        hardware = cli.set_up_device(args.machine, args.parallel)
         from jax_ttt.players import registry
         from jax_ttt.runtime import distributed
 

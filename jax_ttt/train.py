@@ -206,7 +206,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
-        hardware = cli.set_up_device(args.machine, args.spread)
+        hardware = cli.set_up_device(args.machine, args.parallel)
         from jax_ttt.runtime import distributed
         from jax_ttt.training import chunks, loop, reproducibility, run_start
 
@@ -271,7 +271,7 @@ def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
             raise Refused(f"--{field} must be left out with --{other}")
     if args.prove and (reason := reason_game_is_not_searched(config.env_id)):
         raise Refused(f"--prove must be left out: {reason}")
-    if args.prove and args.spread.distributed:
+    if args.prove and args.parallel.distributed:
         raise Refused("--prove must be left out with --distributed")
     if args.until_proven and not config.can_be_proven:
         games = ", ".join(enumerable_games())
@@ -380,7 +380,7 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
         print(text)
         return 0
     standard_streams.print_stderr(text)
-    cli.set_up_device(args.machine, args.spread)
+    cli.set_up_device(args.machine, args.parallel)
 
     from jax_ttt.grading import grader
     from jax_ttt.players import registry, saved_agents

@@ -7,6 +7,7 @@ JSON too, flags and `--grid` read texts by it, and refusals print it. Imports no
 
 import types
 import typing
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -58,7 +59,7 @@ def check_value(name: str, kind: object, value: object) -> Any:  # noqa: ANN401
 def game_error(name: str, value: object) -> SettingError:
     """Return the error of a name that no game has; a user may have to register it."""
     note = "If it is a game of your own, its file must run first: by --rules FILE in a "
-    note += "command with this flag, by an import in Python"
+    note += "command with this flag, by an import in Python."
     return choice_error(name, GAMES, value, note)
 
 
@@ -71,6 +72,8 @@ def parse_value(name: str, kind: object, text: str) -> Any:  # noqa: ANN401
     plain, value = plain_type(kind), text
     if text == "None" and is_optional(kind):
         return None
+    if plain is Path:
+        return Path(text)
     if plain is bool:
         value = {"true": True, "false": False}.get(text, text)
     elif choices(kind) and text.lower() in choices(kind):
@@ -108,6 +111,8 @@ def metavar(kind: object) -> str:
     """Return how the help shows the values of a type, such as `0..1`."""
     if words := choices(kind):
         return f"{{{','.join(words)}}}"
+    if plain_type(kind) in (Path, str):
+        return "PATH" if plain_type(kind) is Path else "TEXT"
     low, high, is_above = _limits(kind)
     dots = "<.." if is_above else ".."
     if plain_type(kind) is int:

@@ -126,7 +126,7 @@ class TrainingFlags:
     preset is refused. This help shows the values of the preset."""
     config: Config = PRESETS["default"]
     user_game: UserGameFlags = field(default_factory=UserGameFlags)
-    spread: DistributedFlags = field(default_factory=DistributedFlags)
+    parallel: DistributedFlags = field(default_factory=DistributedFlags)
     machine: MachineFlags = field(default_factory=MachineFlags)
     given_fields: tyro.conf.Suppress[tuple[str, ...]] = ()
     """The fields whose flags the user gives."""
@@ -176,7 +176,7 @@ class TrainingFlags:
             config.check_changes(self.config)
         except ConflictError as error:
             raise Refused(f"{error.args[0]}{self.source_note}") from None
-        if self.user_game.rules is not None and self.spread.distributed:
+        if self.user_game.rules is not None and self.parallel.distributed:
             # The file uses JAX, which the processes must join before.
             raise Refused("--rules must be left out with --distributed")
         return dataclasses.replace(self, config=config)

@@ -88,6 +88,15 @@ def wrapped_lines(text: str, indent: str = "    ") -> list[str]:
     )
 
 
+def filled_text(text: str) -> str:
+    """Return text whose lines fit; their other parts are indented more than the first."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        lines += wrapped_lines(line, indent) or [""]
+    return "\n".join(lines)
+
+
 def fitted_text(text: str) -> str:
     """Return text whose lines fit the terminal; in a file or a pipe they stay whole.
 

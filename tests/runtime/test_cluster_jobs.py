@@ -31,8 +31,8 @@ def test_slurm_starts_a_process_for_each_gpu():
     assert resources["ntasks-per-node"] == resources["gpus-per-node"]
     (command,) = [line for line in lines if line.startswith("srun ")]
     args = parse(shlex.split(command)[1:])
-    assert args.spread.distributed
-    assert args.spread.coordinator is None  # JAX finds the others
+    assert args.parallel.distributed
+    assert args.parallel.coordinator is None  # JAX finds the others
     number = int(resources["nodes"]) * int(resources["gpus-per-node"])
     assert args.num_seeds >= number, "else devices have nothing to do"
 
@@ -49,9 +49,9 @@ def test_each_pod_of_the_jobset_is_a_process(index):
         for word in container["command"]
     ]
     args = parse(words)
-    assert args.spread.num_processes == job["completions"]
-    assert args.spread.process_id == index
+    assert args.parallel.num_processes == job["completions"]
+    assert args.parallel.process_id == index
     name = job_set["metadata"]["name"]
-    assert args.spread.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
+    assert args.parallel.coordinator == f"{name}-{jobs['name']}-0-0.{name}:1234"
     (mount,) = container["volumeMounts"]
     assert mount["mountPath"] == container["workingDir"]
