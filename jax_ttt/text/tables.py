@@ -89,7 +89,7 @@ def wrapped_lines(text: str, indent: str = "    ") -> list[str]:
 
 
 def filled_text(text: str) -> str:
-    """Return text whose lines fit; their other parts are indented more than the first."""
+    """Return text whose lines fit, with more space before the second part of each."""
     lines: list[str] = []
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip()) + 2)
