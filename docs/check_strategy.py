@@ -459,8 +459,8 @@ def read_file(path: str) -> tuple[dict, dict[str, Array]]:
     text = header.pop("__metadata__")["jax_ttt"]
     description = json.loads(text, object_pairs_hook=unique)
     version, kind = description["version"], description["kind"]
-    if type(version) is not int or version != 2:
-        raise ValueError(f"version {version!r:.20}; only 2 can be checked")
+    if type(version) is not int or version != 3:
+        raise ValueError(f"version {version!r:.20}; only 3 can be checked")
     if kind != "agent":
         raise ValueError(f"it is a file of the kind {str(kind)[:20]!r}")
     tensors = {}

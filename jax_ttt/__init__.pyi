@@ -3,9 +3,10 @@
 from .api.agent import load, save
 from .api.compare import compare
 from .api.correct import correct
+from .api.cross_table import cross_table
 from .api.draw import draw
 from .api.grade import grade
-from .api.match import cross_table, match
+from .api.match import match
 from .api.new_game import new_game
 from .api.player import player
 from .api.prove import prove

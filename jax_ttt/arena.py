@@ -15,6 +15,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.grade import Rates
 from jax_ttt.config.player_kinds import BUILT_IN, PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import NumGames, Seed
 from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
@@ -23,7 +24,7 @@ from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
-    from jax_ttt.grading.round_robin import CrossTable
+    from jax_ttt.api.cross_table import CrossTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ def main(args: Args) -> int:
         require_package("matplotlib", "plots", "--svg")
     device = cli.set_up_device(args.machine).name
 
-    from jax_ttt.api.match import tournament
+    from jax_ttt.api.cross_table import tournament
     from jax_ttt.players import registry
     from jax_ttt.text import grade_text
 
@@ -105,17 +106,27 @@ def main(args: Args) -> int:
 def write_files(args: Args, table: "CrossTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
-        pairs = map(json_records.to_dict, table.pairs)
-        rows = [json_records.flatten_record(pair, "_") for pair in pairs]
+        rows = [
+            {"first": first, "second": second, **_pair_cells(pair)}
+            for first, pairs in zip(table.names, table.pairs, strict=True)
+            for second, pair in zip(table.names, pairs, strict=True)
+        ]
         atomic_files.write_csv(args.csv, rows)
         standard_streams.print_written(
             args.csv, count_phrase(len(rows), "row"), args.json
         )
     if args.svg:
-        from jax_ttt.pictures import group_charts
-
-        group_charts.cross_table_chart(table).save(args.svg)
+        table.picture().save(args.svg)
         standard_streams.print_written(args.svg, as_json=args.json)
+
+
+def _pair_cells(pair: Rates) -> dict[str, object]:
+    """Return the rates of a pair as cells by column."""
+    cells: dict[str, object] = {"num_games": pair.num_games}
+    for place, name in enumerate(("win_rate", "draw_rate", "loss_rate")):
+        bounds = {f"{name}_low": pair.low[place], f"{name}_high": pair.high[place]}
+        cells |= {name: pair.rates[place], **bounds}
+    return cells | {"evidence": pair.evidence}
 
 
 COMMAND = cli.Command(

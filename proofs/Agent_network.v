@@ -1,4 +1,4 @@
-(* SHA-256 of the file: e874ad397cd88d6b75586f739d9e4cd0023226143a6b3de83af7de31aef53bbf *)
+(* SHA-256 of the file: ed95bbf32b80eb9e24dd97cf5f42769bca6ca9abb168ccebd6f24309a5b8c5c7 *)
 From Proofs Require Import Network.
 Definition size := tic_tac_toe.
 Definition net := Network false

@@ -1,4 +1,4 @@
-(* SHA-256 of the file: 7ec2de3e995ecf26453826a640b5472ea4a8e3b5a49cdc5cf9560c57f57ea73d *)
+(* SHA-256 of the file: c3e152c2e61d13609a863801d7ab5cb2f51ea81331500fec3e02aa0a4b5d40fb *)
 From Proofs Require Import Boards.
 Definition size := tic_tac_toe.
 

@@ -5,30 +5,29 @@ from typing import Any
 
 import numpy as np
 
+from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.config.grade import (
+    Evidence,
     Grade,
     Lines,
     Match,
-    Pair,
+    Rates,
     SeatGrade,
-    sampled_seat,
 )
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.metrics import GameCounts
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
-from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.training.run_state import RunState, RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
 
 
-def rates(wins, draws=0.0, losses=None):
-    """Return rates as fields; losses are by default all other games."""
+def rates(wins, draws=0.0, losses=None, evidence: Evidence = "none"):
+    """Return exact rates; losses are by default all other games."""
     losses = 1 - wins - draws if losses is None else losses
-    parts = map(float, (wins, draws, losses))
-    return dict(zip(("win_rate", "draw_rate", "loss_rate"), parts, strict=True))
+    return Rates.exact((wins, draws, losses), evidence)
 
 
 def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
@@ -40,11 +39,10 @@ def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
         first, second = ((wins, 1 - wins, 0) for wins, *_ in (first, second))
     seats = [
         SeatGrade(
-            **rates(*seat_rates),
+            **vars(rates(*seat_rates, evidence="construction")),
             worst_loss_rate=float(worst_rate),
             complete=True,
             beaten=not unbeatable,
-            evidence="construction",
         )
         for seat_rates, worst_rate in zip((first, second), worst, strict=True)
     ]
@@ -55,7 +53,7 @@ def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):
 def sampled(first, second, num_games=4):
     """Return a match with `num_games` in each seat; the seats are shares of them."""
     seats = [
-        sampled_seat([round(rate * num_games) for rate in rates(*seat_rates).values()])
+        Rates.sampled(round(rate * num_games) for rate in rates(*seat_rates).rates)
         for seat_rates in (first, second)
     ]
     return Match(first=seats[0], second=seats[1])
@@ -72,10 +70,9 @@ def reached(**changes):
     }
     fields = defaults | changes
     beaten, complete = fields["losing_ends"] > 0, fields["complete"]
-    if not complete:
-        for name in ("win_rate", "draw_rate", "loss_rate"):
-            high = fields[name] + fields["open_rate"]
-            fields[f"{name}_interval"] = (fields[name], high)
+    low = fields["win_rate"], fields["draw_rate"], fields["loss_rate"]
+    high = low if complete else tuple(rate + fields["open_rate"] for rate in low)
+    fields = {"low": low, "high": high} | fields
     worst = 1.0 if beaten else 0.0 if complete else None
     return SeatGrade(**({"beaten": beaten, "worst_loss_rate": worst} | fields))
 
@@ -135,20 +132,10 @@ def cross_table(names, rates_of, sampled=()):
 
     `sampled` are pairs of the place of a row and column and of the counts there.
     """
-    grades = {
-        (row, column): SeatGrade(**rates(*of_pair))
-        for row, of_row in enumerate(rates_of)
-        for column, of_pair in enumerate(of_row)
-    }
-    grades |= {place: sampled_seat(counts) for place, counts in sampled}
-    return CrossTable(
-        env_id="tic_tac_toe",
-        names=tuple(names),
-        pairs=tuple(
-            Pair.of(names[row], names[column], grade)
-            for (row, column), grade in grades.items()
-        ),
-    )
+    pairs = [[rates(*of_pair) for of_pair in of_row] for of_row in rates_of]
+    for (row, column), counts in sampled:
+        pairs[row][column] = Rates.sampled(counts)
+    return CrossTable(env_id="tic_tac_toe", names=tuple(names), pairs=pairs)
 
 
 def transition(**arrays: Any) -> Transition:

@@ -23,13 +23,14 @@ import pgx
 import safetensors.numpy
 import tiny
 
-from jax_ttt.config.game_facts import GAMES, SEATS
+import jax_ttt
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import source_of_rates
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, replay
-from jax_ttt.grading import correcting, grader
+from jax_ttt.grading import grader
 from jax_ttt.networks import integer_network
 from jax_ttt.pictures import curves
 from jax_ttt.players import (
@@ -324,7 +325,7 @@ def history_case(grades: Sequence[Grade]) -> dict:
         "source": source_of_rates(grades),
         "rates": [
             {
-                seat: [*(rate.value for rate in known.rates), float(known.is_exact)]
+                seat: [*known.rates, float(known.is_exact)]
                 for seat, known in grade.rates.items()
             }
             for grade in grades
@@ -393,13 +394,7 @@ def random_corrections(agent: saved_agents.Agent, rng: np.random.Generator):
 def save_corrected(path: Path, env_id: str) -> Path:
     """Write an untrained network, made of integers and corrected until it is proven."""
     agent = tiny.untrained(Config.of(env_id=env_id, hidden_size=8, two_planes=True))
-    corrected = correcting.correct_agent(
-        name="corrected",
-        agent=agent,
-        seats=SEATS,
-        goal="not-lose",
-        precision="int8",
-    )
+    corrected = jax_ttt.correct(agent, precision="int8")
     saved_agents.save_agent(corrected.agent, path)
     return path
 
@@ -693,15 +688,15 @@ def refused_files(path: Path) -> list[dict]:
         assert before in content
         return content.replace(before, after)
 
-    later_format = replaced("version", 2, 3)
+    later_format = replaced("version", 3, 4)
     changed = "changed after they were saved"
     files = {
         "empty": (b"", "not an agent's file"),
         "text": (b"no agent, but a text of some length", "not an agent's file"),
         "cut": (content[:-4], "not complete"),
-        "format": (later_format, "format 2"),
+        "format": (later_format, "format 3"),
         "no version": (
-            content.replace(b'version\\": 2', b'vershon\\": 2'),
+            content.replace(b'version\\": 3', b'vershon\\": 3'),
             "no format version",
         ),
         "activation": (with_setting(content, "activation", "gelu"), "activation"),

@@ -1,6 +1,7 @@
 """The command `arena`."""
 
 import csv
+import itertools
 import json
 import xml.etree.ElementTree as ET
 
@@ -9,7 +10,6 @@ import pytest
 import tiny
 
 from jax_ttt import arena
-from jax_ttt.files import json_records
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +55,20 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
     assert err == f"wrote {path}: 4 rows\n"
     result = json.loads(out)
     assert {row["player"] for row in result["ranking"]} == {"random", "mcts-online:5"}
-    assert [pair["num_games"] for pair in result["pairs"]] == [0, 64, 64, 64]
-    assert result["pairs"][0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
+    pairs = [pair for row in result["pairs"] for pair in row]
+    assert [pair["num_games"] for pair in pairs] == [0, 64, 64, 64]
+    assert pairs[0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    flat = [json_records.flatten_record(pair, "_") for pair in result["pairs"]]
-    assert [{k: str(v) for k, v in pair.items()} for pair in flat] == rows
-    assert {"first", "second", "win_rate", "win_rate_interval_low"} < rows[0].keys()
+    names = [(row["first"], row["second"]) for row in rows]
+    assert names == [*itertools.product(result["names"], repeat=2)]
+    for row, pair in zip(rows, pairs, strict=True):
+        assert row["evidence"] == pair["evidence"]
+        assert int(row["num_games"]) == pair["num_games"]
+        for place, name in enumerate(("win_rate", "draw_rate", "loss_rate")):
+            assert float(row[name]) == pair[name]
+            assert float(row[f"{name}_low"]) == pair["low"][place]
+            assert float(row[f"{name}_high"]) == pair["high"][place]
 
 
 @pytest.mark.slow

@@ -17,12 +17,12 @@ import small_boards
 import tiny
 from forged import Forgery
 
+import jax_ttt
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.played_game import Game
-from jax_ttt.grading import correcting
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.corrections import Corrections
@@ -74,7 +74,7 @@ def corrected(name):
     """Return an untrained agent of integers with corrections, so that it can't lose."""
     fields = {"env_id": small_boards.ENV_ID, "hidden_size": 8} | NETWORKS[name]
     agent = in_integers(name, tiny.untrained(Config.of(**fields)))
-    return correcting.correct_agent(name, agent, SEATS, "not-lose", "int8").agent
+    return jax_ttt.correct(agent, precision="int8").agent
 
 
 @pytest.fixture(scope="module")
@@ -364,7 +364,7 @@ def test_other_descriptions_are_refused(forgery, refused):
 def test_a_description_that_is_not_strict_json_is_refused(forgery, refused):
     texts = {
         "version 1 first": lambda text: '{"version": 1, ' + text[1:],
-        "twice the same": lambda text: text[:-1] + ', "version": 2}',
+        "twice the same": lambda text: text[:-1] + ', "version": 3}',
         "within": lambda text: text.replace(
             '"canonical": true', '"canonical": false, "canonical": true'
         ),

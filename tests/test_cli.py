@@ -228,7 +228,7 @@ def test_none_is_the_value_of_a_flag_that_is_left_out():
     assert (args.agent, args.seed) == ("random", 3)
 
 
-SAVED = {"version": 2, "preset": "plain", "seed": 5}
+SAVED = {"version": 3, "preset": "plain", "seed": 5}
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_wrong_settings_of_ones_own_are_refused(text, message, tmp_path, capsys)
         ({"seed": -1}, "`int` >= 0 - at `$.seed`"),
         ({"config": {"tau": 2.0}}, "$.config.tau"),
         ({"config": {"nonsense": 2}}, "nonsense"),
-        ({"version": 3}, "format 3; this version of jax_ttt reads format 2"),
+        ({"version": 4}, "format 4; this version of jax_ttt reads format 3"),
         ({"version": None}, "no format version; this version of jax_ttt reads"),
     ],
 )

@@ -192,7 +192,7 @@ def test_a_losing_line_is_a_lost_game_by_the_rules(nim, agent_path, seat):
 def test_other_players_beat_a_random_one(name, most_losses):
     """A random player would lose half of the games; only the last is sampled."""
     result = jax_ttt.match(name, "random", env_id="nim", num_games=64)
-    assert result.both.loss.value < most_losses
+    assert result.both.loss_rate < most_losses
 
 
 def test_the_games_of_a_function_are_exact():
@@ -244,7 +244,7 @@ def test_a_game_of_stones_has_its_board_and_its_symmetries(misere):
     best = jax_ttt.grade("minimax", env_id=misere)
     assert best.unbeatable  # it is a draw with best play
     grade = jax_ttt.grade("minimax", env_id="tic_tac_toe")
-    assert best.rates["first"].win != grade.rates["first"].win
+    assert best.rates["first"].win_rate != grade.rates["first"].win_rate
     game = jax_ttt.new_game("random", env_id=misere).play(4)
     assert "X" in str(game)
 
@@ -761,8 +761,8 @@ def test_a_game_that_is_registered_again_has_the_new_rules():
         grade = jax_ttt.grade(first_legal, env_id="again", seat="first")
         rates.append(grade.rates["first"])
     usual, misere = rates
-    assert (usual.win, usual.loss) == (misere.loss, misere.win)
-    assert usual.win != misere.win
+    assert usual.rates == misere.rates[::-1]
+    assert usual.win_rate != misere.win_rate
     # Wrong rules leave it as it was.
     before = GAMES["again"]
     with pytest.raises(jax_ttt.Refused, match="the rewards must not depend on"):

@@ -31,7 +31,7 @@ def make(tmp_path):
         (folder / "metrics.jsonl").write_text(lines)
         config = PRESETS["default"].replace(**settings)
         saved = Settings(config=config, preset=preset, seed=1)
-        text = json.dumps({"version": 2, **json_records.to_dict(saved)})
+        text = json.dumps({"version": 3, **json_records.to_dict(saved)})
         (folder / "config.json").write_text(text)
         return folder
 
@@ -150,7 +150,7 @@ def test_a_run_of_an_older_format_is_refused_by_its_number(make, capsys):
     folder = make("old", rows=[{"event": "chunk"}])
     (folder / "config.json").write_text('{"format_version": 5, "config": {}}')
     assert commands.run(plot, [str(folder)]) == 2
-    reason = "older format 5; this version of jax_ttt reads format 2"
+    reason = "older format 5; this version of jax_ttt reads format 3"
     assert output(capsys) == f"error: {folder}/config.json: {reason}\n"
 
 

@@ -39,7 +39,7 @@ def test_a_run_has_the_mean_win_rate_of_its_seats():
 
 
 def test_json_is_one_object(tmp_path, capsys):
-    config = {"version": 2, "config": {}, "preset": "plain", "seed": 1}
+    config = {"version": 3, "config": {}, "preset": "plain", "seed": 1}
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "config.json").write_text(json.dumps(config))
     (tmp_path / "one" / "metrics.jsonl").write_text("")
@@ -56,7 +56,7 @@ def test_runs_of_unknown_games_are_counted(tmp_path, capsys):
         path = tmp_path / f"run{number}" / "config.json"
         path.parent.mkdir()
         config = {"env_id": "chess_of_mine"} if number else {}
-        record = {"version": 2, "config": config, "preset": "plain", "seed": 1}
+        record = {"version": 3, "config": config, "preset": "plain", "seed": 1}
         path.write_text(json.dumps(record))
         (path.parent / "metrics.jsonl").write_text("")
     assert commands.run(runs, [str(tmp_path), "--json"]) == 0
@@ -72,7 +72,7 @@ def test_without_a_run_that_can_be_read_it_does_not_advise_to_train(tmp_path, ca
     path = tmp_path / "run" / "config.json"
     path.parent.mkdir()
     config = {"env_id": "chess_of_mine"}
-    record = {"version": 2, "config": config, "preset": "plain", "seed": 1}
+    record = {"version": 3, "config": config, "preset": "plain", "seed": 1}
     path.write_text(json.dumps(record))
     assert commands.run(runs, [str(tmp_path)]) == 0
     out, err = capsys.readouterr()
@@ -83,7 +83,7 @@ def test_without_a_run_that_can_be_read_it_does_not_advise_to_train(tmp_path, ca
 
 @pytest.mark.parametrize("line", ["no JSON", '{"event": "evaluated"}'])
 def test_runs_with_damaged_metrics_are_counted(tmp_path, capsys, line):
-    record = {"version": 2, "config": {}, "preset": "plain", "seed": 1}
+    record = {"version": 3, "config": {}, "preset": "plain", "seed": 1}
     for name, text in (("good", ""), ("bad", f"{line}\n")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps(record))
@@ -99,7 +99,7 @@ def test_runs_with_damaged_metrics_are_counted(tmp_path, capsys, line):
 
 def test_a_run_without_a_row_yet_is_listed(tmp_path, capsys):
     """Its first row comes after compilation."""
-    record = {"version": 2, "config": {}, "preset": "plain", "seed": 1}
+    record = {"version": 3, "config": {}, "preset": "plain", "seed": 1}
     (tmp_path / "config.json").write_text(json.dumps(record))
     assert commands.run(runs, [str(tmp_path)]) == 0
     out, err = capsys.readouterr()

@@ -30,6 +30,11 @@ MAY_IMPORT = {
 """The folders that the modules of a folder may import, besides their own."""
 MAIN_MODULES = {"web.__main__"}
 """Commands in a folder of their own: they import `cli` and `__main__`."""
+SHOWN_BY = {
+    ("config.grade", "text.grade_text"),
+    ("players.saved_agents", "pictures.agent_pictures"),
+}
+"""Modules of results, and those that show them: loaded when a result is first shown."""
 SETTABLE = {"argv", "stderr", "stdin", "stdout"}
 """Attributes of `sys` that Python documents as ones to set."""
 
@@ -113,6 +118,18 @@ def test_no_chain_of_imports_leads_from_the_learner_to_the_proof_or_back(
 def test_imports_have_no_cycle():
     sorter = graphlib.TopologicalSorter(imports())
     assert {*sorter.static_order()} == {*imports()}  # raises CycleError
+
+
+def test_only_results_load_a_folder_above_theirs_to_be_shown():
+    loaded = {
+        (name, ast.literal_eval(node.args[0]).removeprefix("jax_ttt."))
+        for name, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node).startswith("importlib.import_module('jax_ttt.")
+    }
+    assert loaded == SHOWN_BY
+    assert {shows for _, shows in loaded} <= modules().keys()
 
 
 def test_the_package_does_not_import_the_tools():

@@ -97,9 +97,7 @@ def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
         assert (group["num_agents"], group["proven"]) == (1, 0)
         (agent,) = group["agents"]
         assert agent["seed"] == 7
-        assert (
-            agent["grade"]["first"]["win_rate"] == group["win_rates"]["first"]["mean"]
-        )
+        assert agent["grade"]["first"]["win_rate"] == group["win_rates"]["first"][0]
     drawn = path.read_text(encoding="utf-8")
     assert drawn.count("0 of 1") == 4
     for text in ("tau", "learning_rate", "0.004", "0.2"):
@@ -360,9 +358,13 @@ def with_checksum(fields, *, proven):
     """Return a line of a sweep's file in which an agent is or is not proven."""
     del fields["crc32"]
     for seat in ("first", "second"):
-        fields["agent"]["grade"][seat] |= {
+        grade = fields["agent"]["grade"][seat]
+        bounds = [grade["win_rate"], grade["draw_rate"], 0.0]
+        grade |= {
             "beaten": not proven,
             "loss_rate": 0.0,
+            "low": bounds,
+            "high": bounds,
             "worst_loss_rate": 0.0,
             "by_file": False,
         }

@@ -478,8 +478,9 @@ def test_a_limit_ends_with_bounds_of_the_exact_rates():
     assert exact.complete
     assert not cut.complete
     assert cut.num_positions <= 5000
-    for (value, low, high), rate in zip(cut.rates, exact.rates, strict=True):
-        assert value == low <= rate.value <= high
+    assert cut.low == cut.rates
+    for low, rate, high in zip(cut.low, exact.rates, cut.high, strict=True):
+        assert low <= rate <= high
 
 
 def test_two_states_with_the_same_hash_are_two_positions(monkeypatch):
@@ -702,4 +703,4 @@ def test_a_game_of_pgx_that_the_package_lacks_is_registered_and_graded():
     grade = jax_ttt.grade(first_free, env_id="go_3x3", max_positions=200, num_games=0)
     found = grade.seat("first")
     assert not found.complete
-    assert 0 <= found.win_rate <= found.win_rate_interval[1] <= 1
+    assert 0 <= found.win_rate <= found.high[0] <= 1

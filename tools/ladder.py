@@ -27,6 +27,7 @@ import tyro
 from msgspec import Meta
 
 import jax_ttt
+from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
 from jax_ttt.config.grade import Exam, Grade
@@ -302,12 +303,13 @@ def sampled_ratings(players: Sequence[Player], num_games: int) -> list[Rating]:
     sampled = [dataclasses.replace(player, policy=None) for player in (*players, *ours)]
     elo: dict[str, list[float]] = {player.name: [] for player in sampled}
     for seed in range(NUM_TOURNAMENTS):
-        table = round_robin.play_round_robin(
+        pairs = round_robin.play_round_robin(
             players=sampled,
             env_id=DEFAULT_GAME,
             key=jax.random.key(seed),
             num_games=num_games,
         )
+        table = CrossTable(env_id=DEFAULT_GAME, names=tuple(elo), pairs=pairs)
         for rank in table.ranking:
             elo[rank.player].append(rank.elo)
     ratings = [Rating(name, tuple(values)) for name, values in elo.items()]
@@ -470,7 +472,7 @@ def source_and_version(system: System) -> str:
 def mean_wins(row: Row) -> float:
     """Return the mean win rate of the seats that a system plays."""
     rates = row.grade.mean_rates(row.grade.seats)
-    return 0.0 if rates is None else rates[0]
+    return 0.0 if rates is None else rates.win_rate
 
 
 def seat_cells(grade: Grade, seat: Seat) -> str:
@@ -478,7 +480,7 @@ def seat_cells(grade: Grade, seat: Seat) -> str:
     if seat not in grade.seats or seat not in grade.rates:
         return "-"
     rates = grade.rates[seat]
-    text = " / ".join(f"{100 * rate.value:.3f}" for rate in rates.rates)
+    text = " / ".join(f"{100 * rate:.3f}" for rate in rates.rates)
     return text if rates.is_exact else f"{text} (sampled)"
 
 

@@ -288,7 +288,7 @@ def grade_cells(grade: Grade) -> dict[str, str]:
 
 def percent(seat: SeatGrade) -> str:
     """Return the rates of wins, draws and losses in percent."""
-    return " / ".join(f"{rate.value:.3%}" for rate in seat.rates)
+    return " / ".join(f"{rate:.3%}" for rate in seat.rates)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from typing import Any, get_type_hints
 
 import msgspec
 
+from jax_ttt.api.correct import CorrectionResult
+from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.grade import (
     Details,
     Exam,
@@ -20,8 +22,8 @@ from jax_ttt.config.grade import (
     Grade,
     Lines,
     Match,
-    Pair,
     Ranked,
+    Rates,
     SeatGrade,
 )
 from jax_ttt.config.settings import Config
@@ -34,10 +36,8 @@ from jax_ttt.files.run_writer import ConfigFile, DeviceFacts
 from jax_ttt.files.sweep_file import Sweep, SweepLine
 from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.flags import field_texts
-from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
+from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.grading.certificates import Certificate
-from jax_ttt.grading.correcting import CorrectionResult
-from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.solver.find_corrections import LevelCounts
 from jax_ttt.text.policy_files import Decision
 from jax_ttt.text.train_output import TrainResult
@@ -66,12 +66,11 @@ PARTS = (
     DeviceFacts,
     Plan,
     LevelCounts,
-    Pair,
     Ranked,
-    MeanAndRange,
     AgentResult,
     Grade,
     SeatGrade,
+    Rates,
     Lines,
     Match,
     Details,

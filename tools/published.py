@@ -136,7 +136,7 @@ def reproduced(
     def results(seat: Seat) -> str | None:
         if seat not in PRESETS[name].seats or not graded:
             return None
-        of_agents = [[rate.value for rate in rates[seat].rates] for rates in graded]
+        of_agents = [rates[seat].rates for rates in graded]
         rates = [100 * mean(values) for values in zip(*of_agents, strict=True)]
         wins = [100 * values[0] for values in of_agents]
         return (

@@ -12,13 +12,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from jax_ttt.api import html
 from jax_ttt.api.training_result import Run, Runs, draw_groups
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.text import grade_text
+from jax_ttt.text import grade_text, html
 from jax_ttt.text.tables import aligned_lines
 
 _GROUPS = ("first group", "second group")

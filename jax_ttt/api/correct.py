@@ -1,18 +1,78 @@
 """Corrections with which an agent is proven."""
 
+import dataclasses
+import time
 from collections.abc import Callable
 
 from jax_ttt.api import player as players
 from jax_ttt.api.agent import check_agent
-from jax_ttt.config.game_facts import Goal, Seat, SeatSetting
+from jax_ttt.config.game_facts import GAMES, EnvId, Goal, Seat, SeatSetting
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.ranges import Text, check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
+from jax_ttt.files import json_records
 from jax_ttt.grading import correcting
-from jax_ttt.grading.correcting import CorrectionResult
+from jax_ttt.grading.correcting import OnSearch
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling
-from jax_ttt.solver.find_corrections import Search
-from jax_ttt.text import correction_text, grade_text
+from jax_ttt.runtime.words import count_phrase
+from jax_ttt.solver.find_corrections import LevelCounts, Search
+from jax_ttt.text import grade_text, html
+
+_AIMS: dict[Goal, str] = {"not-lose": "is unbeatable", "win": "wins every game"}
+
+
+@dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
+class CorrectionResult:
+    """An agent with corrections with which it is proven.
+
+    Its fields but `agent` are what `correct --json` prints.
+
+    Attributes:
+        agent: The corrected agent, for `save` and everything that takes a player.
+
+    Examples:
+        >>> agent = jax_ttt.train(seed=1, preset="table", num_updates=40).agent
+        >>> result = jax_ttt.correct(agent, seat="second")
+        >>> result.num_corrections == len(result.agent.corrections)
+        True
+        >>> result.grade.unbeatable, result.grade.second.proven
+        (True, 'not-lose')
+    """
+
+    agent: Agent = dataclasses.field(metadata=json_records.NOT_WRITTEN)
+    goal: Goal
+    """What is proven."""
+    precision: str
+    """The weights: float32, or int8 for a network of integers."""
+    num_corrections: int = dataclasses.field(init=False)
+    """Corrections in the corrected seats: the agent needs at most so many."""
+    levels: tuple[LevelCounts, ...]
+    """The corrections by seat and level."""
+    num_nodes: int
+    """Nodes that exact play searched; 0 in an enumerable game."""
+    grade: Grade
+    """The grade of the corrected agent in these seats, which is the proof."""
+
+    def __post_init__(self) -> None:
+        number = sum(map(self.num_corrections_in, self.grade.seats))
+        object.__setattr__(self, "num_corrections", number)
+
+    def num_corrections_in(self, seat: Seat) -> int:
+        """Return the number of corrections in a seat."""
+        return sum(x.num_corrections for x in self.levels if x.seat == seat)
+
+    def __repr__(self) -> str:
+        parts = []
+        for seat in self.grade.seats:
+            number = count_phrase(self.num_corrections_in(seat), "correction")
+            parts.append(f"{grade_text.seat_phrase(seat)} with {number}")
+        proven = f"proven: it {_AIMS[self.goal]} {' and '.join(parts)}"
+        rule = "it needs at most so many: one rule finds them, and fewer may suffice"
+        return "\n\n".join([*grade_text.level_tables(self.levels), f"{proven}\n{rule}"])
+
+    def _repr_html_(self) -> str:
+        return html.preformatted(repr(self))
 
 
 def correct(
@@ -67,7 +127,10 @@ def correct(
     if name is not None:
         check_value("name", Text, name)
     name = players.default_name(agent) if name is None else name
-    show = correction_text.correcting_progress(agent.config.env_id, say)
+    correcting.check_goal(agent.config.env_id, seats, goal)
+    exact = correcting.exact_play(agent.config.env_id, goal)
+    agent = correcting.with_precision(agent, precision)
+    show = _search_progress(agent.config.env_id, say)
     searches: dict[Seat, Search] = {}
 
     def on_search(search: Search, *progress: int) -> None:
@@ -75,17 +138,52 @@ def correct(
         show(search, *progress)
 
     try:
-        return correcting.correct_agent(
-            name=name,
-            agent=agent,
-            seats=seats,
-            goal=goal,
-            precision=precision,
-            on_search=on_search,
-            on_proof=grade_text.search_progress(name, say),
-        )
+        searches = correcting.find_in_seats(name, agent, seats, goal, exact, on_search)
+        corrections = correcting.joined_corrections(agent, searches)
+        agent = dataclasses.replace(agent, corrections=corrections)
+        on_proof = grade_text.search_progress(name, say)
+        proven = correcting.prove_corrected(name, agent, seats, goal, on_proof)
     except KeyboardInterrupt as error:
         levels = [level for search in searches.values() for level in search.levels]
         for table in grade_text.level_tables(levels):
             error.add_note(f"found so far {table}")
         raise
+    agent = agent.with_grade(dataclasses.replace(proven, seats=agent.config.seats))
+    return CorrectionResult(
+        agent=agent,
+        goal=goal,
+        precision=agent.precision,
+        levels=tuple(level for x in searches.values() for level in x.levels),
+        num_nodes=exact.num_nodes,
+        grade=dataclasses.replace(proven, player=name),
+    )
+
+
+def _search_progress(env_id: EnvId, say: Callable[[str], None]) -> OnSearch:
+    """Return a function that shows the progress of a search, a few times a second.
+
+    The time left is that of the level.
+    """
+    last_time = level_start = 0.0
+    level = -1
+    rows, columns = GAMES[env_id].shape
+
+    def on_search(
+        search: Search, num_stones: int, num_positions: int, num_done: int, nodes: int
+    ) -> None:
+        nonlocal last_time, level_start, level
+        now = time.monotonic()
+        if num_stones != level:
+            level, level_start = num_stones, now
+        if now - last_time < 0.2:
+            return
+        last_time = now
+        left = (now - level_start) * (num_positions - num_done) / max(num_done, 1)
+        say(
+            f"correcting {grade_text.seat_phrase(search.player.seat)}: {num_stones} of "
+            f"{rows * columns} stones, {num_done:,} of {num_positions:,} positions, "
+            f"{count_phrase(search.num_corrections, 'correction')}, exact play "
+            f"searched {nodes:,}, {left:.0f} s left here"
+        )
+
+    return on_search

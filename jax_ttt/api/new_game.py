@@ -9,7 +9,6 @@ from typing import SupportsIndex, TypeAlias
 import jax
 from jaxtyping import Array, Key
 
-from jax_ttt.api import html
 from jax_ttt.api.player import Player, PlayerLike, opponent_in_a_game
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import EnvId, Seat, games_with_all_boards, letters_from
@@ -18,6 +17,7 @@ from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, Result
 from jax_ttt.pictures.board_svg import animation, position_picture
 from jax_ttt.runtime.words import argument_phrase
+from jax_ttt.text import html
 from jax_ttt.text.board_text import board_text, moves_to_board
 
 _STATUS = {

@@ -8,7 +8,6 @@ import numpy as np
 from jax.sharding import NamedSharding
 
 from jax_ttt.api import grade as grades
-from jax_ttt.api import html
 from jax_ttt.api.player import PlayerLike, examined_player
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, SeatSetting
@@ -17,7 +16,7 @@ from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading import search_grade
 from jax_ttt.pictures.board_svg import position_picture
-from jax_ttt.text import grade_text
+from jax_ttt.text import grade_text, html
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, overload
 
 import msgspec
 
-from jax_ttt.api import html
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
@@ -17,7 +16,7 @@ from jax_ttt.grading import agent_groups
 from jax_ttt.pictures import curves
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.text import grade_text
+from jax_ttt.text import grade_text, html
 
 if TYPE_CHECKING:
     import pandas

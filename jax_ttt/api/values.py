@@ -7,7 +7,6 @@ import jax
 import numpy as np
 import pgx
 
-from jax_ttt.api import html
 from jax_ttt.api.agent import check_agent
 from jax_ttt.api.new_game import Board, game_of_board
 from jax_ttt.config.errors import Refused
@@ -17,6 +16,7 @@ from jax_ttt.games.played_game import Game
 from jax_ttt.pictures.board_svg import mover_text, values_board
 from jax_ttt.players import analysis, saved_agents
 from jax_ttt.runtime import compiling
+from jax_ttt.text import html
 from jax_ttt.text.board_text import board_cells
 
 

@@ -6,11 +6,13 @@ the player's games against a random opponent unless another one is named.
 """
 
 import dataclasses
+import html
+import importlib
 import math
+import types
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, SupportsInt, get_args
+from typing import Literal, SupportsFloat, SupportsInt, get_args
 
-from jax_ttt.config import shown
 from jax_ttt.config.game_facts import SEATS, EnvId, Goal, Seat
 
 Evidence = Literal["construction", "signature", "asked", "none"]
@@ -34,6 +36,8 @@ def weakest(*evidence: Evidence) -> Evidence:
 
 Interval = tuple[float, float]
 """A lower and an upper bound."""
+ResultRates = tuple[float, float, float]
+"""Rates of games won, drawn and lost."""
 _ROUNDING = 1e-3
 """How far from 0 to 1 a rate may be: a sum of rounded shares."""
 
@@ -53,26 +57,153 @@ def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> Interval
     return max(0.0, min(centre - half, rate)), min(1.0, max(centre + half, rate))
 
 
-class Rate(NamedTuple):
-    """A rate with its bounds, which are equal where it is exact."""
-
-    value: float
-    low: float
-    high: float
-
-
-def _clip_rates(record: "SeatGrade | Details") -> None:
-    """Clip the rates of a new record to 0 to 1, which a rounded sum may miss.
+def _checked_rate(name: str, rate: float) -> float:
+    """Return a rate within 0 to 1, which a sum of rounded shares may miss.
 
     Raises:
-        ValueError: a rate misses it by more than rounding does.
+        ValueError: it misses it by more than rounding does.
     """
+    if not -_ROUNDING <= rate <= 1 + _ROUNDING:
+        raise ValueError(f"{name} must be from 0 to 1, got {rate}")
+    return min(max(rate, 0.0), 1.0)
+
+
+def _check_rates(record: "Rates | Details") -> None:
+    """Check the rates of a new record, and clip them to 0 to 1."""
     for field in dataclasses.fields(record):
         rate = getattr(record, field.name)
         if field.name.endswith(("_rate", "exploitability")) and rate is not None:
-            if not -_ROUNDING <= rate <= 1 + _ROUNDING:
-                raise ValueError(f"{field.name} must be from 0 to 1, got {rate}")
-            object.__setattr__(record, field.name, min(max(rate, 0.0), 1.0))
+            rate = _checked_rate(field.name, rate)
+            object.__setattr__(record, field.name, rate)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rates:
+    """How often a player wins, draws and loses, with bounds of these rates.
+
+    The rates add up to 1, but where lines of play were not followed to their ends: they
+    and the rate of open games add up to 1. Bounds are for wins, draws and losses, in
+    this order. Those of an exact rate are the rate itself.
+    """
+
+    win_rate: float
+    """Games won."""
+    draw_rate: float
+    """Games drawn."""
+    loss_rate: float
+    """Games lost."""
+    low: ResultRates
+    """Lower bounds: 95 % where games were sampled, certain where a search ended
+    early."""
+    high: ResultRates
+    """Upper bounds, in the same way."""
+    num_games: int = 0
+    """Sampled games; 0 where none were."""
+    evidence: Evidence = "none"
+    """How sure the moves are that the results follow from; `none` for sampled games."""
+
+    def __post_init__(self) -> None:
+        _check_rates(self)
+        for name in ("low", "high"):
+            bounds = getattr(self, name)
+            bounds = tuple(_checked_rate(name, bound) for bound in bounds)
+            object.__setattr__(self, name, bounds)
+        for low, rate, high in zip(self.low, self.rates, self.high, strict=True):
+            if not low <= rate <= high:
+                raise ValueError(f"the rate {rate} is not within {low} to {high}")
+
+    @classmethod
+    def exact(cls, rates: Iterable[SupportsFloat], evidence: Evidence) -> "Rates":
+        """Return exact rates of wins, draws and losses."""
+        win_rate, draw_rate, loss_rate = map(float, rates)
+        exact = win_rate, draw_rate, loss_rate
+        return Rates(
+            win_rate=win_rate,
+            draw_rate=draw_rate,
+            loss_rate=loss_rate,
+            low=exact,
+            high=exact,
+            evidence=evidence,
+        )
+
+    @classmethod
+    def sampled(cls, counts: Iterable[SupportsInt]) -> "Rates":
+        """Return the rates of sampled games, with 95 % intervals.
+
+        `counts` are the numbers of games won, drawn and lost. Without games the rates
+        are 0 and the intervals 0 to 1.
+        """
+        won, drawn, lost = map(int, counts)
+        num_games = won + drawn + lost
+        wins = wilson_interval(won, num_games)
+        draws = wilson_interval(drawn, num_games)
+        losses = wilson_interval(lost, num_games)
+        return Rates(
+            win_rate=won / max(num_games, 1),
+            draw_rate=drawn / max(num_games, 1),
+            loss_rate=lost / max(num_games, 1),
+            low=(wins[0], draws[0], losses[0]),
+            high=(wins[1], draws[1], losses[1]),
+            num_games=num_games,
+        )
+
+    @property
+    def rates(self) -> ResultRates:
+        """The rates of wins, draws and losses."""
+        return self.win_rate, self.draw_rate, self.loss_rate
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rates are exact."""
+        return self.low == self.high
+
+    def interval(self, rate: float) -> Interval:
+        """Return the bounds of a rate of this record, for instance its `win_rate`.
+
+        The rate is found by its value. Rates of equal values have equal bounds, since
+        the bounds follow from the value.
+        """
+        place = self.rates.index(rate)
+        return self.low[place], self.high[place]
+
+    def of_opponent(self) -> "Rates":
+        """Return the rates of the opponent in the same games."""
+        return Rates(
+            win_rate=self.loss_rate,
+            draw_rate=self.draw_rate,
+            loss_rate=self.win_rate,
+            low=(self.low[2], self.low[1], self.low[0]),
+            high=(self.high[2], self.high[1], self.high[0]),
+            num_games=self.num_games,
+            evidence=self.evidence,
+        )
+
+
+def mean_rates(parts: Sequence[Rates]) -> Rates:
+    """Return the rates over several seats.
+
+    If all are sampled, each game counts alike: one seat may have more games. Otherwise
+    each seat counts alike.
+    """
+    if not any(part.is_exact for part in parts):
+        counts = [[round(x * part.num_games) for x in part.rates] for part in parts]
+        return Rates.sampled(map(sum, zip(*counts, strict=True)))
+    win_rate, draw_rate, loss_rate = _means([part.rates for part in parts])
+    evidence: list[Evidence] = [part.evidence for part in parts]
+    return Rates(
+        win_rate=win_rate,
+        draw_rate=draw_rate,
+        loss_rate=loss_rate,
+        low=_means([part.low for part in parts]),
+        high=_means([part.high for part in parts]),
+        num_games=sum(part.num_games for part in parts),
+        evidence=weakest(*evidence),
+    )
+
+
+def _means(rows: Sequence[ResultRates]) -> ResultRates:
+    wins, draws, losses = (sum(x) / len(rows) for x in zip(*rows, strict=True))
+    return wins, draws, losses
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -88,29 +219,12 @@ class Lines:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SeatGrade:
-    """What is known of a player in one seat.
+class SeatGrade(Rates):
+    """What is proven of a player in one seat, and its rates against random.
 
-    The win, draw and loss rates add up to 1. Where lines were not followed to their
-    ends, these rates and `open_rate` add up to 1. An interval is None where the rate is
-    exact.
+    All lines of play were followed, or those to a number of moves.
     """
 
-    win_rate: float
-    """Games won."""
-    draw_rate: float
-    """Games drawn."""
-    loss_rate: float
-    """Games lost."""
-    win_rate_interval: Interval | None = None
-    """Bounds of the rate: 95 % where games were sampled, certain where a search ended
-    early."""
-    draw_rate_interval: Interval | None = None
-    """Bounds of the draws, in the same way."""
-    loss_rate_interval: Interval | None = None
-    """Bounds of the losses, in the same way."""
-    num_games: int = 0
-    """Sampled games in this seat; 0 where none were."""
     worst_loss_rate: float | None = None
     """Games lost against the opponent that beats the player most often."""
     complete: bool | None = None
@@ -147,8 +261,6 @@ class SeatGrade:
     corrections: tuple[int, ...] | None = None
     """The number of corrections that it plays, by the number of moves made; None for a
     player without corrections."""
-    evidence: Evidence = "none"
-    """How sure the moves are that the results follow from; `none` for sampled games."""
     num_corrections: int | None = dataclasses.field(init=False, default=None)
     """The number of corrections that it plays; None for a player without any."""
     proven: Goal | None = dataclasses.field(init=False, default=None)
@@ -158,7 +270,7 @@ class SeatGrade:
     """Whether no line of play by any opponent beats the player; None: not known."""
 
     def __post_init__(self) -> None:
-        _clip_rates(self)
+        super().__post_init__()
         # `unbeatable` follows from three other fields:
         #
         #   complete        beaten          evidence    unbeatable
@@ -175,8 +287,7 @@ class SeatGrade:
         ]
         if self.beaten is False and (any(losses) or self.losing_line is not None):
             raise ValueError("the player loses, but `beaten` is false")
-        intervals = [rate for rate in self.rates if rate.low != rate.high]
-        if self.complete and (intervals or self.open_rate):
+        if self.complete and (not self.is_exact or self.open_rate):
             raise ValueError("games are open or sampled, but `complete` is true")
         unbeatable = None
         if self.beaten:
@@ -194,80 +305,15 @@ class SeatGrade:
             wins_all = wins_all and not self.draw_rate
             object.__setattr__(self, "proven", "win" if wins_all else "not-lose")
 
-    @property
-    def win(self) -> Rate:
-        """The rate of games won, with its bounds."""
-        return _bounded(self.win_rate, self.win_rate_interval)
 
-    @property
-    def draw(self) -> Rate:
-        """The rate of games drawn, with its bounds."""
-        return _bounded(self.draw_rate, self.draw_rate_interval)
-
-    @property
-    def loss(self) -> Rate:
-        """The rate of games lost, with its bounds."""
-        return _bounded(self.loss_rate, self.loss_rate_interval)
-
-    @property
-    def rates(self) -> tuple[Rate, Rate, Rate]:
-        """The rates of wins, draws and losses."""
-        return self.win, self.draw, self.loss
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the rates are exact."""
-        return self.win_rate_interval is None
-
-    def interval(self, rate: float) -> Interval:
-        """Return the bounds of a rate of this record, for instance its `win_rate`.
-
-        The rate is found by its value. Rates of equal values have equal bounds, since
-        the bounds follow from the value.
-        """
-        return next((low, high) for value, low, high in self.rates if value == rate)
-
-    def reversed(self) -> "SeatGrade":
-        """Return the rates of the opponent in the same games."""
-        return SeatGrade(
-            win_rate=self.loss_rate,
-            draw_rate=self.draw_rate,
-            loss_rate=self.win_rate,
-            win_rate_interval=self.loss_rate_interval,
-            draw_rate_interval=self.draw_rate_interval,
-            loss_rate_interval=self.win_rate_interval,
-            num_games=self.num_games,
-            evidence=self.evidence,
-        )
-
-
-def _bounded(value: float, interval: Interval | None) -> Rate:
-    low, high = (value, value) if interval is None else interval
-    return Rate(value, low, high)
-
-
-def sampled_seat(counts: Sequence[SupportsInt]) -> SeatGrade:
-    """Return the rates of sampled games, with 95 % intervals.
-
-    `counts` are the numbers of games won, drawn and lost. Without games the rates are 0
-    and the intervals 0 to 1.
-    """
-    won, drawn, lost = map(int, counts)
-    num_games = won + drawn + lost
-    return SeatGrade(
-        win_rate=won / max(num_games, 1),
-        draw_rate=drawn / max(num_games, 1),
-        loss_rate=lost / max(num_games, 1),
-        win_rate_interval=wilson_interval(won, num_games),
-        draw_rate_interval=wilson_interval(drawn, num_games),
-        loss_rate_interval=wilson_interval(lost, num_games),
-        num_games=num_games,
-    )
+def _texts() -> types.ModuleType:
+    """Return the module that prints results: it needs JAX, which is not loaded here."""
+    return importlib.import_module("jax_ttt.text.grade_text")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
-class Match(shown.Shown):
-    """A player's results against an opponent, by the player's seat.
+class Match:
+    """A player's rates against an opponent, by the player's seat.
 
     Rates are from 0 to 1; if they are exact, the number of games is 0.
 
@@ -275,7 +321,7 @@ class Match(shown.Shown):
         >>> match = jax_ttt.match("minimax", "random")
         >>> match.is_exact, match.first.loss_rate
         (True, 0.0)
-        >>> match.first.draw.low == match.first.draw.high
+        >>> match.first.low == match.first.high
         True
     """
 
@@ -285,39 +331,30 @@ class Match(shown.Shown):
     """The player's name."""
     opponent: str | None = None
     """The opponent's name."""
-    first: SeatGrade
-    """Results when it moves first."""
-    second: SeatGrade
-    """Results when it moves second."""
-    both: SeatGrade = dataclasses.field(init=False)
-    """Results of all games; where the seats are exact, their mean."""
+    first: Rates
+    """Rates when it moves first."""
+    second: Rates
+    """Rates when it moves second."""
+    both: Rates = dataclasses.field(init=False)
+    """Rates of all games; where the seats are exact, their mean."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "both", _both(self.first, self.second))
+        object.__setattr__(self, "both", mean_rates([self.first, self.second]))
 
     @property
     def is_exact(self) -> bool:
         """Whether the rates are exact, not sampled."""
         return self.first.is_exact
 
-    def seat(self, seat: Seat) -> SeatGrade:
-        """Return the results in one seat."""
+    def seat(self, seat: Seat) -> Rates:
+        """Return the rates in one seat."""
         return self.first if seat == "first" else self.second
 
+    def __repr__(self) -> str:
+        return _texts().match_text(self)
 
-def _both(first: SeatGrade, second: SeatGrade) -> SeatGrade:
-    if first.num_games or second.num_games:
-        counts = [
-            round(one.value * first.num_games) + round(other.value * second.num_games)
-            for one, other in zip(first.rates, second.rates, strict=True)
-        ]
-        return sampled_seat(counts)
-    return SeatGrade(
-        win_rate=(first.win_rate + second.win_rate) / 2,
-        draw_rate=(first.draw_rate + second.draw_rate) / 2,
-        loss_rate=(first.loss_rate + second.loss_rate) / 2,
-        evidence=weakest(first.evidence, second.evidence),
-    )
+    def _repr_html_(self) -> str:
+        return _texts().match_html(self)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -342,7 +379,7 @@ class Details:
     """Mean of |Q - minimax| over all legal moves; only for saved agents."""
 
     def __post_init__(self) -> None:
-        _clip_rates(self)
+        _check_rates(self)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -370,7 +407,7 @@ class Exam:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
-class Grade(shown.Shown):
+class Grade:
     """The grade of a player; a part is None where it is unknown or not requested.
 
     Rates are from 0 to 1.
@@ -497,12 +534,12 @@ class Grade(shown.Shown):
         }
 
     @property
-    def rates(self) -> dict[Seat, SeatGrade]:
+    def rates(self) -> dict[Seat, Rates]:
         """The best known rates against random, of the seats that have any.
 
         They are exact where all lines of play were followed, else sampled.
         """
-        best: dict[Seat, SeatGrade] = {}
+        best: dict[Seat, Rates] = {}
         for seat in SEATS:
             grade = self.seat(seat)
             if grade is not None and grade.is_exact:
@@ -511,28 +548,14 @@ class Grade(shown.Shown):
                 best[seat] = self.sampled.seat(seat)
         return best
 
-    def mean_rates(
-        self, seats: Sequence[Seat] | None = None
-    ) -> tuple[float, float, float] | None:
-        """Return the mean win, draw and loss rate of seats; None if one has none.
+    def mean_rates(self, seats: Sequence[Seat] | None = None) -> Rates | None:
+        """Return the mean rates of seats, by default the graded ones.
 
-        By default they are the graded seats, as in `win_rate`.
-
-        If both seats are sampled, the rates are the rates of all games, so that each
-        game counts alike: the match may have more games in one seat.
+        They are None if a seat has none.
         """
-        if seats is None:
-            seats = self.seats
+        seats = self.seats if seats is None else seats
         rates = [self.rates[seat] for seat in seats if seat in self.rates]
-        if len(rates) < len(seats):
-            return None
-        are_sampled = not any(rate.is_exact for rate in rates)
-        if len(seats) > 1 and self.sampled is not None and are_sampled:
-            rates = [self.sampled.both]
-        wins = sum(seat.win_rate for seat in rates) / len(rates)
-        draws = sum(seat.draw_rate for seat in rates) / len(rates)
-        losses = sum(seat.loss_rate for seat in rates) / len(rates)
-        return wins, draws, losses
+        return mean_rates(rates) if len(rates) == len(seats) else None
 
     @property
     def verdict(self) -> str:
@@ -541,7 +564,7 @@ class Grade(shown.Shown):
         Either the player is unbeatable, or there is a shortest line that beats it. If
         neither is proven, the text has the sampled loss rate.
         """
-        return shown.verdict_of(self)
+        return _texts().verdict(self)
 
     @property
     def lines(self) -> dict[Seat, Lines]:
@@ -577,8 +600,8 @@ class Grade(shown.Shown):
         return self._mean(2)
 
     def _mean(self, place: int) -> float:
-        rates = self.mean_rates()
-        return math.nan if rates is None else rates[place]
+        mean = self.mean_rates()
+        return math.nan if mean is None else mean.rates[place]
 
     @property
     def shortest_loss(self) -> tuple[Seat, tuple[int, ...]] | None:
@@ -594,6 +617,12 @@ class Grade(shown.Shown):
             if shortest is None or len(line) < len(shortest[1]):
                 shortest = seat, line
         return shortest
+
+    def __repr__(self) -> str:
+        return _texts().titled_report(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 def by_file_note(grades: Iterable[Grade | None]) -> str:
@@ -616,62 +645,3 @@ class Ranked:
     """Rating on Elo's scale; the mean of all players is 0."""
     score: float
     """Mean score against all others: a win counts 1, a draw 0.5."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Pair:
-    """The results of the player who moves first against another player.
-
-    Exact results have 0 games, and both ends of their intervals are the rate itself.
-    """
-
-    first: str
-    """The player who moves first."""
-    second: str
-    """The other player."""
-    num_games: int
-    """Games that were played in these seats."""
-    win_rate: float
-    """Games won by the player who moves first."""
-    win_rate_interval: Interval
-    """95 % interval of the win rate."""
-    draw_rate: float
-    """Games drawn."""
-    draw_rate_interval: Interval
-    """95 % interval of the draw rate."""
-    loss_rate: float
-    """Games lost by the player who moves first."""
-    loss_rate_interval: Interval
-    """95 % interval of the loss rate."""
-    evidence: Evidence
-    """How sure the moves of both players are; `none` if games were played."""
-
-    @classmethod
-    def of(cls, first: str, second: str, grade: SeatGrade) -> "Pair":
-        """Return the results of a player who moves first, with both names."""
-        return cls(
-            first=first,
-            second=second,
-            num_games=grade.num_games,
-            win_rate=grade.win_rate,
-            win_rate_interval=(grade.win.low, grade.win.high),
-            draw_rate=grade.draw_rate,
-            draw_rate_interval=(grade.draw.low, grade.draw.high),
-            loss_rate=grade.loss_rate,
-            loss_rate_interval=(grade.loss.low, grade.loss.high),
-            evidence=grade.evidence,
-        )
-
-    @property
-    def rates(self) -> tuple[Rate, Rate, Rate]:
-        """The rates of wins, draws and losses, with their bounds."""
-        return (
-            _bounded(self.win_rate, self.win_rate_interval),
-            _bounded(self.draw_rate, self.draw_rate_interval),
-            _bounded(self.loss_rate, self.loss_rate_interval),
-        )
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the rates are exact."""
-        return not self.num_games

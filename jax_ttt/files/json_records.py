@@ -21,7 +21,7 @@ JsonObject = dict[str, object]
 RecordT = TypeVar("RecordT")
 NOT_WRITTEN = {"is_written": False}
 """The metadata of a dataclass's field that is left out of its JSON."""
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of agents, checkpoints, runs and sweeps; no other one is read."""
 MAX_FILE_BYTES = 2**20
 """Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
@@ -31,7 +31,7 @@ MAX_FILE_BYTES = 2**20
 class Versioned:
     """A file with the version of its format."""
 
-    version: Literal[2] = VERSION
+    version: Literal[3] = VERSION
     """Version of the format."""
 
 
@@ -174,17 +174,11 @@ def check_version(value: JsonObject) -> None:
 
 
 def flatten_record(value: JsonObject, separator: str, prefix: str = "") -> JsonObject:
-    """Return a flat object with joined names, such as `grade/first/win_rate`.
-
-    A list of two numbers is an interval and becomes `NAME_low` and `NAME_high`.
-    """
+    """Return a flat object with joined names, such as `grade/first/win_rate`."""
     flat: JsonObject = {}
     for name, part in value.items():
-        match part:
-            case dict():
-                flat |= flatten_record(part, separator, f"{prefix}{name}{separator}")
-            case [low, high]:
-                flat |= {f"{prefix}{name}_low": low, f"{prefix}{name}_high": high}
-            case _:
-                flat[prefix + name] = part
+        if isinstance(part, dict):
+            flat |= flatten_record(part, separator, f"{prefix}{name}{separator}")
+        else:
+            flat[prefix + name] = part
     return flat

@@ -133,8 +133,7 @@ def new_wandb_id() -> str:
 def flat_numbers(row: JsonObject) -> Numbers:
     """Return the numbers of a row by flat names, for instance `grade/first/win_rate`.
 
-    Booleans become 0 or 1. An interval becomes two numbers, `_low` and `_high`. Texts
-    are omitted.
+    Booleans become 0 or 1. Texts and lists are omitted.
     """
     numbers: Numbers = {}
     for name, value in json_records.flatten_record(row, "/").items():

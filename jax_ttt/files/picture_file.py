@@ -49,16 +49,6 @@ class Picture:
         atomic_files.write_output(Path(path), content)
 
 
-@functools.singledispatch
-def picture_of(result: object, theme: Theme) -> Picture:
-    """Return the picture of a result; `jax_ttt.api.shown` registers how to draw it.
-
-    Raises:
-        TypeError: this kind of result can't be drawn, or `jax_ttt.api` is not imported.
-    """
-    raise TypeError(f"no picture of {type(result).__name__} is registered")
-
-
 def file_ending(path: str | os.PathLike[str]) -> str:
     """Return a picture's ending, one of `FORMATS`.
 

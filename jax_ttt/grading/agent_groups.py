@@ -10,17 +10,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MeanAndRange:
-    """Mean and range of a figure over many agents."""
-
-    mean: float
-    """The mean."""
-    min: float
-    """The lowest."""
-    max: float
-    """The highest."""
+MeanAndRange = tuple[float, float, float]
+"""The mean, the lowest and the highest of a figure over many agents."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,7 +34,8 @@ class GroupResult:
     diverged: tuple[int, ...]
     """Seeds of the agents whose training diverged."""
     win_rates: dict[Seat, MeanAndRange]
-    """Win rates against random by learned seat, of the agents that did not diverge."""
+    """Win rates against random by learned seat, of the agents that did not diverge: the
+    mean, the lowest and the highest."""
     seconds: float
     """Median time spent training one agent."""
     agents: tuple[AgentResult, ...]
@@ -69,7 +61,7 @@ def group_summary(
         num_agents=len(rows),
         diverged=tuple(row.seed for row in rows if row.diverged),
         win_rates={
-            seat: MeanAndRange(mean=mean(rates), min=min(rates), max=max(rates))
+            seat: (mean(rates), min(rates), max(rates))
             for seat, rates in win_rates.items()
             if rates
         },
@@ -105,7 +97,7 @@ def grade_cells(grade: Grade | None) -> JsonObject:
     cells: JsonObject = {}
     for seat, rates in grade.rates.items():
         for name in ("win_rate", "draw_rate", "loss_rate", "worst_loss_rate"):
-            if (rate := getattr(rates, name)) is not None:
+            if (rate := getattr(rates, name, None)) is not None:
                 cells[f"{seat}_{name}"] = rate
     cells["unbeatable"] = grade.unbeatable
     return cells | {"by_file": True} if grade.by_file else cells

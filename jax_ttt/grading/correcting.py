@@ -20,8 +20,6 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import AgentPrecision
-from jax_ttt.config.shown import Shown
-from jax_ttt.files import json_records
 from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader, search_grade
@@ -30,12 +28,7 @@ from jax_ttt.players import network_player, registry
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import find_corrections, losing_lines
-from jax_ttt.solver.find_corrections import (
-    ExactPlay,
-    ExactPlayError,
-    LevelCounts,
-    Search,
-)
+from jax_ttt.solver.find_corrections import ExactPlay, ExactPlayError, Search
 from jax_ttt.solver.reached_positions import OnBatch
 
 _SAMPLE_SIZE = 128
@@ -44,47 +37,11 @@ _SAMPLE_SIZE = 128
 OnSearch = Callable[[Search, int, int, int, int], None]
 """A function of a search, the number of stones of its latest level, the number of its
 positions, how many of them are done, and the nodes that exact play has searched."""
-
-
-@dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
-class CorrectionResult(Shown):
-    """An agent with corrections with which it is proven.
-
-    Its fields but `agent` are what `correct --json` prints.
-
-    Attributes:
-        agent: The corrected agent, for `save` and everything that takes a player.
-
-    Examples:
-        >>> agent = jax_ttt.train(seed=1, preset="table", num_updates=40).agent
-        >>> result = jax_ttt.correct(agent, seat="second")
-        >>> result.num_corrections == len(result.agent.corrections)
-        True
-        >>> result.grade.unbeatable, result.grade.second.proven
-        (True, 'not-lose')
-    """
-
-    agent: Agent = dataclasses.field(metadata=json_records.NOT_WRITTEN)
-    goal: Goal
-    """What is proven."""
-    precision: str
-    """The weights: float32, or int8 for a network of integers."""
-    num_corrections: int = dataclasses.field(init=False)
-    """Corrections in the corrected seats: the agent needs at most so many."""
-    levels: tuple[LevelCounts, ...]
-    """The corrections by seat and level."""
-    num_nodes: int
-    """Nodes that exact play searched; 0 in an enumerable game."""
-    grade: Grade
-    """The grade of the corrected agent in these seats, which is the proof."""
-
-    def __post_init__(self) -> None:
-        number = sum(map(self.num_corrections_in, self.grade.seats))
-        object.__setattr__(self, "num_corrections", number)
-
-    def num_corrections_in(self, seat: Seat) -> int:
-        """Return the number of corrections in a seat."""
-        return sum(x.num_corrections for x in self.levels if x.seat == seat)
+_REACHED_BY: dict[Goal, tuple[Goal, ...]] = {
+    "not-lose": ("not-lose", "win"),
+    "win": ("win",),
+}
+"""The proven goals that are enough for each goal."""
 
 
 def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
@@ -99,42 +56,6 @@ def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
     for seat in seats:
         if reason := reason_goal_is_out_of_reach(env_id, seat, goal):
             raise SettingError("goal", f"one that best play allows: {reason}", goal)
-
-
-def correct_agent(
-    name: str,
-    agent: Agent,
-    seats: tuple[Seat, ...],
-    goal: Goal,
-    precision: AgentPrecision = "auto",
-    on_search: OnSearch = lambda search, num_stones, num_positions, done, nodes: None,
-    on_proof: OnBatch = lambda reach, level, num_done: None,
-) -> CorrectionResult:
-    """Return the agent with the corrections that take it to the goal in these seats.
-
-    Corrections that it had for these seats are found anew; others stay, unless its
-    weights become integers: then they were made for another network.
-
-    Raises:
-        Refused: the game has no exact play; no player can reach the goal in a seat;
-            the network can't be made of integers; the corrected agent does not reach
-            the goal; or the game needs Numba, which is not installed.
-    """
-    check_goal(agent.config.env_id, seats, goal)
-    exact = exact_play(agent.config.env_id, goal)
-    agent = _with_precision(agent, precision)
-    searches = find_in_seats(name, agent, seats, goal, exact, on_search)
-    agent = dataclasses.replace(agent, corrections=_joined(agent, searches))
-    grade = _prove(name, agent, seats, goal, on_proof)
-    agent = agent.with_grade(dataclasses.replace(grade, seats=agent.config.seats))
-    return CorrectionResult(
-        agent=agent,
-        goal=goal,
-        precision=agent.precision,
-        levels=tuple(level for x in searches.values() for level in x.levels),
-        num_nodes=exact.num_nodes,
-        grade=dataclasses.replace(grade, player=name),
-    )
 
 
 def find_in_seats(
@@ -177,8 +98,14 @@ def find_in_seats(
     return searches
 
 
-def _with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
-    """Return the agent with weights of this precision."""
+def with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
+    """Return the agent with weights of this precision.
+
+    If they become integers, corrections go: they were made for another network.
+
+    Raises:
+        SettingError: the network can't be made of integers, or is made of them.
+    """
     is_integer = integer_network.is_integer(agent.params)
     reason = integer_network.reason_not_possible(agent.config.architecture)
     if precision == "auto":
@@ -237,7 +164,9 @@ def exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
     return Solver(env_id, goal)
 
 
-def _joined(agent: Agent, searches: dict[Seat, Search]) -> Corrections | None:
+def joined_corrections(
+    agent: Agent, searches: dict[Seat, Search]
+) -> Corrections | None:
     """Return the corrections found, and those that the agent had for other seats."""
     found = [search.corrections() for search in searches.values()]
     if (old := agent.corrections) is not None:
@@ -250,7 +179,7 @@ def _joined(agent: Agent, searches: dict[Seat, Search]) -> Corrections | None:
     return Corrections(keys[order], actions[order]) if len(keys) else None
 
 
-def _prove(
+def prove_corrected(
     name: str,
     agent: Agent,
     seats: tuple[Seat, ...],
@@ -274,10 +203,3 @@ def _prove(
                 rule += ": rounding may decide a move that loses; use --precision int8"
             raise Refused(f"{name}: {rule}")
     return grade
-
-
-_REACHED_BY: dict[Goal, tuple[Goal, ...]] = {
-    "not-lose": ("not-lose", "win"),
-    "win": ("win",),
-}
-"""The proven goals that are enough for each goal."""

@@ -14,7 +14,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.config.game_facts import SeatSetting
-from jax_ttt.config.grade import Match, SeatGrade, sampled_seat
+from jax_ttt.config.grade import Match, Rates
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players.asked_players import HostPlayer
@@ -67,12 +67,12 @@ def sample_match(
     first_key, second_key = jax.random.split(key)
     first = sample_pair(player, opponent, first_key, num_games)
     second = sample_pair(opponent, player, second_key, num_games)
-    return Match(first=first, second=second.reversed())
+    return Match(first=first, second=second.of_opponent())
 
 
 def sample_pair(
     first: Player, second: Player, key: Key[Array, ""], num_games: int
-) -> SeatGrade:
+) -> Rates:
     """Return the results of `first` in games against `second`, which moves second.
 
     The games are played on the device, or on the host if a program is asked. `key` is
@@ -82,7 +82,7 @@ def sample_pair(
         Refused: a program gives no answer, or an illegal one.
     """
     if isinstance(first, HostPlayer) or isinstance(second, HostPlayer):
-        return sampled_seat(play_on_host(first, second, key, num_games).tolist())
+        return Rates.sampled(play_on_host(first, second, key, num_games))
     counts, _ = play_match(
         env=pgx_games.make_env(first.env_id),
         key=key,
@@ -91,7 +91,7 @@ def sample_pair(
         num_games=num_games,
         seat="first",
     )
-    return sampled_seat(counts[0].tolist())
+    return Rates.sampled(counts[0].tolist())
 
 
 def _play(
@@ -188,5 +188,5 @@ def play_on_host(
 
 def match_of_counts(counts: Int[np.ndarray, "2 3"]) -> Match:
     """Return the rates of a match, with 95 % intervals."""
-    first, second = counts.tolist()
-    return Match(first=sampled_seat(first), second=sampled_seat(second))
+    first, second = counts
+    return Match(first=Rates.sampled(first), second=Rates.sampled(second))

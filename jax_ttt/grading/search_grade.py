@@ -10,7 +10,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.config.grade import Evidence, Interval, Lines, SeatGrade
+from jax_ttt.config.grade import Evidence, Lines, SeatGrade
 from jax_ttt.games import position_keys
 from jax_ttt.players import asked_players
 from jax_ttt.players.corrections import Corrections
@@ -239,19 +239,16 @@ def seat_grade(
         lines = Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines)
         known = None  # the lines say it
 
-    def possible(chance: float) -> Interval | None:
-        """Return the bounds of a rate; None if it is exact."""
-        if reach.is_complete:
-            return None
-        return chance, min(chance + open_rate, 1.0)
-
     return SeatGrade(
         win_rate=win_chance,
         draw_rate=drawn.chance,
         loss_rate=lost.chance,
-        win_rate_interval=possible(win_chance),
-        draw_rate_interval=possible(drawn.chance),
-        loss_rate_interval=possible(lost.chance),
+        low=(win_chance, drawn.chance, lost.chance),
+        high=(
+            min(win_chance + open_rate, 1.0),
+            min(drawn.chance + open_rate, 1.0),
+            min(lost.chance + open_rate, 1.0),
+        ),
         worst_loss_rate=None if is_unsure else _worst_loss_rate(reach),
         complete=reach.is_complete,
         beaten=is_beaten,

@@ -10,7 +10,7 @@ from flax import nnx
 from jaxtyping import Array, Key
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.config.grade import Grade, Rates, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games.tree import Tree
@@ -19,20 +19,20 @@ from jax_ttt.grading.sampled_match import MatchCounts
 from jax_ttt.players import random_players
 from jax_ttt.players.network_player import Network, greedy_player, greedy_policy
 from jax_ttt.solver import outcomes
-from jax_ttt.solver.outcomes import Report
+from jax_ttt.solver.outcomes import SeatArrays
 
 
 class Evaluation(NamedTuple):
     """An agent's results; a part is None if not requested or not available."""
 
-    exact: Report | None
+    exact: SeatArrays | None
     sampled: MatchCounts | None  # against random
     searched: dict[Seat, SeatGrade] | None = None  # {} if the search was interrupted
 
 
-def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> Report:
+def grade_exactly(network: Network, params: nnx.State, tree: Tree) -> SeatArrays:
     """Return the exact results of the greedy player of `params`."""
-    return outcomes.seat_report(tree, greedy_policy(network, params, tree))
+    return outcomes.seat_results(tree, greedy_policy(network, params, tree))
 
 
 def play_random(
@@ -58,8 +58,6 @@ def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:
     """
     seats = dict(evaluation.searched or {})
     if evaluation.exact is not None:
-        if not np.isfinite(evaluation.exact.random.win_rate).all():
-            raise FloatingPointError("the network's action values are not finite")
         seats = _seat_grades(evaluation.exact)
     sampled = None
     if evaluation.sampled is not None:
@@ -73,17 +71,17 @@ def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:
     )
 
 
-def _seat_grades(report: Report) -> dict[Seat, SeatGrade]:
+def _seat_grades(results: SeatArrays) -> dict[Seat, SeatGrade]:
+    rates, worst_loss_rate, worst_result = map(np.asarray, results)
+    if not np.isfinite(rates).all():
+        raise FloatingPointError("the network's action values are not finite")
     return {
         seat: SeatGrade(
-            win_rate=float(report.random.win_rate[place]),
-            draw_rate=float(report.random.draw_rate[place]),
-            loss_rate=float(report.random.loss_rate[place]),
-            worst_loss_rate=float(report.worst_loss_rate[place]),
+            **vars(Rates.exact(rates[place], "construction")),
+            worst_loss_rate=float(worst_loss_rate[place]),
             complete=True,
-            beaten=bool(report.worst_result[place] == -1),
-            wins_all=bool(report.worst_result[place] == 1),
-            evidence="construction",
+            beaten=bool(worst_result[place] == -1),
+            wins_all=bool(worst_result[place] == 1),
         )
         for place, seat in enumerate(SEATS)
     }

@@ -10,10 +10,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
-from jax_ttt.config.grade import Details, Evidence, Grade, Match, SeatGrade
+from jax_ttt.config.grade import Details, Evidence, Grade, Match, Rates, SeatGrade
 from jax_ttt.games.tree import Tree
 from jax_ttt.solver import outcomes, policies, proof
-from jax_ttt.solver.outcomes import Outcome
 
 
 def grade_policy(
@@ -93,17 +92,15 @@ def exact_matches(
 ) -> dict[str, Match]:
     """Return a policy's results against each of the opponents, by their names."""
     others = np.stack([*opponents.values()])
-    as_first = outcomes.pairwise_outcomes(tree, probs[None], others)  # (1, N)
-    opponent_first = outcomes.pairwise_outcomes(tree, others, probs[None])  # (N, 1)
-    matches = {}
-    for place, name in enumerate(opponents):
-        own_rates = Outcome(*(rates[0, place] for rates in as_first))
-        other_rates = Outcome(*(rates[place, 0] for rates in opponent_first))
-        matches[name] = Match(
-            first=exact_rates(own_rates, evidence),
-            second=exact_rates(other_rates, evidence).reversed(),
+    as_first = outcomes.pairwise_outcomes(tree, probs[None], others)  # (1, N, 3)
+    opponent_first = outcomes.pairwise_outcomes(tree, others, probs[None])  # (N, 1, 3)
+    return {
+        name: Match(
+            first=Rates.exact(as_first[0, place], evidence),
+            second=Rates.exact(opponent_first[place, 0], evidence).of_opponent(),
         )
-    return matches
+        for place, name in enumerate(opponents)
+    }
 
 
 def _seat_grades(
@@ -122,39 +119,22 @@ def _seat_grades(
     """
     grades = []
     for place, seat in enumerate(SEATS):
-        rates = random.seat(seat)
         is_beaten, losing_line = bool(can_be_beaten[place]), None
         if is_beaten:
             losing_line = proof.losing_line(tree, probs, seat)
         decisions = tree.turns_of(seat) & ~tree.terminal
         grades.append(
             SeatGrade(
-                win_rate=rates.win_rate,
-                draw_rate=rates.draw_rate,
-                loss_rate=rates.loss_rate,
+                **vars(random.seat(seat)),
                 worst_loss_rate=worst.seat(seat).loss_rate,
                 complete=True,
                 beaten=is_beaten,
                 losing_line=losing_line,
                 lines=outcomes.count_lines(tree, probs, seat),
                 optimal_move_rate=float(optimal_rate[decisions].mean()),
-                evidence=rates.evidence,
             )
         )
     return grades
-
-
-def exact_rates(outcome: Outcome, evidence: Evidence) -> SeatGrade:
-    """Return the exact rates of the player that moves first.
-
-    `evidence` is the weaker one of both players.
-    """
-    return SeatGrade(
-        win_rate=float(outcome.win_rate),
-        draw_rate=float(outcome.draw_rate),
-        loss_rate=float(outcome.loss_rate),
-        evidence=evidence,
-    )
 
 
 def q_error(tree: Tree[np.ndarray], q_values: Float[np.ndarray, "D A"]) -> float:

@@ -102,9 +102,7 @@ def _plot_results(axes: "Axes", rows: Rows, seat: Seat, theme: Theme) -> None:
     graded = evaluated_rows(rows, [seat])
     updates = [row.update for row in graded]
     rates = [row.grade.rates[seat].rates for row in graded]
-    shares = np.array([[100 * rate.value for rate in row] for row in rates]).reshape(
-        -1, 3
-    )
+    shares = 100 * np.reshape(rates, (-1, 3))
     _plot_ends(axes, np.array(updates), shares, theme, marker="o")
     if (since := proven_from(rows)) is not None:
         note = by_file_note([row.grade for row in graded])

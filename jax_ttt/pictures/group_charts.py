@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from jax_ttt.config.game_facts import LETTERS, SEATS, Seat
-from jax_ttt.config.grade import by_file_note
+from jax_ttt.config.grade import Rates, by_file_note
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import AgentResult, source_of_rates
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
-from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import (
     add_legend_below,
@@ -29,16 +28,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def cross_table_chart(table: CrossTable, theme: Theme = "light") -> Picture:
+def cross_table_chart(
+    names: Sequence[str], pairs: Sequence[Sequence[Rates]], theme: Theme = "light"
+) -> Picture:
     """Draw a cross table as a heat map of the first player's mean score."""
-    size = len(table.names)
-    score = table.rates @ [1, 0.5, 0]
+    size = len(names)
+    score = np.array([[pair.rates for pair in row] for row in pairs]) @ [1, 0.5, 0]
     first, second = LETTERS
     with pictures.theme_style(theme):
         figure = new_figure(5 + 1.1 * size, 3 + 0.8 * size)
-        texts = [[pair_text(pair, "\n") for pair in row] for row in table.rows]
+        texts = [[pair_text(pair, "\n") for pair in row] for row in pairs]
         scale = f"{first}'s mean score"
-        axes = draw_heat_map(figure, score, texts, table.names, table.names, scale)
+        axes = draw_heat_map(figure, score, texts, names, names, scale)
         axes.set_xlabel(f"plays {second}")
         axes.set_ylabel(f"plays {first}")
         figure.suptitle(f"% {first} wins, draws, {second} wins (~ sampled)")
@@ -161,7 +162,7 @@ def _proven_share(group: GroupResult) -> MeanAndRange | None:
     if group.proven is None or group.interval is None:
         return None
     low, high = group.interval
-    return MeanAndRange(mean=group.proven / group.num_agents, min=low, max=high)
+    return group.proven / group.num_agents, low, high
 
 
 def _points_over_values(
@@ -180,10 +181,7 @@ def _points_over_values(
             for place, point in enumerate(panel.points)
             if point is not None
         }
-        means, lows, highs = (
-            np.array([100 * getattr(point, name) for point in points.values()])
-            for name in ("mean", "min", "max")
-        )
+        means, lows, highs = 100 * np.array([*points.values()]).T
         axes.errorbar(
             [*points],
             means,
@@ -225,7 +223,7 @@ def _grid_map(groups: Sequence[GroupResult], title: str, source: str) -> "Figure
             share[row, column] = (group.proven or 0) / group.num_agents
             texts[row][column] = f"{group.proven} of {group.num_agents}"
         elif group.win_rates:  # not all agents diverged
-            wins = [rates.mean for rates in group.win_rates.values()]
+            wins = [mean for mean, _, _ in group.win_rates.values()]
             share[row, column] = np.mean(wins)
             texts[row][column] = f"{100 * share[row, column]:.0f}%"
     figure = new_figure(4.5 + 1.1 * len(columns), 3 + 0.75 * len(rows))

@@ -3,6 +3,8 @@
 import dataclasses
 import functools
 import hashlib
+import importlib
+import types
 from pathlib import Path
 
 import jax
@@ -14,8 +16,7 @@ from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
-from jax_ttt.config.shown import Shown
-from jax_ttt.files import picture_file, tensor_file
+from jax_ttt.files import tensor_file
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.files.tensor_file import AgentDescription, Tensors
@@ -27,10 +28,11 @@ from jax_ttt.players import corrections as corrected
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.runtime import atomic_files, pytrees
+from jax_ttt.runtime.words import count_phrase
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
-class Agent(Shown):
+class Agent:
     """A trained agent; a notebook shows its results and a game against itself.
 
     Attributes:
@@ -161,7 +163,27 @@ class Agent(Shown):
         Raises:
             Refused: the game is too large to enumerate.
         """
-        return picture_file.picture_of(self, theme)
+        return _pictures().agent_picture(self, theme)
+
+    def __repr__(self) -> str:
+        parts = [
+            self.config.network,
+            f"seed {self.seed}",
+            count_phrase(self.num_updates, "update"),
+        ]
+        if self.precision != "float32":
+            parts.append(self.precision)
+        if self.corrections is not None:
+            parts.append(count_phrase(len(self.corrections), "correction"))
+        return f"<agent of {self.config.env_id}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        return _pictures().agent_html(self)
+
+
+def _pictures() -> types.ModuleType:
+    """Return the module that draws agents; it is in a folder above this one."""
+    return importlib.import_module("jax_ttt.pictures.agent_pictures")
 
 
 def agent_bytes(agent: Agent) -> bytes:

@@ -5,15 +5,13 @@ pass over the tree. With JAX arrays it is float32 and can be compiled. With a tr
 policies of NumPy arrays it is float64.
 
 Axes: `P` positions, `A` actions, `C` values carried per position, `W` positions of
-a level, `S` seats, `N` and `M` policies.
+a level, `S` seats, `N` and `M` policies, 3 rates: of games won, drawn and lost.
 """
-
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import Lines
@@ -22,29 +20,21 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, proof
 from jax_ttt.solver.policies import backward, exact_einsum
 
+SeatArrays = tuple[Float[Array, "S 3"], Float[Array, " S"], Int[Array, " S"]]
+"""A policy's results by seat, the first player's first.
 
-class Outcome(NamedTuple):
-    """Probabilities of one player's results; they add up to 1."""
-
-    win_rate: jax.Array | np.ndarray
-    draw_rate: jax.Array | np.ndarray
-    loss_rate: jax.Array | np.ndarray
-
-
-class Report(NamedTuple):
-    """Results of a policy by seat, the first player's first; arrays `(2,)`."""
-
-    random: Outcome  # against an opponent that plays at random
-    worst_loss_rate: jax.Array  # against the opponent that beats it most often
-    worst_result: jax.Array  # in any line of play: 1 won, 0 drawn, -1 lost
+They are the rates against an opponent that plays at random; the loss rate against the
+opponent that beats the policy most often; and the worst result in any line of play: 1
+won, 0 drawn, -1 lost.
+"""
 
 
 def pairwise_outcomes(
     tree: Tree[ArrayT],
     first: Float[ArrayT, "N P A"],
     second: Float[ArrayT, "M P A"],
-) -> Outcome:
-    """Return the first player's exact results `(N, M)` against each second player.
+) -> Float[ArrayT, "N M 3"]:
+    """Return the first player's exact rates against each second player.
 
     One pass computes all pairs.
     """
@@ -60,21 +50,19 @@ def pairwise_outcomes(
 
     results = xp.stack([tree.outcome == result for result in (1, 0, -1)], axis=1)
     leaves = xp.tile(results.astype(first.dtype), (1, pairs[0] * pairs[1]))
-    values = xp.reshape(backward(tree, leaves, node_value)[0], (*pairs, 3))
-    return Outcome(*(values[..., result] for result in range(3)))
+    return xp.reshape(backward(tree, leaves, node_value)[0], (*pairs, 3))
 
 
 def outcome(
     tree: Tree[ArrayT],
     first: Float[ArrayT, "P A"],
     second: Float[ArrayT, "P A"],
-) -> Outcome:
+) -> Float[ArrayT, " 3"]:
     """Return the exact result of two policies, as the first player's rates."""
-    table = pairwise_outcomes(tree, first[None], second[None])
-    return jax.tree.map(lambda rate: rate[0, 0], table)
+    return pairwise_outcomes(tree, first[None], second[None])[0, 0]
 
 
-def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
+def seat_results(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> SeatArrays:
     """Return the policy's results in both seats, against random and in the worst case.
 
     One pass computes both seats. Each position has four values for each seat: the
@@ -99,12 +87,8 @@ def seat_report(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> Report:
 
     leaves = jnp.stack([result == 1, result == 0, result == -1, result == -1], axis=-1)
     values = backward(tree, leaves.reshape(-1, 8).astype(jnp.float32), node_value)
-    wins, draws, losses, worst_losses = values[0].reshape(2, 4).T
-    return Report(
-        random=Outcome(wins, draws, losses),
-        worst_loss_rate=worst_losses,
-        worst_result=proof.worst_results(tree, probs),
-    )
+    rates = values[0].reshape(2, 4)
+    return rates[:, :3], rates[:, 3], proof.worst_results(tree, probs)
 
 
 def count_lines(

@@ -17,8 +17,7 @@ from jax_ttt.config.grade import (
     ExamScore,
     Grade,
     Match,
-    Pair,
-    Rate,
+    Rates,
     SeatGrade,
     by_file_note,
 )
@@ -27,6 +26,7 @@ from jax_ttt.games.played_game import Game
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.solver.find_corrections import LevelCounts
 from jax_ttt.solver.reached_positions import OnBatch, Reach
+from jax_ttt.text import html
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
 
@@ -37,6 +37,7 @@ _WINNING_MOVES = "opponent's winning moves"
 _BY_ANSWERS = "by the moves that it gave"
 """The condition of a proof about a player that was asked for its moves."""
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
+_MATCH_HEAD = ["", "wins", "draws", "losses"]
 
 
 def learned_seat(seats: Sequence[Seat]) -> str:
@@ -52,12 +53,12 @@ def seat_phrase(seat: Seat) -> str:
     return f"as {seat_name(seat)}"
 
 
-def rates_text(rates: SeatGrade | Pair, between: str = "/") -> str:
+def rates_text(rates: Rates, between: str = "/") -> str:
     """Return wins, draws and losses in percent, for instance `97.1/2.4/0.5`."""
-    return between.join(f"{100 * rate.value:.1f}" for rate in rates.rates)
+    return between.join(f"{100 * rate:.1f}" for rate in rates.rates)
 
 
-def pair_text(pair: Pair, between: str = "/") -> str:
+def pair_text(pair: Rates, between: str = "/") -> str:
     """Return wins, draws and losses in percent, with a mark if they are sampled."""
     return ("" if pair.is_exact else "~") + rates_text(pair, between)
 
@@ -72,7 +73,7 @@ def summary_line(update: int, grade: Grade) -> str:
     """
     parts = []
     if (mean := grade.mean_rates()) is not None:
-        wins, draws, losses = (f"{rate:.2%}" for rate in mean)
+        wins, draws, losses = (f"{rate:.2%}" for rate in mean.rates)
         parts.append(f"{wins} wins, {draws} draws, {losses} losses against random")
         parts.append(
             ", ".join(
@@ -136,13 +137,14 @@ def verdict(grade: Grade) -> str:
     if grade.searched:
         return _undecided_verdict(grade)
     if grade.sampled is not None:
-        games, loss = grade.sampled.both.num_games, grade.sampled.both.loss
+        both = grade.sampled.both
+        low, high = both.interval(both.loss_rate)
         first, second = grade.sampled.first.num_games, grade.sampled.second.num_games
         each = f" ({first:,} in each seat)" if first == second else ""
         return (
-            f"nothing is proven: it lost {round(loss.value * games):,} of "
-            f"{count_phrase(games, 'sampled game')}{each} against random, "
-            f"a loss rate of {loss.low:.2%} to {loss.high:.2%} (95% interval)"
+            f"nothing is proven: it lost {round(both.loss_rate * both.num_games):,} of "
+            f"{count_phrase(both.num_games, 'sampled game')}{each} against random, "
+            f"a loss rate of {low:.2%} to {high:.2%} (95% interval)"
         )
     if grade.exam is not None:
         return "nothing is proven: an exam only"
@@ -249,6 +251,11 @@ def report_title(grade: Grade, *facts: str) -> str:
     return ", ".join(filter(None, [title, *facts, seats]))
 
 
+def titled_report(grade: Grade) -> str:
+    """Return the full report of a player below its title."""
+    return f"{report_title(grade)}\n\n{full_report(grade)}"
+
+
 def full_report(grade: Grade) -> str:
     """Return the full report of a player."""
     parts = [f"note: {grade.note}" if grade.note else ""]
@@ -276,7 +283,7 @@ def rates_table(grade: Grade) -> str:
     rates are left out. The last column has the rate of open games, the number
     of sampled games, or the worst case against any opponent.
     """
-    rows: dict[Seat, SeatGrade] = {}
+    rows: dict[Seat, Rates] = {}
     is_open = any(followed.open_rate for followed in grade.followed.values())
     for seat in SEATS:
         rates = grade.seat(seat)
@@ -297,26 +304,25 @@ def rates_table(grade: Grade) -> str:
     name, last = _last_column([*rows.values()], digits)
     lines = [[f"vs. random{source}", "wins", "draws", "losses", name]]
     for (seat, rates), cell in zip(rows.items(), last, strict=True):
-        cells = _percentages(rates.rates, digits)
-        lines.append([seat_phrase(seat), *cells, cell])
+        lines.append([seat_phrase(seat), *_percentages(rates, digits), cell])
     mean = grade.mean_rates()
     if len(sampled) == len(rows) and grade.sampled is not None:
         both = grade.sampled.both
-        cells = _percentages(both.rates, digits)
-        lines.append(["all", *cells, f"{both.num_games:,}"])
+        lines.append(["all", *_percentages(both, digits), f"{both.num_games:,}"])
     elif mean is not None and name != "open" and len(rows) == len(grade.seats) > 1:
-        lines.append(["mean", *(f"{rate:.{digits}%}" for rate in mean), ""])
+        lines.append(["mean", *_percentages(mean, digits), ""])
     return "\n".join(table_lines(lines))
 
 
-def _last_column(rows: Sequence[SeatGrade], digits: int) -> tuple[str, list[str]]:
+def _last_column(rows: Sequence[Rates], digits: int) -> tuple[str, list[str]]:
     """Return the head and the cells of the last column; see `rates_table`."""
-    if any(rates.open_rate for rates in rows):
-        return "open", [f"{rates.open_rate or 0:.{digits}%}" for rates in rows]
-    if any(rates.num_games for rates in rows):
-        games = [rates.num_games for rates in rows]
+    open_rates = [getattr(rates, "open_rate", None) or 0 for rates in rows]
+    if any(open_rates):
+        return "open", [f"{rate:.{digits}%}" for rate in open_rates]
+    games = [rates.num_games for rates in rows]
+    if any(games):
         return "games", [f"{number:,}" if number else "exact" for number in games]
-    loss_rates = [rates.worst_loss_rate for rates in rows]
+    loss_rates = [getattr(rates, "worst_loss_rate", None) for rates in rows]
     return "worst case", [
         "not decided"
         if rate is None
@@ -327,8 +333,8 @@ def _last_column(rows: Sequence[SeatGrade], digits: int) -> tuple[str, list[str]
     ]
 
 
-def _percentages(rates: Sequence[Rate], digits: int) -> list[str]:
-    return [f"{rate.value:.{digits}%}" for rate in rates]
+def _percentages(rates: Rates, digits: int) -> list[str]:
+    return [f"{rate:.{digits}%}" for rate in rates.rates]
 
 
 def opponents_table(details: Details) -> str:
@@ -339,11 +345,7 @@ def opponents_table(details: Details) -> str:
     lines = [
         [
             f"vs. {opponent}",
-            *(
-                f"{100 * rate.value:.3f}"
-                for seat in SEATS
-                for rate in match.seat(seat).rates
-            ),
+            *(f"{100 * rate:.3f}" for seat in SEATS for rate in match.seat(seat).rates),
         ]
         for opponent, match in details.opponents.items()
     ]
@@ -389,9 +391,10 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
     if choices := followed.losing_choices:
         rows.append((f"{name}: had a choice", f"{choices:,} positions on losing lines"))
     if followed.open_rate:
+        low, high = followed.interval(followed.win_rate)
         text = (
             f"games that last more than {followed.num_moves} moves; so the win rate is "
-            f"{followed.win.low:.4%} to {followed.win.high:.4%}"
+            f"{low:.4%} to {high:.4%}"
         )
         rows.append((f"{name}: open", text))
     return rows
@@ -445,24 +448,28 @@ def match_table(grade: Grade, match: Match) -> str:
     rows = [["", "wins", "draws", "losses", "games"]]
     for name, rates in (seats | {"all": match.both}).items():
         cells = [
-            f"{100 * rate.value:.2f} ({100 * rate.low:.2f} to {100 * rate.high:.2f})"
-            for rate in rates.rates
+            f"{100 * rate:.2f} ({100 * low:.2f} to {100 * high:.2f})"
+            for rate, low, high in zip(rates.rates, rates.low, rates.high, strict=True)
         ]
         rows.append([name, *cells, f"{rates.num_games:,}"])
     caption = "vs. random, sampled, in % (in brackets: 95% intervals)"
     lines = [caption, *table_lines(rows)]
-    exact: dict[Seat, SeatGrade] = {
+    exact: dict[Seat, Rates] = {
         seat: rates for seat, rates in grade.rates.items() if rates.is_exact
     }
     if exact:
         differences = [
-            f"{seat_phrase(seat)}, the exact {name} of {rate.value:.3%} "
+            f"{seat_phrase(seat)}, the exact {name} of {rate:.3%} "
             "is outside the interval of the sample"
             for seat, rates in exact.items()
-            for name, rate, sampled in zip(
-                _RATE_NAMES, rates.rates, match.seat(seat).rates, strict=True
+            for name, rate, low, high in zip(
+                _RATE_NAMES,
+                rates.rates,
+                match.seat(seat).low,
+                match.seat(seat).high,
+                strict=True,
             )
-            if not sampled.low <= rate.value <= sampled.high
+            if not low <= rate <= high
         ]
         lines += differences or ["the sample agrees with the exact values"]
         if differences:
@@ -471,6 +478,41 @@ def match_table(grade: Grade, match: Match) -> str:
                 "another --seed or more --games"
             )
     return "\n".join(lines)
+
+
+def match_text(match: Match) -> str:
+    """Return the results of a match: a row for each seat."""
+    rows = [_MATCH_HEAD, *_match_rows(match)]
+    return "\n".join([_match_title(match), *aligned_lines(rows)])
+
+
+def match_html(match: Match) -> str:
+    """Return what a notebook shows of a match."""
+    return html.html_table(_match_title(match), _match_rows(match), _MATCH_HEAD)
+
+
+def _match_title(match: Match) -> str:
+    games = count_phrase(match.first.num_games, "game")
+    sampled = f"{games} in each seat, with 95% intervals"
+    method = "exact" if match.is_exact else sampled
+    if match.first.evidence == "asked":
+        method += " by the moves that a player gave"
+    if match.player is None:  # the name is beside it, in a grade
+        return method
+    return f"{match.player} against {match.opponent}: {method}"
+
+
+def _match_rows(match: Match) -> list[list[str]]:
+    rows = []
+    for seat in SEATS:
+        rates = match.seat(seat)
+        cells = [
+            f"{rate:.2%}"
+            + (f" ({100 * low:.1f} to {100 * high:.1f})" if high > low else "")
+            for rate, low, high in zip(rates.rates, rates.low, rates.high, strict=True)
+        ]
+        rows.append([seat_phrase(seat), *cells])
+    return rows
 
 
 def exam_table(exam: Exam) -> str:

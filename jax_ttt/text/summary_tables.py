@@ -1,4 +1,4 @@
-"""Tables of many players or runs: a cross table, the results of a sweep, saved runs."""
+"""Tables of many runs: the results of a sweep, saved runs."""
 
 from collections.abc import Sequence
 
@@ -7,86 +7,8 @@ from jax_ttt.config.game_facts import LETTERS, SEATS
 from jax_ttt.config.grade import by_file_note
 from jax_ttt.files.run_folder import RunSummary
 from jax_ttt.grading.agent_groups import GroupResult, MeanAndRange
-from jax_ttt.grading.round_robin import CrossTable
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.text.grade_text import pair_text
-from jax_ttt.text.tables import (
-    GAP,
-    aligned_lines,
-    table_lines,
-    terminal_width,
-    wrapped_lines,
-)
-
-_CELL_WIDTH = len("~33.3/33.3/33.3")
-
-
-def cross_table_text(table: CrossTable) -> str:
-    """Return the Elo-like order, a cross table, and the intervals of sampled pairs.
-
-    A table that is wider than the terminal is divided into blocks of columns.
-    """
-    first, second = LETTERS
-    caption = (
-        f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
-        "in %; ~ sampled, others exact"
-    )
-    if any(pair.evidence == "asked" for pair in table.pairs):
-        caption += ", of some players by the moves that they gave"
-    size, width = len(table.names), terminal_width()
-    longest = width // 3  # the order has the whole names
-    labels = [
-        _row_label(number, name, longest)
-        for number, name in enumerate(table.names, start=1)
-    ]
-    block_size = (width - max(map(len, labels))) // (len(GAP) + _CELL_WIDTH)
-    blocks = []
-    for begin in range(0, size, block_size):
-        columns = range(begin, min(begin + block_size, size))
-        head = ["", *(f"vs. {column + 1}" for column in columns)]
-        rows = [
-            [label, *(pair_text(pairs[column]) for column in columns)]
-            for label, pairs in zip(labels, table.rows, strict=True)
-        ]
-        blocks.append(aligned_lines([head, *rows]))
-    blocks[0] = [*wrapped_lines(caption), *blocks[0]]
-    intervals = _interval_rows(table)
-    if intervals:
-        head = ["95% intervals, in %", f"{first} wins", "draws", f"{second} wins"]
-        blocks.append(table_lines([[*head, "games"], *intervals]))
-    parts = [_order_lines(table), *blocks]
-    return "\n\n".join("\n".join(lines) for lines in parts)
-
-
-def _row_label(number: int, name: str, longest: int) -> str:
-    """Return a row's number and its player's name; of a long name, the end."""
-    if len(name) > longest:
-        name = f"...{name[3 - longest :]}"
-    return f"{number} {name}"
-
-
-def _interval_rows(table: CrossTable) -> list[list[str]]:
-    """Return the cells of each sampled pair: who plays, the intervals, the games."""
-    return [
-        [
-            f"~ {row} vs. {column}",
-            *(f"{100 * rate.low:.1f} to {100 * rate.high:.1f}" for rate in pair.rates),
-            f"{pair.num_games:,}",
-        ]
-        for row, pairs in enumerate(table.rows, start=1)
-        for column, pair in enumerate(pairs, start=1)
-        if not pair.is_exact
-    ]
-
-
-def _order_lines(table: CrossTable) -> list[str]:
-    """Return the players in the order of their ratings, a line each."""
-    rows = [["Elo-like order", "Elo", "score vs. others", "player"]]
-    rows += [
-        [f"{place:>2}.", f"{ranked.elo:+.0f}", f"{ranked.score:.2%}", ranked.player]
-        for place, ranked in enumerate(table.ranking, start=1)
-    ]
-    return aligned_lines(rows, left=(0, 3))
+from jax_ttt.text.tables import table_lines, wrapped_lines
 
 
 def groups_table(groups: Sequence[GroupResult], name: str) -> str:
@@ -119,7 +41,8 @@ def _proven_cell(group: GroupResult) -> str:
 def _win_rate_cell(wins: MeanAndRange | None) -> str:
     if wins is None:
         return "-"
-    return f"{100 * wins.mean:.3f} ({100 * wins.min:.3f} to {100 * wins.max:.3f})"
+    mean, lowest, highest = (100 * rate for rate in wins)
+    return f"{mean:.3f} ({lowest:.3f} to {highest:.3f})"
 
 
 def _seeds_lines(fault: str, label: str, seeds: Sequence[int]) -> list[str]:

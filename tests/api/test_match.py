@@ -17,7 +17,7 @@ def test_an_exact_match_has_both_seats():
     assert match.first.win_rate == reverse.second.loss_rate > 0.9
     assert match.second.loss_rate == reverse.first.win_rate == 0
     assert match.second.win_rate == reverse.first.loss_rate
-    assert sum(rate.value for rate in match.first.rates) == pytest.approx(1)
+    assert sum(match.first.rates) == pytest.approx(1)
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ import as_users
 import pytest
 
 import jax_ttt
-from jax_ttt.api import html
 from jax_ttt.players import saved_agents
+from jax_ttt.text import html
 
 SHIPPED = Path(jax_ttt.__file__).parent / "shipped" / "connect-5x4.safetensors"
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from jax_ttt.config import grade as grades
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.config.grade import Grade, Lines, Match, SeatGrade
+from jax_ttt.config.grade import Grade, Lines, Match, Rates, SeatGrade
 from jax_ttt.files import json_records
 from jax_ttt.flags import field_texts
 
 WON, BEATEN = made.reached(), made.reached(losing_ends=1, loss_rate=0.25)
 CUT = made.reached(complete=False, win_rate=0.5, open_rate=0.125)
+LOST = dict.fromkeys(("low", "high"), (0.0, 0.0, 1.0))
 TREE = made.exact((0.5, 0.25), (0.25, 0.5), unbeatable=True)
 SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
 
@@ -25,6 +26,13 @@ SAMPLED = made.sampled((1.0, 0.0), (0.25, 0.25))
 def grade_of(first, second, **fields):
     """Return a grade of the lines followed in the two seats."""
     return Grade(env_id="connect_4x4", first=first, second=second, **fields)
+
+
+def mean_of(grade, seats=None):
+    """Return a grade's mean rates of wins, draws and losses."""
+    mean = grade.mean_rates(seats)
+    assert mean is not None
+    return mean.rates
 
 
 @pytest.mark.parametrize(
@@ -46,10 +54,9 @@ def test_a_seat_is_unbeatable_if_all_its_lines_were_followed(
 ):
     loss = 0.25 if beaten else 0.0
     seat = SeatGrade(
-        **made.rates(0.5, 0.5 - loss, loss),
+        **vars(made.rates(0.5, 0.5 - loss, loss, evidence=evidence)),
         complete=complete,
         beaten=beaten,
-        evidence=evidence,
     )
     assert seat.unbeatable is unbeatable
     assert (seat.proven is not None) == (unbeatable is True)
@@ -59,8 +66,9 @@ def test_a_seat_is_unbeatable_if_all_its_lines_were_followed(
 @pytest.mark.parametrize(
     "loss",
     [
-        {"loss_rate": 1.0, "draw_rate": 0.0, "win_rate": 0.0},
+        {"loss_rate": 1.0, "draw_rate": 0.0, "win_rate": 0.0, **LOST},
         {"loss_rate": math.nan},
+        {"high": (0.75, 0.25, math.nan)},
         {"worst_loss_rate": 0.5},
         {"losing_line": (0, 1)},
         {"losing_line": ()},
@@ -81,7 +89,7 @@ def test_a_grade_that_contradicts_itself_is_refused(loss, complete):
 
 
 @pytest.mark.parametrize(
-    "change", [{"open_rate": 0.1}, {"loss_rate_interval": (0.0, 0.1)}], ids=str
+    "change", [{"open_rate": 0.1}, {"high": (0.75, 0.25, 0.1)}], ids=str
 )
 def test_a_complete_grade_leaves_no_game_open(change):
     with pytest.raises(ValueError, match="but `complete` is true"):
@@ -124,7 +132,7 @@ def test_a_player_is_unbeatable_in_the_seats_that_it_learned(
     assert grade.unbeatable is unbeatable
 
 
-@pytest.mark.parametrize("record", [Grade, Match, SeatGrade])
+@pytest.mark.parametrize("record", [Grade, Match, Rates, SeatGrade])
 def test_a_field_is_described_once_by_its_docstring(record):
     fields = {field.name for field in dataclasses.fields(record)}
     assert fields <= field_texts(record).keys()
@@ -158,54 +166,57 @@ def test_a_file_that_claims_a_proof_is_not_believed():
 
 def test_a_rate_is_from_0_to_1_whatever_computed_it():
     """A sum of rounded shares may miss this by a little; a file may say anything."""
-    rounded = SeatGrade(win_rate=1.0000001, draw_rate=-1e-17, loss_rate=0.0)
-    assert (rounded.win_rate, rounded.draw_rate) == (1.0, 0.0)
+    rounded = Rates.exact((1.0000001, -1e-17, 0.0), "none")
+    assert rounded.rates == rounded.low == rounded.high == (1.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="loss_rate must be from 0 to 1, got 7"):
-        SeatGrade(win_rate=0.0, draw_rate=0.0, loss_rate=7)
+        Rates.exact((0.0, 0.0, 7), "none")
+
+
+def test_a_rate_is_within_its_bounds():
+    with pytest.raises(ValueError, match=r"the rate 0\.5 is not within 0\.75 to"):
+        dataclasses.replace(WON, win_rate=0.5)
 
 
 def test_bounds_are_equal_where_a_rate_is_exact():
     assert WON.is_exact
-    assert WON.rates == ((0.75, 0.75, 0.75), (0.25, 0.25, 0.25), (0, 0, 0))
+    assert WON.rates == WON.low == WON.high == (0.75, 0.25, 0)
     assert not CUT.is_exact
-    assert CUT.win == (0.5, 0.5, 0.625)
     assert CUT.interval(CUT.win_rate) == (0.5, 0.625)
 
 
 def test_all_games_of_a_sampled_match_count_the_same():
     """3 of 4 games won as first and 1 of 12 as second are 4 of 16."""
-    first = grades.sampled_seat([3, 1, 0])
-    second = grades.sampled_seat([1, 2, 9])
+    first = Rates.sampled([3, 1, 0])
+    second = Rates.sampled([1, 2, 9])
     match = Match(first=first, second=second)
-    assert match.both == grades.sampled_seat([4, 3, 9])
+    assert match.both == Rates.sampled([4, 3, 9])
     assert (match.both.num_games, match.is_exact) == (16, False)
     assert [match.seat(seat) for seat in SEATS] == [first, second]
-    assert second.reversed() == grades.sampled_seat([9, 2, 1])
-    assert made.grade(sampled=match).mean_rates() == (4 / 16, 3 / 16, 9 / 16)
+    assert second.of_opponent() == Rates.sampled([9, 2, 1])
+    assert made.grade(sampled=match).mean_rates() == match.both
+    assert match.both.rates == (4 / 16, 3 / 16, 9 / 16)
 
 
 def test_a_seat_without_games_has_bounds_of_0_and_1():
-    first, second = grades.sampled_seat([0, 1, 0]), grades.sampled_seat([0, 0, 0])
-    assert [rate.value for rate in first.rates] == [0, 1, 0]
-    assert second.rates == ((0, 0, 1),) * 3
+    first, second = Rates.sampled([0, 1, 0]), Rates.sampled([0, 0, 0])
+    assert first.rates == (0, 1, 0)
+    assert second.rates == second.low == (0, 0, 0)
+    assert second.high == (1, 1, 1)
     assert Match(first=first, second=second).both == first
 
 
 def test_an_exact_match_has_the_mean_of_its_seats():
-    match = Match(
-        first=SeatGrade(**made.rates(0.5, 0.25)),
-        second=SeatGrade(**made.rates(0.25, 0.75)),
-    )
-    assert match.both == SeatGrade(**made.rates(0.375, 0.5, 0.125))
+    match = Match(first=made.rates(0.5, 0.25), second=made.rates(0.25, 0.75))
+    assert match.both == made.rates(0.375, 0.5, 0.125)
     assert (match.both.num_games, match.is_exact) == (0, True)
 
 
 def test_the_mean_of_exact_rates():
     grade = grade_of(WON, BEATEN, sampled=SAMPLED)
     assert grade.rates == {"first": WON, "second": BEATEN}
-    assert grade.mean_rates() == (0.75, 0.25, 0.125)
-    assert TREE.mean_rates() == (0.375, 0.625, 0)
-    assert TREE.mean_rates(["second"]) == (0.25, 0.75, 0)
+    assert mean_of(grade) == (0.75, 0.25, 0.125)
+    assert mean_of(TREE) == (0.375, 0.625, 0)
+    assert mean_of(TREE, ["second"]) == (0.25, 0.75, 0)
     assert Grade(env_id="hex").mean_rates() is None
 
 
@@ -214,8 +225,8 @@ def test_a_seat_that_was_not_followed_to_the_end_has_sampled_rates(other):
     """The sample was won as first, and a search found 3 wins in 4 games."""
     grade = grade_of(WON, other, sampled=SAMPLED)
     assert grade.rates == {"first": WON, "second": SAMPLED.second}
-    assert grade.mean_rates(["second"]) == (0.25, 0.25, 0.5)
-    assert grade.mean_rates() == (0.5, 0.25, 0.25)
+    assert mean_of(grade, ["second"]) == (0.25, 0.25, 0.5)
+    assert mean_of(grade) == (0.5, 0.25, 0.25)
     assert (grade.win_rate, grade.draw_rate, grade.loss_rate) == (0.5, 0.25, 0.25)
     assert dataclasses.replace(grade, seats=("first",)).win_rate == 0.75
     unsampled = grade_of(WON, other)

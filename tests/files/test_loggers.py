@@ -58,22 +58,17 @@ def events(path):
 
 
 def looked_up(row, tag):
-    """Return a row's value at `a/b/c`, or one end of an interval."""
-    *above, name = tag.split("/")
-    for level in above:
-        row = row[level]
-    for end, suffix in enumerate(("_low", "_high")):
-        if name.endswith(suffix):
-            return row[name.removesuffix(suffix)][end]
-    return row[name]
+    """Return a row's value at `a/b/c`."""
+    for name in tag.split("/"):
+        row = row[name]
+    return row
 
 
 def numbers_in(value):
-    """Return how many numbers a row holds."""
-    if isinstance(value, dict | list):
-        parts = value.values() if isinstance(value, dict) else value
-        return sum(map(numbers_in, parts))
-    return not isinstance(value, str)
+    """Return how many numbers a row holds, besides those in lists."""
+    if isinstance(value, dict):
+        return sum(map(numbers_in, value.values()))
+    return not isinstance(value, str | list)
 
 
 class FakeWandb(SimpleNamespace):

@@ -25,7 +25,7 @@ from jax_ttt.files.run_folder import (
 
 GRADE = made.exact((0.75, 0.25), (0.25, 0.5), unbeatable=True)
 SETTINGS = {
-    **{"version": 2, "preset": "table", "seed": 7},
+    **{"version": 3, "preset": "table", "seed": 7},
     "config": json_records.to_dict(PRESETS["table"]),
 }
 

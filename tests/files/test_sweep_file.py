@@ -184,7 +184,7 @@ def test_a_sweep_of_another_format_is_not_called_damaged(name, checksum, path):
     with pytest.raises(Refused) as refusal:
         sweep_file.read_sweep(path)
     older = "" if name == "version" else "older "
-    reason = f"{older}format 5; this version of jax_ttt reads format 2"
+    reason = f"{older}format 5; this version of jax_ttt reads format 3"
     assert str(refusal.value) == f"{path}: {reason}"
 
 

@@ -117,7 +117,7 @@ def test_a_changed_description_is_refused(path):
 def test_another_version_is_refused_by_its_number(version, path):
     rewrite(path, version=version)
     found = "no format version" if version is None else f"format {version}"
-    reason = f"{path}: {found}; this version of jax_ttt reads format 2"
+    reason = f"{path}: {found}; this version of jax_ttt reads format 3"
     for read in (tensor_file.read_tensors, tensor_file.read_description):
         with pytest.raises(AgentError, match=reason):
             read(path, Description)
@@ -128,7 +128,7 @@ def test_another_version_is_refused_by_its_number(version, path):
 def test_an_older_format_is_refused_by_its_own_number(number, path):
     """These files had the package's version in the field `version`."""
     rewrite(path, format_version=number, version="0.1.0")
-    reason = f"older format {number}; this version of jax_ttt reads format 2"
+    reason = f"older format {number}; this version of jax_ttt reads format 3"
     with pytest.raises(AgentError, match=reason):
         tensor_file.read_tensors(path, Description)
 

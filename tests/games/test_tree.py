@@ -141,8 +141,10 @@ def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
     pile = nim.obs[:, 0].astype(int)[nim.decisions]
     best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
     probs = policies.deterministic_policy(nim, best)
-    report = jax.jit(outcomes.seat_report)(nim, probs.astype(np.float32))
-    assert report.worst_loss_rate.tolist() == [0, 1]  # 10 is not a multiple of four
+    _, worst_loss_rate, _ = jax.jit(outcomes.seat_results)(
+        nim, probs.astype(np.float32)
+    )
+    assert worst_loss_rate.tolist() == [0, 1]  # 10 is not a multiple of four
     assert proof.losing_line(nim, probs, "first") is None
     position = 0
     for action in proof.losing_line(nim, probs, "second") or ():

@@ -6,7 +6,6 @@ import pytest
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import agent_groups
-from jax_ttt.grading.agent_groups import MeanAndRange
 
 CONFIG = Config()
 SAMPLE = made.sampled((0.5,), (0.25,))
@@ -30,8 +29,8 @@ def test_a_summary_counts_proofs_and_has_the_range_of_the_win_rates():
     assert summary.interval == pytest.approx([0.20765, 0.93851], abs=1e-5)
     assert summary.not_proven == (2,)
     assert summary.win_rates == {
-        "first": MeanAndRange(mean=0.75, min=0.5, max=1.0),
-        "second": MeanAndRange(mean=0.5, min=0.25, max=0.75),
+        "first": (0.75, 0.5, 1.0),
+        "second": (0.5, 0.25, 0.75),
     }
     assert summary.seconds == 0.2
     assert (summary.settings, summary.agents) == ({"tau": 0.5}, rows)
@@ -82,7 +81,7 @@ def test_searches_count_as_proofs():
     rows = [made.agent(i, made.grade(x, SAMPLE)) for i, x in enumerate(searches)]
     summary = agent_groups.group_summary(rows, config)
     assert (summary.proven, summary.not_proven) == (2, (1,))
-    assert summary.win_rates["first"] == MeanAndRange(mean=0.75, min=0.75, max=0.75)
+    assert summary.win_rates["first"] == (0.75, 0.75, 0.75)
     unsearched = config.replace(start_share=0.0)
     rows = [made.agent(0, made.grade(None, SAMPLE))]
     assert agent_groups.group_summary(rows, unsearched).proven is None

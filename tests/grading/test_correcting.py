@@ -11,10 +11,11 @@ import pytest
 import tiny
 from flax import nnx
 
+import jax_ttt
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import correcting, grader, search_grade
+from jax_ttt.grading import grader, search_grade
 from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.solver import find_corrections
@@ -48,7 +49,9 @@ def untrained_table():
 
 
 def correct(agent, precision, seats=SEATS) -> Any:
-    return correcting.correct_agent("x", agent, seats, "not-lose", precision)
+    """Return the agent corrected in these seats, with the name x."""
+    seat = seats[0] if len(seats) == 1 else "both"
+    return jax_ttt.correct(agent, seat=seat, precision=precision, name="x")
 
 
 @functools.cache
@@ -186,7 +189,7 @@ def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
     params = jax.tree.map(lambda _: q_star, agent.params)
     agent = dataclasses.replace(agent, params=params)
     with pytest.raises(Refused, match=r"^x: .* does not prove win"):
-        correcting.correct_agent("x", agent, ("first",), "win")
+        jax_ttt.correct(agent, seat="first", goal="win", name="x")
 
 
 @pytest.mark.fault
@@ -231,7 +234,7 @@ def test_what_is_not_possible_is_refused_before_any_work(
     config = Config.of(env_id=env_id)
     no_weights = tiny.ungraded(config, nnx.State({}))
     with pytest.raises(error, match=message):
-        correcting.correct_agent("x", no_weights, (seat,), goal)
+        jax_ttt.correct(no_weights, seat=seat, goal=goal, name="x")
 
 
 @pytest.mark.parametrize(

@@ -75,5 +75,5 @@ def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_pa
         assert expected is not None
         assert rates.num_games == 256
         for rate, exact_rate in zip(rates.rates, expected.rates, strict=True):
-            margin = 3.29 * np.sqrt(exact_rate.value * (1 - exact_rate.value) / 256)
-            assert abs(rate.value - exact_rate.value) <= margin
+            margin = 3.29 * np.sqrt(exact_rate * (1 - exact_rate) / 256)
+            assert abs(rate - exact_rate) <= margin

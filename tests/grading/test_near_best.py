@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import made
 import numpy as np
 import pytest
 import small_boards
@@ -127,10 +128,10 @@ def test_a_search_of_near_best_moves_that_ends_early_proves_nothing(perfect):
 
 def test_wins_that_rounding_decides_are_not_proven():
     won = Lines(won=3, drawn=0, lost=0)
-    rates = {"win_rate": 1.0, "draw_rate": 0.0, "loss_rate": 0.0}
-    known = {"complete": True, "beaten": False, "evidence": "construction"}
-    assert SeatGrade(**rates, **known, lines=won).proven == "win"
-    assert SeatGrade(**rates, **known, lines=won, wins_all=False).proven == "not-lose"
+    known = {**vars(made.rates(1.0, evidence="construction")), "complete": True}
+    known |= {"beaten": False, "lines": won}
+    assert SeatGrade(**known).proven == "win"
+    assert SeatGrade(**known, wins_all=False).proven == "not-lose"
 
 
 def flat_agent(**fields) -> Any:

@@ -5,6 +5,7 @@ import made
 import numpy as np
 import pytest
 
+from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.grading import round_robin
 from jax_ttt.players import random_players, registry
@@ -22,9 +23,18 @@ def players_of(*specs):
     ]
 
 
+def table_of(players, key, num_games):
+    """Return the cross table of players of tic-tac-toe."""
+    return CrossTable(
+        env_id=ENV,
+        names=tuple(player.name for player in players),
+        pairs=round_robin.play_round_robin(players, ENV, key, num_games),
+    )
+
+
 def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
     players = players_of(*(name for name in BUILT_IN if name != "mcts-online"))
-    table = round_robin.play_round_robin(players, ENV, jax.random.key(1), 10)
+    table = table_of(players, jax.random.key(1), 10)
     assert not table.sampled.any()
     assert table.names == tuple(player.name for player in players)
     for row, column in ((0, 1), (1, 0), (2, 2)):
@@ -45,19 +55,20 @@ def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
 @pytest.mark.slow
 def test_pairs_of_unknown_policies_are_sampled_and_marked():
     pair = players_of("minimax", "mcts-online:30")
-    table = round_robin.play_round_robin(pair, ENV, jax.random.key(2), 64)
+    table = table_of(pair, jax.random.key(2), 64)
     assert table.sampled.tolist() == [[False, True], [True, True]]
     assert table.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
     assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
-    assert table.rows[0][0].rates[1] == pytest.approx((1, 1, 1))
-    for rate, low, high in table.rows[1][1].rates:
+    always_drawn, sampled = table.pairs[0][0], table.pairs[1][1]
+    assert always_drawn.interval(always_drawn.draw_rate) == pytest.approx((1, 1))
+    for rate, low, high in zip(sampled.rates, sampled.low, sampled.high, strict=True):
         assert 0 <= low <= rate <= high <= 1
         assert high - low > 0.03
 
 
 def test_players_entered_twice_play_different_games():
     random = Player(env_id=ENV, name="random", choose=random_players.random_player)
-    table = round_robin.play_round_robin([random] * 2, ENV, jax.random.key(5), 256)
+    table = table_of([random] * 2, jax.random.key(5), 256)
     assert table.sampled.all()
     assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
     rates = np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3))

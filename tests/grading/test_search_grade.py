@@ -48,7 +48,7 @@ def test_both_seats_are_graded(grades):
         assert grade.unbeatable is False
         assert grade.worst_loss_rate == 1
         assert grade.open_rate == 0
-        assert sum(rate.value for rate in grade.rates) == pytest.approx(1, abs=1e-12)
+        assert sum(grade.rates) == pytest.approx(1, abs=1e-12)
         assert grade.num_moves == len(grade.positions) == 16
         assert grade.losing_choices > 10
 
@@ -77,7 +77,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     assert merged.num_positions < 0.6 * apart.num_positions
     counts = dataclasses.astuple(merged.lines)
     for rate, lines, end in zip(merged.rates, counts, apart.ends, strict=True):
-        assert rate.value == pytest.approx(end.chance, abs=1e-12)
+        assert rate == pytest.approx(end.chance, abs=1e-12)
         assert lines == end.lines
 
 
@@ -99,10 +99,9 @@ def test_the_rates_are_inside_the_bounds_of_a_search_that_was_cut(most, grades):
         assert not cut.complete
         # Nothing is known of the worst case until a losing line is found.
         assert (cut.beaten, cut.worst_loss_rate) == (False, None)
-        for (value, low, high), exact in zip(
-            cut.rates, grades[seat].rates, strict=True
-        ):
-            assert value == low <= exact.value <= high
+        assert cut.low == cut.rates
+        for low, exact, high in zip(cut.low, grades[seat].rates, cut.high, strict=True):
+            assert low <= exact <= high
             assert high - low == pytest.approx(min(cut.open_rate or 0, 1 - low))
 
 
@@ -131,7 +130,8 @@ def test_a_search_that_has_not_begun_proves_nothing():
     grade = interrupted(lambda reached, level: True)
     assert (grade.open_rate, grade.num_moves, grade.unbeatable) == (1, 0, None)
     assert grade.worst_loss_rate is None
-    assert grade.rates == ((0, 0, 1),) * 3
+    assert grade.rates == grade.low == (0, 0, 0)
+    assert grade.high == (1, 1, 1)
 
 
 def use_platform(name, monkeypatch):
@@ -145,7 +145,7 @@ def test_a_search_as_on_an_accelerator_has_the_same_grades(grades, monkeypatch):
     use_platform("gpu", monkeypatch)
     for seat, grade in grade_by_seat().items():
         for rate, expected in zip(grade.rates, grades[seat].rates, strict=True):
-            assert rate.value == pytest.approx(expected.value, abs=1e-14)
+            assert rate == pytest.approx(expected, abs=1e-14)
         rates = {
             name: getattr(grade, name)
             for name in ("win_rate", "draw_rate", "loss_rate")

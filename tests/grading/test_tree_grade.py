@@ -92,8 +92,9 @@ def test_a_grade_of_the_seats_is_the_same_without_the_details(
 
 def test_rates_against_random_are_those_of_the_seat(random_grade):
     """X of two random players wins 58.492 % and draws 12.698 %."""
-    rates = [rate.value for rate in random_grade.first.rates]
-    assert rates == pytest.approx([0.58492, 0.12698, 0.2881], abs=1e-5)
+    assert random_grade.first.rates == pytest.approx(
+        [0.58492, 0.12698, 0.2881], abs=1e-5
+    )
     mirrored = random_grade.first.rates[::-1]
     np.testing.assert_allclose(random_grade.second.rates, mirrored, atol=1e-12)
     for seat in SEATS:
@@ -120,7 +121,7 @@ def test_the_two_players_of_best_moves_are_opponents_of_their_own(
     random, wins = policies.uniform_policy(host_tree), {}
     for name, first_best in (("minimax", False), ("minimax-first", True)):
         best = policies.minimax_policy(host_tree, first_best=first_best)
-        wins[name] = float(outcomes.outcome(host_tree, best, random).win_rate)
+        wins[name] = float(outcomes.outcome(host_tree, best, random)[0])
         as_second = random_grade.details.opponents[name].second
         assert as_second.loss_rate == pytest.approx(wins[name])
     assert wins["minimax"] != pytest.approx(wins["minimax-first"], abs=1e-3)

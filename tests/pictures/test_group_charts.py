@@ -43,7 +43,7 @@ def test_long_names_of_players_stay_inside_a_cross_table(drawn):
     size = len(names)
     rates = np.full((size, size, 3), 1 / 3)
     table = made.cross_table(names, rates)
-    figure = drawn(group_charts.cross_table_chart, table)
+    figure = drawn(table.picture)
     layout.assert_readable(figure)
     axes = figure.axes[0]
     assert axes.bbox.width > 0.3 * figure.bbox.width

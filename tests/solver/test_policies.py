@@ -115,9 +115,9 @@ def test_the_second_player_wins_most_or_gains_most(host_tree):
     for draw in (0.0, -0.999, -1.0):
         response = policies.best_response(host_tree, random, draw=draw)
         results[draw] = outcomes.outcome(host_tree, random, response)
-    gain = results[0.0].loss_rate - results[0.0].win_rate
+    gain = results[0.0][2] - results[0.0][0]
     assert gain == pytest.approx(0.93016 - 0.00529, abs=1e-5)
-    assert results[-1.0].loss_rate == pytest.approx(887 / 945, abs=1e-12)
+    assert results[-1.0][2] == pytest.approx(887 / 945, abs=1e-12)
     # To win that often, it must lose at least 1.587 % of the games.
     rates = [1 / 63, 43 / 945, 887 / 945]
     assert results[-0.999] == pytest.approx(rates, abs=1e-12)
@@ -139,8 +139,8 @@ def test_in_tic_tac_toe_x_draws_1_game_in_192_and_o_79_in_945(host_tree):
         policies.uniform_policy(host_tree),
         policies.minimax_policy(host_tree),
     )
-    assert outcomes.outcome(host_tree, best, random).win_rate < as_first
-    assert outcomes.outcome(host_tree, random, best).loss_rate < as_second
+    assert outcomes.outcome(host_tree, best, random)[0] < as_first
+    assert outcomes.outcome(host_tree, random, best)[2] < as_second
 
 
 def test_without_a_player_that_never_loses_there_is_no_rate(host_tree):

@@ -46,27 +46,27 @@ def with_move(probs, position, action):
 
 
 # It runs many times, so compiling it with optimizations saves time.
-seat_report = functools.partial(
+seat_results = functools.partial(
     jax.jit,
     compiler_options={
         "xla_backend_optimization_level": 3,
         "xla_llvm_disable_expensive_passes": False,
     },
-)(outcomes.seat_report)
+)(outcomes.seat_results)
 
 
 def training_grade(tree, probs, seats=SEATS):
     """Return the grade of a policy as an evaluation in training computes it."""
-    report = jax.device_get(seat_report(tree, probs.astype(np.float32)))
+    results = jax.device_get(seat_results(tree, probs.astype(np.float32)))
     return training_evaluation.grade_evaluation(
-        CONFIGS[seats], Evaluation(exact=report, sampled=None)
+        CONFIGS[seats], Evaluation(exact=results, sampled=None)
     )
 
 
 def compiled_beaten(tree, probs):
     """Return by stone whether the compiled proof finds a policy beatable."""
-    report = seat_report(tree, probs.astype(np.float32))
-    return dict(zip("XO", (report.worst_result == -1).tolist(), strict=True))
+    _, _, worst_result = seat_results(tree, probs.astype(np.float32))
+    return dict(zip("XO", (worst_result == -1).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("is_safe", [*itertools.product([True, False], repeat=2)])

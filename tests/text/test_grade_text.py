@@ -21,14 +21,11 @@ MATCH = made.sampled((1.0, 0.0, 0.0), (0.25, 0.25, 0.5))
 SAMPLED = made.grade(sampled=MATCH, env_id="tic_tac_toe")
 PROVEN = made.reached()
 LOST = made.reached(losing_ends=1200, draw_rate=0.0, loss_rate=0.25)
-BEATEN = dataclasses.replace(
-    PROVEN,
+BEATEN = made.reached(
     draw_rate=0.125,
     loss_rate=0.125,
     merged=False,
     lines=Lines(won=1, drawn=2, lost=3),
-    worst_loss_rate=1.0,
-    beaten=True,
     losing_ends=2,
     losing_line=(0, 1, 0, 1, 0, 1, 2, 1),
     losing_choices=5,
@@ -48,7 +45,7 @@ def test_an_evaluation_in_one_line(snapshot):
         grade_text.summary_line(3, SAMPLED),
         grade_text.summary_line(3, made.grade()),
     ]
-    cut = made.reached(complete=False)
+    cut = made.reached(complete=False, draw_rate=0.0, open_rate=0.25)
     for second in (PROVEN, LOST, cut):
         searches: dict[Seat, SeatGrade] = {"first": PROVEN, "second": second}
         lines.append(grade_text.summary_line(3, made.grade(searches)))
@@ -108,12 +105,11 @@ def test_a_sample_proves_nothing():
 
 
 def test_exact_rates_outside_the_intervals_of_a_sample_are_named():
-    sample = SeatGrade(
-        **made.rates(0.5, 0.25, 0.25),
+    sample = dataclasses.replace(
+        made.rates(0.5, 0.25, 0.25),
         num_games=100,
-        win_rate_interval=(0.4, 0.6),
-        draw_rate_interval=(0.2, 0.3),
-        loss_rate_interval=(0.2, 0.3),
+        low=(0.4, 0.2, 0.2),
+        high=(0.6, 0.3, 0.3),
     )
     match, inside = Match(first=sample, second=sample), (0.55, 0.2, 0.25)
     text = grade_text.match_table(made.exact(inside, inside), match)

@@ -48,8 +48,8 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
     config = small.replace(eval_games=0)
     params = transposed(nnx.state(network, nnx.Param))
     network_of_config = network_from(config.architecture)
-    report = training_evaluation.grade_exactly(network_of_config, params, tree)
-    for count, rates in zip(counts, report.random, strict=True):
+    exact, *_ = training_evaluation.grade_exactly(network_of_config, params, tree)
+    for count, rates in zip(counts, exact.T, strict=True):
         low, high = wilson_interval(count, 2048, z=4.0)
         assert low <= np.mean(rates) <= high
 

@@ -88,8 +88,8 @@ def test_an_agent_of_many_in_turn_is_the_agent_of_a_run_alone():
         assert last.evaluation.exact is not None
         assert row.grade is not None
         assert row.grade.first is not None
-        win_rate = float(last.evaluation.exact.random.win_rate[0, 0])
-        assert row.grade.first.win_rate == win_rate
+        rates, *_ = last.evaluation.exact
+        assert row.grade.first.win_rate == float(rates[0, 0, 0])
         assert row.games == last.state.counts.games[0]
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 
 import jax
+import made
 import pytest
 import tiny
 from forged import Forgery
@@ -160,12 +161,9 @@ def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):
     path = tmp_path / "claim.safetensors"
     agent = tiny.untrained(Config.of(env_id="connect_5x5", hidden_size=8))
     seat = SeatGrade(
-        win_rate=1.0,
-        draw_rate=0.0,
-        loss_rate=0.0,
+        **vars(made.rates(1.0, evidence="construction")),
         complete=True,
         beaten=False,
-        evidence="construction",
     )
     assert seat.proven == "not-lose"
     grade = Grade(env_id="connect_5x5", first=seat)

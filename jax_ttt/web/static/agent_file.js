@@ -7,7 +7,7 @@ import { ACTIVATIONS, patchOf } from "./players.js";
 import { Rules, SEATS, SIDES, rulesOf } from "./rules.js";
 import { sha256 } from "./sha256.js";
 
-export const VERSION = 2; // of files/json_records.py
+export const VERSION = 3; // of files/json_records.py
 const TABLE_KEYS = ["position", "after-state", "hash"];
 // The seats that an agent learns, by the setting `seat`: as in config/settings.py.
 const SEATS_OF = { both: ["first", "second"], first: ["first"], second: ["second"] };

@@ -29,12 +29,15 @@ function isUnbeatable(grade) {
 // isExact }, or null where they are not known.
 export function ratesOf(grade, side) {
   const seat = seatOf(grade, side);
-  if (typeof seat?.win_rate === "number" && !seat.win_rate_interval) {
-    return { ...seat, isExact: true };
-  }
+  if (typeof seat?.win_rate === "number" && areExact(seat)) return { ...seat, isExact: true };
   const sampled = grade?.sampled?.[SEATS[side]];
   if (typeof sampled?.win_rate !== "number") return null;
-  return { ...sampled, isExact: !sampled.win_rate_interval };
+  return { ...sampled, isExact: areExact(sampled) };
+}
+
+// Whether the lower and the upper bounds of rates are equal; those of this page have none.
+function areExact({ low, high }) {
+  return low === undefined || low.every((bound, i) => bound === high[i]);
 }
 
 // Whether a grade says anything of games or of lines of play.

@@ -5,6 +5,7 @@ import dataclasses
 import itertools
 
 import jax
+import made
 import numpy as np
 import pytest
 import rule_cases
@@ -108,11 +109,8 @@ def save_claim(path):
     config = Config.of(env_id="connect_7x6", hidden_size=8)
     agent, rng = tiny.untrained(config), np.random.default_rng(0)
     first = SeatGrade(
-        win_rate=1.0,
-        draw_rate=0.0,
-        loss_rate=0.0,
+        **vars(made.rates(1.0, evidence="construction")),
         complete=True,
-        evidence="construction",
         beaten=False,
         lines=Lines(won=1000, drawn=0, lost=0),
         corrections=(1000, 0, 234),

@@ -3,6 +3,7 @@
 import re
 
 import browsing
+import made
 import pytest
 import rule_cases
 import tiny
@@ -177,12 +178,9 @@ def save_claim(path, env_id):
     """Save an untrained agent; its file says that it is proven, and is not damaged."""
     agent = tiny.untrained(Config.of(env_id=env_id, hidden_size=8))
     seat = SeatGrade(
-        win_rate=1.0,
-        draw_rate=0.0,
-        loss_rate=0.0,
+        **vars(made.rates(1.0, evidence="construction")),
         complete=True,
         beaten=False,
-        evidence="construction",
     )
     score = Grade(env_id=agent.config.env_id, first=seat, second=seat)
     assert score.unbeatable
