@@ -30,11 +30,12 @@ class Args:
     One run: its results against random by seat, the update from which on it is proven
     unbeatable, its loss and schedules; with --start-share, the positions reached and
     the losing ends by round. Several runs: mean and range of those with the same
-    settings. Exit codes: 0 done, 1 failed, 2 bad flags or file.
+    settings. A sweep's file: its agents, over their seeds or over the values of its
+    grid. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """
 
     runs: tyro.conf.Positional[tuple[Path, ...]] = ()
-    """Runs' folders; by default the newest run below runs/."""
+    """Runs' folders, or a sweep's file; by default the newest run below runs/."""
     game: tyro.conf.FlagCreatePairsOff[bool] = False
     """Draw the agent's likeliest game against itself instead of curves: animated in an
     SVG file, its last board in a PNG or PDF file."""
@@ -45,16 +46,18 @@ class Args:
     """Colours on a white or on a black background."""
     svg: Path | None = None
     """File to write, as SVG, PNG or PDF by its ending. By default curve.svg, game.svg
-    or values.svg in the run's folder, or curves.svg where several are given. Curves
-    need the extra `plots`; --game and --values as PNG or PDF the extra `png`."""
+    or values.svg in the run's folder, curves.svg where several are given, or a file
+    beside the sweep's. Curves need the extra `plots`; --game and --values as PNG or PDF
+    the extra `png`."""
     user_game: UserGameFlags = field(default_factory=UserGameFlags)
 
 
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     runs = args.runs or (Path(run_folder.player_or_newest_run(None)),)
+    is_sweep = len(runs) == 1 and runs[0].is_file() and runs[0].suffix == ".jsonl"
     for run in runs:
-        if not run.is_dir():
+        if not run.is_dir() and not is_sweep:
             reason = "a file, not a run's folder" if run.exists() else "no such folder"
             raise Refused(f"{run}: {reason}")
     path = args.svg or picture_path(args, runs)
@@ -62,7 +65,7 @@ def main(args: Args) -> int:
     atomic_files.check_output_path("--svg", path)
     draws_agent = args.game or args.values is not None
     if draws_agent:
-        check_flags(args, runs)
+        check_flags(args, runs, is_sweep)
         cli.set_up_device(MachineFlags())
 
     from jax_ttt.api.agent import load
@@ -70,7 +73,8 @@ def main(args: Args) -> int:
     from jax_ttt.api.values import q_values
     from jax_ttt.text import grade_text
 
-    thing = runs
+    thing = runs[0] if is_sweep else runs
+    configs = []
     if draws_agent:
         thing = agent = load(runs[0])
         configs = [agent.config]
@@ -80,9 +84,9 @@ def main(args: Args) -> int:
                 thing = q_values(agent, args.values)
             except Refused as error:
                 raise Refused(f"--values {error}") from None
-    else:
+    elif not is_sweep:
         configs = [read_settings(run).config for run in runs]
-    for run, config in zip(runs, configs, strict=True):
+    for run, config in zip(runs, configs, strict=False):
         if learned := grade_text.learned_seat(config.seats):
             print(f"{run} {learned}")
     draw(thing, path, theme=args.theme)
@@ -94,13 +98,15 @@ def picture_path(args: Args, runs: Sequence[Path]) -> Path:
     """Return the default of `--svg`."""
     if len(runs) > 1:
         return Path("curves.svg")
+    if runs[0].is_file():
+        return runs[0].with_suffix(".svg")
     name = "game" if args.game else "curve" if args.values is None else "values"
     return runs[0] / f"{name}.svg"
 
 
-def check_flags(args: Args, runs: Sequence[Path]) -> None:
+def check_flags(args: Args, runs: Sequence[Path], is_sweep: bool) -> None:
     """Raise `Refused` if the flags ask for no picture of one agent."""
-    if len(runs) > 1 or (args.game and args.values is not None):
+    if is_sweep or len(runs) > 1 or (args.game and args.values is not None):
         raise Refused("--game and --values each draw one picture of one run")
     if args.svg and picture_file.file_ending(args.svg) != ".svg":
         require_package("cairosvg", "png", f"--svg {args.svg}")
@@ -120,6 +126,7 @@ COMMAND = cli.Command(
     main=main,
     examples={
         "runs/RUN": "Draw how a run learned.",
+        "runs/SWEEP.jsonl": "Draw the agents of a sweep.",
         "runs/RUN --values X...O...X": "Draw what the agent expects of each move.",
     },
 )

@@ -5,7 +5,6 @@ python -m jax_ttt.sweep --num-seeds 64
 
 import contextlib
 import dataclasses
-import math
 import shlex
 import sys
 import time
@@ -15,19 +14,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 from msgspec import Meta
-from tqdm import tqdm
 
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
-from jax_ttt.config.errors import Refused, SettingError, flag_name, require_package
+from jax_ttt.config.errors import Refused, flag_name, require_package
 from jax_ttt.config.game_facts import rules_flag
+from jax_ttt.config.grade import by_file_note
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.config.shared_flags import TrainingFlags
 from jax_ttt.files import json_records, picture_file, sweep_file
-from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
@@ -39,10 +37,8 @@ from jax_ttt.runtime.words import count_phrase
 if TYPE_CHECKING:
     from jax.sharding import Mesh
 
-    from jax_ttt.training.many_agents import Block, Job
+    from jax_ttt.training.many_agents import Block
 
-FIRST_LINE, LINE_EVERY = 2.0, 10.0
-"""Seconds until the first line of progress without a terminal, and to the next one."""
 WITH_RESUME = {
     "resume",
     "at_once",
@@ -133,11 +129,7 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
                     on_step,
                 )
             finally:  # also after an error or Ctrl-C, report the finished agents
-                groups = [
-                    agent_groups.group_summary(rows, config, point)
-                    for number, (point, config) in enumerate(points)
-                    if (rows := file.rows(number))
-                ]
+                groups = agent_groups.sweep_groups(file)
                 num_new = len(file.agents) - old
                 seconds = time.perf_counter() - begin
                 if distributed.is_writer():
@@ -223,16 +215,14 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     check_seeds(args.first_seed, args.num_seeds)
     if "grid" in args.given_fields and not args.grid:
         raise Refused("--grid must be SETTING=VALUE,VALUE")
-    settings = settings_grid.read_grid(args.grid)
-    points = settings_grid.grid_points(args.config, settings)
+    grid = settings_grid.read_grid(args.grid)
+    points = settings_grid.grid_points(args.config, grid)
     atomic_files.check_output_path("--csv", args.csv)
     atomic_files.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)
-    if args.svg:
+    if args.svg is not None:
         require_package("matplotlib", "plots", "--svg")
-    varied = [name for name, values in settings.items() if len(values) > 1]
-    if args.svg and len(varied) > 2:
-        raise SettingError("svg", "used with a grid of at most two settings", args.grid)
+        settings_grid.check_drawable(args.grid)
     return points
 
 
@@ -272,25 +262,29 @@ def train_agents(
     ]
     missing = sorted(file.missing(), key=lambda job: programs[job[0]])
     jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
+    by_file = by_file_note([agent.grade for agent in file.agents.values()])
     num_agents = file.sweep.num_seeds * len(points)
+    total = sum(job.config.num_updates for job in jobs)
+    done = 0  # updates of the agents in finished blocks
+    latest: Block | None = None
 
     def stop() -> bool:
         return bool(distributed.max_over_processes(bool(request)))
 
-    latest: Block | None = None
-    with SweepProgress(num_agents, file, jobs, distributed.is_writer()) as progress:
+    def show(block: Block) -> None:
+        nonlocal latest
+        latest = block
+        standard_streams.show_updates(bar, done + len(block.jobs) * block.update)
+        on_step(block)
 
-        def show(block: Block) -> None:
-            nonlocal latest
-            latest = block
-            progress.show(block)
-            on_step(block)
-
+    with standard_streams.updates_bar(total, shown=distributed.is_writer()) as bar:
         groups = iter(group for group, _ in missing)
+        bar.set_postfix_str(agents_text(file, num_agents, by_file))
         for block in many_agents.train_blocks(jobs, at_once, stop, mesh, show):
             results = block.results()
             file.add([(next(groups), result) for result in results])
-            progress.finish(results)
+            done += sum(result.update for result in results)
+            bar.set_postfix_str(agents_text(file, num_agents, by_file))
             latest = None
     if latest is not None and request:
         agents = count_phrase(len(latest.jobs), "agent")
@@ -300,77 +294,10 @@ def train_agents(
         )
 
 
-class SweepProgress:
-    """Shows how far a sweep is: a bar on a terminal, else a line every 10 s."""
-
-    def __init__(
-        self,
-        num_agents: int,
-        file: SweepFile,
-        jobs: "Sequence[Job]",
-        is_shown: bool = True,
-    ) -> None:
-        """Begin; `jobs` are the agents that the file lacks.
-
-        Of several processes that train one sweep, only one shows it.
-        """
-        self._num_agents, self._num_finished = num_agents, len(file.agents)
-        self._num_proven = sum(agent.is_proven for agent in file.agents.values())
-        self._by_file = f" ({self._num_proven:,} by its file)" * bool(self._num_proven)
-        self._updates = 0  # of the agents in this process's finished blocks
-        self._programs: set[tuple[int, Hashable]] = set()  # of blocks
-        self._begin = time.monotonic()
-        self._next_line = self._begin + FIRST_LINE if is_shown else math.inf
-        self._bar = tqdm(
-            total=sum(job.config.num_updates for job in jobs),
-            unit="update",
-            unit_scale=True,
-            dynamic_ncols=True,
-            disable=None if is_shown else True,
-        )
-        self._bar.set_postfix_str(self._agents())
-
-    def __enter__(self) -> "SweepProgress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
-
-    def _agents(self) -> str:
-        return (
-            f"{self._num_finished:,} of {self._num_agents:,} agents finished, "
-            f"{self._num_proven:,} proven{self._by_file}"
-        )
-
-    def show(self, block: "Block") -> None:
-        """Show the block in training, which may have just begun."""
-        from jax_ttt.dqn.learner import static_settings
-
-        num_agents = len(block.jobs)
-        now, updates = time.monotonic(), self._updates + num_agents * block.update
-        self._bar.update(updates - self._bar.n)
-        if not self._bar.disable or self._next_line == math.inf:
-            return
-        agents = count_phrase(num_agents, "agent")
-        # A new program for many agents takes long to compile.
-        program = num_agents, static_settings(block.jobs[0].config)
-        if num_agents > 1 and program not in self._programs:
-            self._programs.add(program)
-            standard_streams.print_stderr(f"{self._agents()}; compiling for {agents}")
-        elif now >= self._next_line:
-            self._next_line = now + LINE_EVERY
-            rate = updates / (now - self._begin)
-            standard_streams.print_stderr(
-                f"{self._agents()}; {agents} at update {block.update:,}; "
-                f"{rate:,.0f} agent-updates/s"
-            )
-
-    def finish(self, results: list[AgentResult]) -> None:
-        """Count the agents of a finished block."""
-        self._updates += sum(result.update for result in results)
-        self._num_finished += len(results)
-        self._num_proven += sum(result.is_proven for result in results)
-        self._bar.set_postfix_str(self._agents())
+def agents_text(file: SweepFile, num_agents: int, by_file: str) -> str:
+    """Return how many of a sweep's agents are finished, and how many are proven."""
+    proven = sum(agent.is_proven for agent in file.agents.values())
+    return f"{len(file.agents):,} of {num_agents:,} agents, {proven:,} proven{by_file}"
 
 
 def write_results(
@@ -419,14 +346,9 @@ def write_results(
             args.csv, count_phrase(len(rows), "row"), args.json
         )
     if args.svg and groups:
-        from jax_ttt.pictures import group_charts
+        from jax_ttt.api.draw import draw
 
-        if args.grid:
-            picture = group_charts.grid_chart(groups, args.preset)
-        else:
-            agents = groups[0].agents
-            picture = group_charts.agents_chart(args.config, agents, args.preset)
-        picture.save(args.svg)
+        draw(file.path, args.svg)
         standard_streams.print_written(args.svg, as_json=args.json)
 
 

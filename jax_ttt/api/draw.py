@@ -10,16 +10,18 @@ import pgx
 from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
 from jax_ttt.api.training_result import Runs, draw_groups
+from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
-from jax_ttt.files import picture_file
+from jax_ttt.files import picture_file, sweep_file
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.run_folder import RunFolder, Settings, read_settings
 from jax_ttt.games.played_game import Game
-from jax_ttt.pictures import board_svg, curves
+from jax_ttt.grading import agent_groups
+from jax_ttt.pictures import board_svg, curves, group_charts
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.words import argument_phrase
 from jax_ttt.text import grade_text
@@ -55,6 +57,7 @@ def draw(
     - several groups of runs, by name, or a comparison: their means and ranges;
     - the folder of a saved run: its curves; of several: the means and ranges of those
       with the same settings;
+    - the file of a sweep: its agents, over their seeds or the values of its grid;
     - a game, or a list of PGX states: the boards, one after another;
     - an agent: its likeliest game against itself;
     - action values: the board with a value in each free cell;
@@ -68,7 +71,8 @@ def draw(
         thing: The result of another function of this package; or the moves of a game,
             to draw the board after the last one; or groups of runs by name, for
             instance `{"few": runs, "many": other_runs}`; or a PGX state, a batch of
-            them, or a list of either; or a run's folder, or a list of them.
+            them, or a list of either; or a run's folder, or a list of them; or the file
+            of a sweep.
         path: The file to write; it ends in `.svg`, `.png` or `.pdf`. A game as PNG or
             PDF shows its last board.
         theme: `"light"` or `"dark"`.
@@ -117,10 +121,31 @@ def _draw_thing(thing: object, theme: Theme, env_id: str | None) -> Picture:
         return draw_groups(thing, theme)
     if folders := _run_folders(thing):
         return _draw_folders(folders, theme)
+    if isinstance(thing, str | os.PathLike) and Path(thing).is_file():
+        return _draw_sweep(Path(thing), theme)
     raise Refused(
         f"cannot draw {argument_phrase(thing)}: draw an agent, a run, its folder, "
-        "runs or groups of them by name, a game, moves, action values, a proof or a "
-        "cross table"
+        "runs or groups of them by name, a sweep's file, a game, moves, action values, "
+        "a proof or a cross table"
+    )
+
+
+def _draw_sweep(path: Path, theme: Theme) -> Picture:
+    """Draw the agents of a sweep's file, over their seeds or over the grid's values.
+
+    Raises:
+        Refused: the file is not a sweep's, its grid has more than two settings, or no
+            agent is finished.
+    """
+    file = sweep_file.open_sweep_file(path, writes=False)
+    sweep, groups = file.sweep, agent_groups.sweep_groups(file)
+    if not groups:
+        raise Refused(f"{path}: no agent is finished")
+    settings_grid.check_drawable(sweep.grid)
+    if sweep.grid:
+        return group_charts.grid_chart(groups, sweep.preset, theme)
+    return group_charts.agents_chart(
+        sweep.config, groups[0].agents, sweep.preset, theme
     )
 
 

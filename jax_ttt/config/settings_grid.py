@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping, Sequence
 
-from jax_ttt.config.errors import Refused, did_you_mean
+from jax_ttt.config.errors import Refused, SettingError, did_you_mean
 from jax_ttt.config.ranges import Setting, parse_value
 from jax_ttt.config.settings import Config, setting_types
 
@@ -42,6 +42,13 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
             dict.fromkeys(parse_value(name, hint, text) for text in texts)
         )
     return grid
+
+
+def check_drawable(words: Sequence[str]) -> None:
+    """Raise `SettingError` if a grid varies more settings than a picture can show."""
+    varied = [values for values in read_grid(words).values() if len(values) > 1]
+    if len(varied) > 2:
+        raise SettingError("svg", "used with a grid of at most two settings", words)
 
 
 def grid_points(

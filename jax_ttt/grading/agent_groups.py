@@ -4,11 +4,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from statistics import mean, median
 
+from jax_ttt.config import settings_grid
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import Grade, Interval, wilson_interval
 from jax_ttt.config.settings import Config
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult
+from jax_ttt.files.sweep_file import SweepFile
 
 MeanAndRange = tuple[float, float, float]
 """The mean, the lowest and the highest of a figure over many agents."""
@@ -78,6 +80,17 @@ def group_summary(
         interval=wilson_interval(proven, len(rows)),
         not_proven=not_proven,
     )
+
+
+def sweep_groups(file: SweepFile) -> list[GroupResult]:
+    """Return the summaries of a sweep's combinations that have finished agents."""
+    grid = settings_grid.read_grid(file.sweep.grid)
+    points = settings_grid.grid_points(file.sweep.config, grid)
+    return [
+        group_summary(rows, config, point)
+        for number, (point, config) in enumerate(points)
+        if (rows := file.rows(number))
+    ]
 
 
 def csv_row(row: AgentResult) -> JsonObject:

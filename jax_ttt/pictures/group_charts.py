@@ -46,7 +46,9 @@ def cross_table_chart(
         return pictures.figure_picture(figure, theme)
 
 
-def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Picture:
+def agents_chart(
+    config: Config, rows: Sequence[AgentResult], title: str, theme: Theme = "light"
+) -> Picture:
     """Draw each agent's wins against random by seat; crosses are not proven."""
     graded = {
         row.seed: row.grade.rates
@@ -57,8 +59,8 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
     proven = np.array([row.is_proven for row in rows if row.seed in graded], bool)
     provable = config.can_be_proven
     source = source_of_rates([row.grade for row in rows if row.grade], config.seats)
-    colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
-    with pictures.theme_style("light"):
+    colours = dict(zip(SEATS, pictures.colours(theme)[::2], strict=True))
+    with pictures.theme_style(theme):
         figure = new_figure(7, 4.4)
         axes = figure.subplots()
         for seat in config.seats:
@@ -91,7 +93,7 @@ def agents_chart(config: Config, rows: Sequence[AgentResult], title: str) -> Pic
             add_legend_below(figure, axes)
         else:
             axes.set_ylim(0, 100)
-        return pictures.figure_picture(figure, "light")
+        return pictures.figure_picture(figure, theme)
 
 
 def _with_varied_settings(groups: Sequence[GroupResult]) -> list[GroupResult]:
@@ -108,7 +110,9 @@ def _with_varied_settings(groups: Sequence[GroupResult]) -> list[GroupResult]:
     ]
 
 
-def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
+def grid_chart(
+    groups: Sequence[GroupResult], title: str, theme: Theme = "light"
+) -> Picture:
     """Draw the results of a grid of one or two settings.
 
     With one setting, they are points over its values: for each learned seat the wins,
@@ -122,10 +126,10 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
         seat for seat in SEATS if any(seat in group.win_rates for group in groups)
     ]
     source = source_of_rates(grades, seats)
-    with pictures.theme_style("light"):
+    with pictures.theme_style(theme):
         if len(groups[0].settings) > 1:
-            return pictures.figure_picture(_grid_map(groups, title, source), "light")
-        colours = dict(zip(SEATS, pictures.colours("light")[::2], strict=True))
+            return pictures.figure_picture(_grid_map(groups, title, source), theme)
+        colours = dict(zip(SEATS, pictures.colours(theme)[::2], strict=True))
         panels = [
             _Panel(
                 label=f"% wins {seat_phrase(seat)}, {source}",
@@ -140,12 +144,12 @@ def grid_chart(groups: Sequence[GroupResult], title: str) -> Picture:
                 _Panel(
                     label=f"% proven unbeatable{by_file_note(grades)}",
                     note="share and 95% interval",
-                    colour=pictures.colours("light")[1],
+                    colour=pictures.colours(theme)[1],
                     points=[_proven_share(group) for group in groups],
                 )
             )
         figure = _points_over_values(groups, panels, title)
-        return pictures.figure_picture(figure, "light")
+        return pictures.figure_picture(figure, theme)
 
 
 class _Panel(NamedTuple):

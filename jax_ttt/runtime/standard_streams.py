@@ -61,12 +61,18 @@ def print_written(path: Path, size: str = "", as_json: bool = False) -> None:
 def updates_bar(total: int, shown: bool | None) -> tqdm:
     """Return a bar on stderr that counts updates; `show_updates` moves it.
 
-    With None it appears in a terminal and in a notebook only. Until the first update it
-    says that programs are compiled.
+    With None it appears in a terminal and in a notebook only; elsewhere it changes
+    every five seconds. Until the first update it says that programs are compiled.
     """
-    if shown is None:
-        shown = sys.stderr.isatty() or _in_notebook()
-    return tqdm(total=total, unit="update", desc="compiling", disable=not shown)
+    is_live = sys.stderr.isatty() or _in_notebook()
+    return tqdm(
+        total=total,
+        unit="update",
+        desc="compiling",
+        dynamic_ncols=True,
+        mininterval=0.1 if is_live else 5,
+        disable=not (is_live if shown is None else shown),
+    )
 
 
 def show_updates(bar: tqdm, number: int) -> None:
