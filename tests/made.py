@@ -27,7 +27,7 @@ COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0
 def rates(wins, draws=0.0, losses=None, evidence: Evidence = "none"):
     """Return exact rates; losses are by default all other games."""
     losses = 1 - wins - draws if losses is None else losses
-    return Rates.exact((wins, draws, losses), evidence)
+    return Rates.of((wins, draws, losses), evidence=evidence)
 
 
 def exact(first, second, unbeatable=False, worst=(0.0, 0.0), **fields):

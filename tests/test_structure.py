@@ -32,7 +32,7 @@ MAIN_MODULES = {"web.__main__"}
 """Commands in a folder of their own: they import `cli` and `__main__`."""
 SHOWN_BY = {
     ("config.grade", "text.grade_text"),
-    ("players.saved_agents", "pictures.agent_pictures"),
+    ("players.saved_agents", "api.agent"),
 }
 """Modules of results, and those that show them: loaded when a result is first shown."""
 SETTABLE = {"argv", "stderr", "stdin", "stdout"}

@@ -113,16 +113,23 @@ class Rates:
                 raise ValueError(f"the rate {rate} is not within {low} to {high}")
 
     @classmethod
-    def exact(cls, rates: Iterable[SupportsFloat], evidence: Evidence) -> "Rates":
-        """Return exact rates of wins, draws and losses."""
-        win_rate, draw_rate, loss_rate = map(float, rates)
-        exact = win_rate, draw_rate, loss_rate
+    def of(
+        cls,
+        rates: Iterable[SupportsFloat],
+        low: Iterable[float] | None = None,
+        high: Iterable[float] | None = None,
+        num_games: int = 0,
+        evidence: Evidence = "none",
+    ) -> "Rates":
+        """Return the rates of wins, draws and losses; without bounds they are exact."""
+        win_rate, draw_rate, loss_rate = exact = _triple(rates)
         return Rates(
             win_rate=win_rate,
             draw_rate=draw_rate,
             loss_rate=loss_rate,
-            low=exact,
-            high=exact,
+            low=exact if low is None else _triple(low),
+            high=exact if high is None else _triple(high),
+            num_games=num_games,
             evidence=evidence,
         )
 
@@ -133,19 +140,12 @@ class Rates:
         `counts` are the numbers of games won, drawn and lost. Without games the rates
         are 0 and the intervals 0 to 1.
         """
-        won, drawn, lost = map(int, counts)
-        num_games = won + drawn + lost
-        wins = wilson_interval(won, num_games)
-        draws = wilson_interval(drawn, num_games)
-        losses = wilson_interval(lost, num_games)
-        return Rates(
-            win_rate=won / max(num_games, 1),
-            draw_rate=drawn / max(num_games, 1),
-            loss_rate=lost / max(num_games, 1),
-            low=(wins[0], draws[0], losses[0]),
-            high=(wins[1], draws[1], losses[1]),
-            num_games=num_games,
-        )
+        numbers = [int(count) for count in counts]
+        num_games = sum(numbers)
+        rates = [number / max(num_games, 1) for number in numbers]
+        intervals = [wilson_interval(number, num_games) for number in numbers]
+        low, high = zip(*intervals, strict=True)
+        return Rates.of(rates, low, high, num_games=num_games)
 
     @property
     def rates(self) -> ResultRates:
@@ -168,15 +168,18 @@ class Rates:
 
     def of_opponent(self) -> "Rates":
         """Return the rates of the opponent in the same games."""
-        return Rates(
-            win_rate=self.loss_rate,
-            draw_rate=self.draw_rate,
-            loss_rate=self.win_rate,
-            low=(self.low[2], self.low[1], self.low[0]),
-            high=(self.high[2], self.high[1], self.high[0]),
+        return Rates.of(
+            rates=reversed(self.rates),
+            low=reversed(self.low),
+            high=reversed(self.high),
             num_games=self.num_games,
             evidence=self.evidence,
         )
+
+
+def _triple(values: Iterable[SupportsFloat]) -> ResultRates:
+    won, drawn, lost = map(float, values)
+    return won, drawn, lost
 
 
 def mean_rates(parts: Sequence[Rates]) -> Rates:
@@ -188,12 +191,9 @@ def mean_rates(parts: Sequence[Rates]) -> Rates:
     if not any(part.is_exact for part in parts):
         counts = [[round(x * part.num_games) for x in part.rates] for part in parts]
         return Rates.sampled(map(sum, zip(*counts, strict=True)))
-    win_rate, draw_rate, loss_rate = _means([part.rates for part in parts])
     evidence: list[Evidence] = [part.evidence for part in parts]
-    return Rates(
-        win_rate=win_rate,
-        draw_rate=draw_rate,
-        loss_rate=loss_rate,
+    return Rates.of(
+        rates=_means([part.rates for part in parts]),
         low=_means([part.low for part in parts]),
         high=_means([part.high for part in parts]),
         num_games=sum(part.num_games for part in parts),
@@ -201,9 +201,8 @@ def mean_rates(parts: Sequence[Rates]) -> Rates:
     )
 
 
-def _means(rows: Sequence[ResultRates]) -> ResultRates:
-    wins, draws, losses = (sum(x) / len(rows) for x in zip(*rows, strict=True))
-    return wins, draws, losses
+def _means(rows: Sequence[ResultRates]) -> list[float]:
+    return [sum(column) / len(rows) for column in zip(*rows, strict=True)]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -69,7 +69,7 @@ def play_round_robin(
         for row, first in enumerate(policy_of):
             for column, second in enumerate(policy_of):
                 evidence = weakest(players[first].evidence, players[second].evidence)
-                pairs[first, second] = Rates.exact(table[row, column], evidence)
+                pairs[first, second] = Rates.of(table[row, column], evidence=evidence)
     # As policies, all players with a known policy share one compiled match.
     sampled_players = [
         player

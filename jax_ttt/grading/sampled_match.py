@@ -184,9 +184,3 @@ def play_on_host(
         for place in np.flatnonzero(~is_over).tolist():
             lines[place] = (*lines[place], int(actions[place]))
     return np.array([(total > 0).sum(), (total == 0).sum(), (total < 0).sum()])
-
-
-def match_of_counts(counts: Int[np.ndarray, "2 3"]) -> Match:
-    """Return the rates of a match, with 95 % intervals."""
-    first, second = counts
-    return Match(first=Rates.sampled(first), second=Rates.sampled(second))

@@ -10,7 +10,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
-from jax_ttt.config.grade import Evidence, Lines, SeatGrade
+from jax_ttt.config.grade import Evidence, Lines, Rates, SeatGrade
 from jax_ttt.games import position_keys
 from jax_ttt.players import asked_players
 from jax_ttt.players.corrections import Corrections
@@ -239,16 +239,15 @@ def seat_grade(
         lines = Lines(won=won.lines, drawn=drawn.lines, lost=lost.lines)
         known = None  # the lines say it
 
+    chances = win_chance, drawn.chance, lost.chance
+    rates = Rates.of(
+        rates=chances,
+        low=chances,
+        high=[min(chance + open_rate, 1.0) for chance in chances],
+        evidence=evidence,
+    )
     return SeatGrade(
-        win_rate=win_chance,
-        draw_rate=drawn.chance,
-        loss_rate=lost.chance,
-        low=(win_chance, drawn.chance, lost.chance),
-        high=(
-            min(win_chance + open_rate, 1.0),
-            min(drawn.chance + open_rate, 1.0),
-            min(lost.chance + open_rate, 1.0),
-        ),
+        **vars(rates),
         worst_loss_rate=None if is_unsure else _worst_loss_rate(reach),
         complete=reach.is_complete,
         beaten=is_beaten,
@@ -264,7 +263,6 @@ def seat_grade(
         losing_ends=lost.moves,
         losing_choices=losing_choices,
         corrections=None if corrections is None else _num_played(reach, corrections),
-        evidence=evidence,
     )
 
 

@@ -10,7 +10,7 @@ from flax import nnx
 from jaxtyping import Array, Key
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.config.grade import Grade, Rates, SeatGrade
+from jax_ttt.config.grade import Grade, Match, Rates, SeatGrade
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.games.tree import Tree
@@ -61,7 +61,8 @@ def grade_evaluation(config: Config, evaluation: Evaluation) -> Grade:
         seats = _seat_grades(evaluation.exact)
     sampled = None
     if evaluation.sampled is not None:
-        sampled = sampled_match.match_of_counts(np.asarray(evaluation.sampled))
+        first, second = map(Rates.sampled, np.asarray(evaluation.sampled))
+        sampled = Match(first=first, second=second)
     return Grade(
         env_id=config.env_id,
         seats=config.seats,
@@ -77,7 +78,7 @@ def _seat_grades(results: SeatArrays) -> dict[Seat, SeatGrade]:
         raise FloatingPointError("the network's action values are not finite")
     return {
         seat: SeatGrade(
-            **vars(Rates.exact(rates[place], "construction")),
+            **vars(Rates.of(rates[place], evidence="construction")),
             worst_loss_rate=float(worst_loss_rate[place]),
             complete=True,
             beaten=bool(worst_result[place] == -1),

@@ -96,8 +96,8 @@ def exact_matches(
     opponent_first = outcomes.pairwise_outcomes(tree, others, probs[None])  # (N, 1, 3)
     return {
         name: Match(
-            first=Rates.exact(as_first[0, place], evidence),
-            second=Rates.exact(opponent_first[place, 0], evidence).of_opponent(),
+            first=Rates.of(as_first[0, place], evidence=evidence),
+            second=Rates.of(opponent_first[place, 0], evidence=evidence).of_opponent(),
         )
         for place, name in enumerate(opponents)
     }

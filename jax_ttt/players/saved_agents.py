@@ -182,8 +182,8 @@ class Agent:
 
 
 def _pictures() -> types.ModuleType:
-    """Return the module that draws agents; it is in a folder above this one."""
-    return importlib.import_module("jax_ttt.pictures.agent_pictures")
+    """Return the module that draws agents: it is in a higher folder than this one."""
+    return importlib.import_module("jax_ttt.api.agent")
 
 
 def agent_bytes(agent: Agent) -> bytes:

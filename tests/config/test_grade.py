@@ -166,10 +166,10 @@ def test_a_file_that_claims_a_proof_is_not_believed():
 
 def test_a_rate_is_from_0_to_1_whatever_computed_it():
     """A sum of rounded shares may miss this by a little; a file may say anything."""
-    rounded = Rates.exact((1.0000001, -1e-17, 0.0), "none")
+    rounded = Rates.of((1.0000001, -1e-17, 0.0))
     assert rounded.rates == rounded.low == rounded.high == (1.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="loss_rate must be from 0 to 1, got 7"):
-        Rates.exact((0.0, 0.0, 7), "none")
+        Rates.of((0.0, 0.0, 7))
 
 
 def test_a_rate_is_within_its_bounds():
