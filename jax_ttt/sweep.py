@@ -26,7 +26,6 @@ from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.config.shared_flags import TrainingFlags
 from jax_ttt.files import json_records, picture_file, sweep_file
-from jax_ttt.files.run_folder import RUNS
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import GroupResult
@@ -197,13 +196,7 @@ def open_file(args: Args) -> SweepFile:
         num_seeds=args.num_seeds,
         files=args.files,
     )
-    try:
-        return sweep_file.make_sweep_file(sweep, writes=distributed.is_writer())
-    except atomic_files.WriteError:  # a full disk
-        raise
-    except OSError as error:
-        path = error.filename or RUNS
-        raise Refused(f"{path}: {error.strerror}") from None
+    return sweep_file.make_sweep_file(sweep, writes=distributed.is_writer())
 
 
 def points_to_train(args: Args) -> list[tuple[Point, Config]]:

@@ -6,6 +6,7 @@ python -m jax_ttt.train --seed 1
 import contextlib
 import dataclasses
 import functools
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -31,24 +32,24 @@ from jax_ttt.config.game_facts import (
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
 from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
-from jax_ttt.files import loggers
+from jax_ttt.files import json_records
 from jax_ttt.files.run_folder import (
     Plan,
     RunFolder,
     is_own_settings,
+    make_new,
     own_fields,
     read_own_settings,
     read_settings,
 )
-from jax_ttt.files.run_writer import RunWriter, make_run_folder
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 
 if TYPE_CHECKING:
-    from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
+    from jax_ttt.files.checkpoint import LatestCheckpoint
     from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
-    from jax_ttt.training.run_state import RunState, RunStep
+    from jax_ttt.training.run_state import RunStep
 
 PROOF_SECONDS = 30.0
 """Limit of the enumeration at the end of a run without `--prove`."""
@@ -163,9 +164,9 @@ class Args(TrainingFlags):
             standard_streams.print_stderr(
                 f"warning: {reason}; going back to {latest.path}"
             )
-        plan, finished = latest.checkpoint.plan, latest.checkpoint.finished
+        plan, finished = latest.plan, latest.checkpoint.finished
         return cls(
-            config=config_to_resume(latest.checkpoint),
+            config=config_to_resume(latest),
             preset=plan.preset,
             seed=plan.seed,
             files=plan.files,
@@ -174,6 +175,7 @@ class Args(TrainingFlags):
             tensorboard=plan.tensorboard,
             wandb=plan.wandb is not None,
             wandb_id=plan.wandb,
+            random_numbers=plan.random_numbers,
             source=str(latest.path),
         )
 
@@ -208,13 +210,11 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
         hardware = cli.set_up_device(args.machine, args.parallel)
         from jax_ttt.runtime import distributed
+        from jax_ttt.text import train_output
         from jax_ttt.training import chunks, loop, reproducibility, run_start
 
         plan = make_plan(args)
-        if args.random_numbers is not None:
-            reproducibility.check_random_numbers(
-                {"random_numbers": args.random_numbers}
-            )
+        reproducibility.check_random_numbers(args.random_numbers)
         learner = run_start.make_learner([plan.config], [plan.seed])
         keys = chunks.run_keys([plan.seed])
         # A signal may reach one process only, but all must stop: the others would wait
@@ -227,17 +227,19 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         else:
             report_changes(latest, plan)
             state = run_start.restored_state(latest, learner, keys)
-        writer = open_writer(args, latest)
-        stack.callback(writer.close)
-        recorder = open_recorder(
-            args=args,
-            plan=plan,
-            writer=writer,
-            latest=latest,
-            state=state,
-            device=hardware.name,
-            stack=stack,
-        )
+        recorder = open_recorder(args, plan, latest)
+        stack.callback(recorder.close)
+        is_loud = not (args.quiet or args.json)
+        if is_loud:  # compilation follows, which prints nothing
+            banner = train_output.banner(plan, hardware.name, recorder.run.path)
+            print(banner, flush=True)
+        counts = None if latest is None else state.counts_of()
+        console = train_output.Console(plan.config, is_loud, args.details, counts)
+        stack.callback(console.close)
+        if latest is None:
+            recorder.begin()
+        else:
+            recorder.resume(latest, state)
 
         def stop() -> bool:
             # The recorder has the grade of the latest evaluation.
@@ -254,8 +256,9 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             ):
                 on_step(step)
                 recorder.add(step, request)
+                console.show(step, recorder.grade)
         number = distributed.max_over_processes(request.number)
-    return report_result(args, writer.run, recorder, number)
+    return report_result(args, recorder.run, recorder, number)
 
 
 def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
@@ -288,7 +291,7 @@ def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
     elif args.run_dir is not None:
         run = RunFolder(args.run_dir)
         run.check_unlocked("--run-dir")
-        run.check_free()
+        run.files_to_replace()
 
 
 def make_plan(args: Args) -> Plan:
@@ -307,18 +310,20 @@ def make_plan(args: Args) -> Plan:
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,
-        wandb=(args.wandb_id or loggers.new_wandb_id()) if args.wandb else None,
+        wandb=(args.wandb_id or secrets.token_hex(4)) if args.wandb else None,
     )
 
 
-def config_to_resume(saved: "Checkpoint") -> Config:
+def config_to_resume(latest: "LatestCheckpoint") -> Config:
     """Return the settings with which a run continues, unless flags change them.
 
-    A run that ended with a proof has no update left; `--num-updates` lets it go on.
+    A run that ended with a proof has no update left; `--num-updates` lets it go on. Its
+    plan is then no more to end at a proof.
     """
-    if saved.finished == "proven":
-        return saved.plan.config.replace(num_updates=max(saved.update, 1))
-    return saved.plan.config
+    plan, saved = latest.plan, latest.checkpoint
+    if saved.finished == "proven" and plan.until_proven:
+        return plan.config.replace(num_updates=max(saved.update, 1))
+    return plan.config
 
 
 def check_same(args: Args, latest: "LatestCheckpoint") -> None:
@@ -333,11 +338,11 @@ def check_same(args: Args, latest: "LatestCheckpoint") -> None:
             "snapshots": source.snapshots,
             **source.config.as_dict(),
         }
-        for source in (latest.checkpoint.plan, args)
+        for source in (latest.plan, args)
     )
-    planned = latest.checkpoint.plan.config.num_updates
+    planned = latest.plan.config.num_updates
     longer = args.config.num_updates > planned
-    if longer or args.config == config_to_resume(latest.checkpoint):
+    if longer or args.config == config_to_resume(latest):
         del now["num_updates"]
     changed = [
         f"{flag_name(name)} is {before[name]} in this run, got {value}"
@@ -359,7 +364,7 @@ def ended_text(latest: "LatestCheckpoint", config: Config) -> str | None:
     finished, update = latest.checkpoint.finished, latest.checkpoint.update
     if finished is None or config.num_updates > max(update, 1):
         return None
-    planned = latest.checkpoint.plan.config.num_updates
+    planned = latest.plan.config.num_updates
     proof = ", at the first proof, as --until-proven asked (by its file)"
     reason = {"end": "", "proven": proof}
     more = 2 * planned if finished == "end" else planned
@@ -374,8 +379,6 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
 
     The agent is graded again where that takes no time.
     """
-    with contextlib.suppress(OSError):  # removes unfinished files of a killed process
-        RunWriter(latest.run).close()
     if not args.json:
         print(text)
         return 0
@@ -413,42 +416,35 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
 
 
 def open_recorder(
-    args: Args,
-    plan: Plan,
-    writer: RunWriter,
-    latest: "LatestCheckpoint | None",
-    state: "RunState",
-    device: str,
-    stack: contextlib.ExitStack,
+    args: Args, plan: Plan, latest: "LatestCheckpoint | None"
 ) -> "Recorder":
-    """Return the recorder of a new run, or of one that continues from a state.
+    """Make and lock the run's folder, and return the recorder of the run.
 
-    `stack` closes what it shows and writes.
+    Raises:
+        Refused: the folder can't be made, or another process writes to it.
     """
+    from jax_ttt.files import checkpoint
     from jax_ttt.runtime import distributed
-    from jax_ttt.text import train_output
-    from jax_ttt.training import reproducibility
     from jax_ttt.training.recorder import Recorder, Schedule
 
-    if latest is None:
-        writer.begin(plan, reproducibility.describe_environment())
-    is_loud = not (args.quiet or args.json)
-    if is_loud:  # compilation follows, which prints nothing
-        print(train_output.banner(plan, device, writer.run.path), flush=True)
-    counts = None if latest is None else state.counts_of()
-    run_console = train_output.Console(plan.config, is_loud, args.details, counts)
-    stack.callback(run_console.close)
-    open_loggers = loggers.Loggers(
-        writer.run,
-        plan,
-        update=None if latest is None else latest.checkpoint.update,
-        writes=distributed.is_writer(),
-    )
-    stack.callback(open_loggers.close)
-    schedule = Schedule(args.checkpoint_every, args.keep)
-    recorder = Recorder(plan, writer, run_console, open_loggers, schedule)
+    writes = distributed.is_writer()
+    run, flag = RunFolder(args.run_dir or Path()), "--run-dir"
     if latest is not None:
-        recorder.resume(latest, state)
+        run, flag = latest.run, "--resume"
+    elif args.run_dir is None and writes:
+        run = RunFolder(make_new(Path.mkdir, f"{args.preset}-seed{args.seed}"))
+    schedule = Schedule(args.checkpoint_every, args.keep)
+    try:
+        recorder = Recorder(run, plan, schedule, writes=writes)
+    except OSError as error:
+        raise Refused(f"{flag} {run.path}: {error.strerror or error}") from None
+    if latest is not None and writes:
+        try:
+            if checkpoint.newest_checkpoint(run).path != latest.path:
+                raise Refused(f"--resume {run.path}: another process has continued it")
+        except Refused:
+            recorder.close()
+            raise
     return recorder
 
 
@@ -491,58 +487,22 @@ def with_proof(
 
 
 def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
-    """Print how this process differs from the one that began the run.
-
-    Raises:
-        Refused: the run used another random number generator of JAX.
-    """
+    """Print how this process differs from the one that began the run."""
     from jax_ttt.training import reproducibility
 
-    saved = latest.checkpoint
-    reproducibility.check_random_numbers(saved.environment)
-    if changed := reproducibility.environment_differences(saved.environment):
+    saved = json_records.to_dict(latest.plan)
+    if changed := reproducibility.environment_differences(saved):
         standard_streams.print_stderr(
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
         )
-    then, now = (p.config.num_updates for p in (saved.plan, plan))
+    then, now = (p.config.num_updates for p in (latest.plan, plan))
     if now != then:
         standard_streams.print_stderr(
             f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "
             f"learning rate follow the schedules of {now:,} updates, so the agent "
             f"differs from that of a run with --num-updates {now} from its beginning"
         )
-
-
-def open_writer(args: Args, latest: "LatestCheckpoint | None") -> RunWriter:
-    """Make and lock the run's folder, and return the writer of its files.
-
-    Raises:
-        Refused: the folder can't be made, or another process writes to it.
-    """
-    from jax_ttt.files import checkpoint
-    from jax_ttt.runtime import distributed
-
-    if not distributed.is_writer():
-        run = latest.run if latest else RunFolder(args.run_dir or Path())
-        return RunWriter(run, writes=False)
-    if latest is None and args.run_dir is None:
-        return RunWriter(make_run_folder(args.preset, args.seed))
-    run = latest.run if latest else RunFolder(args.run_dir or Path())
-    name = "--run-dir" if latest is None else "--resume"
-    try:
-        writer = RunWriter(run)
-    except OSError as error:
-        raise Refused(f"{name} {run.path}: {error.strerror or error}") from None
-    try:
-        if latest is None:
-            run.check_free()
-        elif checkpoint.newest_checkpoint(run).path != latest.path:
-            raise Refused(f"--resume {run.path}: another process has continued it")
-    except Refused:
-        writer.close()
-        raise
-    return writer
 
 
 def report_result(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:

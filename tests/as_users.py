@@ -146,6 +146,6 @@ def timeless_lines(path):
 
 def _timeless(value):
     if isinstance(value, dict):
-        names = value.keys() - {"seconds", "sha256", "crc32"}
+        names = value.keys() - {"seconds", "sha256"}
         return {name: _timeless(value[name]) for name in names}
     return value

@@ -16,7 +16,7 @@ import jax_ttt
 from jax_ttt import plot, runs
 from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.players import saved_agents
 from jax_ttt.text import grade_text
 from jax_ttt.web.agent_files import AgentCollection
@@ -49,7 +49,7 @@ def edited(request, tmp_path_factory):
 
 
 def is_enumerable(run):
-    return run.settings().config.env_id == "tic_tac_toe"
+    return read_settings(run.path).config.env_id == "tic_tac_toe"
 
 
 def test_a_loaded_agent_has_the_grade_of_its_file(edited):

@@ -14,7 +14,7 @@ from jax_ttt import sweep
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files import checkpoint, sweep_file
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.players import registry, saved_agents
 
 train = commands.module_of("train")
@@ -72,8 +72,7 @@ REPEAT = ["--config", "run", "--run-dir", "new", "--quiet"]
 
 def test_a_run_keeps_the_checksum_of_the_file(setting):
     files = {str(AGENT): sha256()}
-    assert RUN.settings().files == files
-    assert checkpoint.newest_checkpoint(RUN).checkpoint.plan.files == files
+    assert read_settings(RUN.path).files == files
     assert plan_of(*RESUME).files == plan_of(*REPEAT).files == files
 
 
@@ -101,11 +100,11 @@ def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("trained", ["start-agent"], indirect=True)
 def test_a_run_goes_on_without_the_agent_that_it_started_from(setting):
-    files = RUN.settings().files
+    files = read_settings(RUN.path).files
     AGENT.unlink()
     assert commands.run(train, RESUME) == 0
     assert checkpoint.newest_checkpoint(RUN).checkpoint.update == 8
-    assert RUN.settings().files == files
+    assert read_settings(RUN.path).files == files
 
 
 def test_a_run_that_has_ended_needs_none_of_its_files(setting, capsys):

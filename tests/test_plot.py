@@ -13,7 +13,7 @@ import tiny
 from jax_ttt import cli, plot
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import json_records
-from jax_ttt.files.run_folder import Settings
+from jax_ttt.files.run_folder import Plan
 from jax_ttt.players import saved_agents
 
 EVALUATION = json_records.to_dict(made.evaluated(0, made.exact((0.5,), (0.25,))))
@@ -30,8 +30,8 @@ def make(tmp_path):
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / "metrics.jsonl").write_text(lines)
         config = PRESETS["default"].replace(**settings)
-        saved = Settings(config=config, preset=preset, seed=1)
-        text = json.dumps({"version": 3, **json_records.to_dict(saved)})
+        saved = Plan(config=config, preset=preset, seed=1)
+        text = json_records.to_json(saved)
         (folder / "config.json").write_text(text)
         return folder
 

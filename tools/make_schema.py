@@ -31,8 +31,7 @@ from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
-from jax_ttt.files.run_folder import Plan, RunSummary
-from jax_ttt.files.run_writer import ConfigFile, DeviceFacts
+from jax_ttt.files.run_folder import DeviceFacts, Plan, RunSummary
 from jax_ttt.files.sweep_file import Sweep, SweepLine
 from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.flags import field_texts
@@ -46,7 +45,7 @@ PATH = Path(__file__).parents[1] / "docs" / "schema.json"
 
 
 RECORDS = (
-    ConfigFile,
+    Plan,
     Chunk,
     Evaluated,
     AgentDescription,
@@ -64,7 +63,6 @@ RECORDS = (
 """The records of the files, then those that the commands print."""
 PARTS = (
     DeviceFacts,
-    Plan,
     LevelCounts,
     Ranked,
     AgentResult,

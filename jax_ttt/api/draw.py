@@ -18,7 +18,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import picture_file, sweep_file
 from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.files.run_folder import RunFolder, Settings, read_settings
+from jax_ttt.files.run_folder import Plan, RunFolder, read_settings
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import agent_groups
 from jax_ttt.pictures import board_svg, curves, group_charts
@@ -198,7 +198,7 @@ def _read_metrics(folder: Path) -> list[Row]:
     return rows
 
 
-def _settings_text(settings: Settings) -> str:
+def _settings_text(settings: Plan) -> str:
     """Return the preset and the settings that differ from it, but the evaluations'."""
     preset = PRESETS[settings.preset]
     others = [

@@ -1,8 +1,8 @@
-"""Checkpoints: the state of a run and its plan, as a file.
+"""Checkpoints: the state of a run, as a file.
 
 It is a file of tensors (`files/tensor_file.py`) with every leaf of the run's state by
-its name. A run that continues reads its plan before the processes of `--distributed`
-join, so this module uses no JAX.
+its name. What the run is to do stands in its `config.json`. A run that continues reads
+both before the processes of `--distributed` join, so this module uses no JAX.
 """
 
 import dataclasses
@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.grade import Grade
 from jax_ttt.files import run_folder, tensor_file
-from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.files.tensor_file import TensorFile, Tensors
 
@@ -35,8 +34,8 @@ class Checkpoint(TensorFile):
     )
     kind: Literal["checkpoint"] = "checkpoint"
     """The kind of file."""
-    plan: Plan
-    """What the run is to do."""
+    settings: str
+    """The SHA-256 of the seed, and of the settings but for the number of updates."""
     update: int
     """Updates done."""
     evaluated: int
@@ -45,15 +44,14 @@ class Checkpoint(TensorFile):
     """The last evaluation."""
     finished: Finished | None = None
     """Why the run has nothing left to do; absent if it has."""
-    environment: JsonObject
-    """Versions, device, number of threads and random number generator, which decide
-    whether the bits stay the same."""
 
 
 class LatestCheckpoint(NamedTuple):
     """The newest good checkpoint of a run."""
 
     run: RunFolder
+    plan: Plan
+    """What the run is to do."""
     path: Path
     checkpoint: Checkpoint
     tensors: Tensors
@@ -65,7 +63,8 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
     """Return the newest good checkpoint in a run's folder.
 
     Raises:
-        Refused: there is no such folder, or no good checkpoint in it.
+        Refused: there is no such folder, no good checkpoint in it, or it is of a run
+            with other settings than those in the folder.
     """
     if not run.path.is_dir():
         raise Refused(f"--resume {run.path}: no such folder")
@@ -75,8 +74,11 @@ def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:
             checkpoint, tensors = tensor_file.read_tensors(path, Checkpoint)
         except AgentError as error:
             damaged[path] = error
-        else:
-            return LatestCheckpoint(run, path, checkpoint, tensors, damaged)
+            continue
+        plan = run_folder.read_settings(run.config)
+        if checkpoint.settings != plan.settings_checksum():
+            raise Refused(f"{path}: of a run with other settings than {run.config}")
+        return LatestCheckpoint(run, plan, path, checkpoint, tensors, damaged)
     if damaged:
         first, *others = damaged.values()
         older = "; nor can an older one be used" if others else ""

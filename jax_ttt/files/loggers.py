@@ -1,142 +1,99 @@
 """Loggers of a run's metrics: TensorBoard and Weights & Biases.
 
-Loggers receive exactly the numbers of `metrics.jsonl`, each at its update. A logger
-that fails is dropped with a warning on stderr, and the run continues. Both packages are
-optional, so they are imported only where they are used.
+They receive exactly the numbers of `metrics.jsonl`, each at its update. Both packages
+are optional, so they are imported only where they are used.
 """
 
 import contextlib
 import os
-import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 from jax_ttt.files import json_records
-from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.runtime import standard_streams
 
-Numbers = dict[str, int | float]
-"""The numbers of a row by name."""
+Log = Callable[[dict[str, int | float], int], None]
+"""Logs the numbers of a row, by their names, at an update."""
 
 
-class TensorBoard:
-    """Writes to the run's folder for TensorBoard; numbers become float32."""
+@contextlib.contextmanager
+def tensorboard(run: RunFolder, plan: Plan, first_update: int) -> Iterator[Log]:
+    """Write to the run's folder; TensorBoard ignores older rows from `first_update`."""
+    del plan
+    from tensorboardX import SummaryWriter
 
-    def __init__(self, run: RunFolder, first_update: int) -> None:
-        """Open a file; TensorBoard ignores older files' rows from `first_update` on."""
-        from tensorboardX import SummaryWriter
+    # Without the suffix, two files of one second would have the same name.
+    suffix = f".{first_update}"
+    with SummaryWriter(
+        str(run.tensorboard), purge_step=first_update, filename_suffix=suffix
+    ) as writer:
 
-        self._writer = SummaryWriter(
-            str(run.tensorboard),
-            purge_step=first_update,
-            # Without it, two files of one second would have the same name.
-            filename_suffix=f".{first_update}",
-        )
+        def log(numbers: dict[str, int | float], update: int) -> None:
+            for name, number in numbers.items():
+                writer.add_scalar(name, number, update)
+            writer.flush()
 
-    def write(self, numbers: Numbers, update: int) -> None:
-        """Write the numbers of a row."""
-        for name, number in numbers.items():
-            self._writer.add_scalar(name, number, update)
-        self._writer.flush()
-
-    def close(self) -> None:
-        """Write everything out."""
-        self._writer.close()
+        yield log
 
 
-class WeightsAndBiases:
-    """Logs to a run of Weights & Biases, with its files in the run's folder.
+@contextlib.contextmanager
+def wandb(run: RunFolder, plan: Plan, first_update: int) -> Iterator[Log]:
+    """Log to the plan's run of W&B, in the mode $WANDB_MODE, offline by default."""
+    del first_update
+    # As an argument of `init`, W&B would report the start of the run to its server.
+    os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
+    import wandb  # type: ignore[import-not-found]
 
-    The mode is $WANDB_MODE, offline by default.
-    """
-
-    def __init__(self, run: RunFolder, config: JsonObject, run_id: str) -> None:
-        """Begin or continue the run with this id; `config` is shown beside it."""
-        # As an argument of `init`, W&B would report the start of the run to its server.
-        os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
-        import wandb  # type: ignore[import-not-found]
-
-        self._run = wandb.init(
-            project="jax_ttt",
-            name=run.path.resolve().name,
-            id=run_id,
-            resume="allow",
-            dir=str(run.path),
-            config=config,
-            # Without these, W&B captures and adds to the command's output.
-            settings=wandb.Settings(console="off", silent=True),
-        )
-
-    def write(self, numbers: Numbers, update: int) -> None:
-        """Log the numbers of a row."""
-        self._run.log(numbers, step=update)
-
-    def close(self) -> None:
-        """Write everything out."""
-        self._run.finish()
+    logged = wandb.init(
+        project="jax_ttt",
+        name=run.path.resolve().name,
+        id=plan.wandb,
+        resume="allow",
+        dir=str(run.path),
+        config={"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()},
+        # Without these, W&B captures and adds to the command's output.
+        settings=wandb.Settings(console="off", silent=True),
+    )
+    yield lambda numbers, update: logged.log(numbers, step=update)
+    logged.finish()
 
 
 class Loggers:
-    """Sends rows to all loggers that have not failed."""
+    """Sends rows to a plan's loggers; one that fails is dropped with a warning."""
 
-    def __init__(
-        self, run: RunFolder, plan: Plan, update: int | None, *, writes: bool = True
-    ) -> None:
-        """Open the loggers of a run's plan; none unless this process `writes`.
-
-        `update` is the one of the checkpoint from which the run continues, or None.
-        """
-        self._loggers: dict[str, TensorBoard | WeightsAndBiases] = {}
-        if not writes:
-            return
-        first_update = 0 if update is None else update + 1
-        if plan.tensorboard:
-            with self._dropping_at_failure("tensorboard"):
-                self._loggers["tensorboard"] = TensorBoard(run, first_update)
-        if (run_id := plan.wandb) is not None:
-            config = {"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()}
-            with self._dropping_at_failure("wandb"):
-                self._loggers["wandb"] = WeightsAndBiases(run, config, run_id)
+    def __init__(self, run: RunFolder, plan: Plan, first_update: int) -> None:
+        """Open them; the first row is of `first_update` or later."""
+        self._logs: dict[str, tuple[Log, ExitStack]] = {}
+        wanted = {tensorboard: plan.tensorboard, wandb: plan.wandb is not None}
+        for logger in [logger for logger, is_wanted in wanted.items() if is_wanted]:
+            with self._dropping_at_failure(logger.__name__):
+                stack = ExitStack()
+                log = stack.enter_context(logger(run, plan, first_update))
+                self._logs[logger.__name__] = log, stack
 
     @contextlib.contextmanager
     def _dropping_at_failure(self, name: str) -> Iterator[None]:
-        """Drop a logger that fails in the context: the run must not end by it."""
         try:
             yield
-        except Exception as error:
-            self._loggers.pop(name, None)
-            standard_streams.print_stderr(
-                f"warning: logging to {name} stopped: {error!r}"
-            )
+        except Exception as error:  # the run must not end by it
+            self._logs.pop(name, None)
+            text = f"warning: logging to {name} stopped: {error!r}"
+            standard_streams.print_stderr(text)
 
     def write_row(self, row: Row) -> None:
-        """Send a row of the metrics to all loggers."""
-        numbers = flat_numbers(json_records.to_dict(row))
+        """Send the numbers of a row; booleans become 0 or 1, and texts are omitted."""
+        flat = json_records.flatten_record(json_records.to_dict(row), "/")
+        numbers = {name: x for name, x in flat.items() if isinstance(x, int | float)}
         del numbers["update"]
-        for name, logger in [*self._loggers.items()]:
+        numbers = {n: int(x) if isinstance(x, bool) else x for n, x in numbers.items()}
+        for name, (log, _) in [*self._logs.items()]:
             with self._dropping_at_failure(name):
-                logger.write(numbers, row.update)
+                log(numbers, row.update)
 
     def close(self) -> None:
-        """Close all loggers."""
-        for name, logger in [*self._loggers.items()]:
+        """Write everything out."""
+        for name, (_, stack) in [*self._logs.items()]:
             with self._dropping_at_failure(name):
-                logger.close()
-
-
-def new_wandb_id() -> str:
-    """Return a new id for a run of Weights & Biases."""
-    return secrets.token_hex(4)
-
-
-def flat_numbers(row: JsonObject) -> Numbers:
-    """Return the numbers of a row by flat names, for instance `grade/first/win_rate`.
-
-    Booleans become 0 or 1. Texts and lists are omitted.
-    """
-    numbers: Numbers = {}
-    for name, value in json_records.flatten_record(row, "/").items():
-        if isinstance(value, int | float):
-            numbers[name] = int(value) if isinstance(value, bool) else value
-    return numbers
+                stack.close()

@@ -2,7 +2,7 @@
 
 | file | holds |
 |---|---|
-| `config.json` | the settings, the seed, the command and the environment |
+| `config.json` | the plan: the settings, the seed, the command and the environment |
 | `metrics.jsonl` | a row for each chunk of updates and each evaluation |
 | `checkpoint-N.safetensors` | the state after N updates, to continue from |
 | `snapshots/N.safetensors` | the agent at an evaluation, after N updates |
@@ -13,10 +13,15 @@
 
 import contextlib
 import dataclasses
+import hashlib
+import itertools
+import json
 import os
 import re
 import shlex
+import time
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +34,7 @@ from jax_ttt.config.presets import PRESETS, TABLES, Preset
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
+from jax_ttt.files.json_records import Versioned
 from jax_ttt.files.metrics_rows import Evaluated, Row, read_row
 from jax_ttt.runtime import atomic_files
 
@@ -43,8 +49,29 @@ _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What a run trains: the part of its `config.json` that is read."""
+class DeviceFacts:
+    """The device that a run was trained on."""
+
+    platform: str
+    """`cpu`, `gpu` or `tpu`."""
+    kind: str
+    """Its name in JAX."""
+    platform_version: str
+    """The version of what JAX computes with: on a GPU that of CUDA."""
+    count: int
+    """Devices that JAX saw."""
+    cpu_count: int | None
+    """Cores that the process could use."""
+    NPROC: str | None
+    """The environment variable, which sets the number of threads."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plan(Versioned):
+    """`config.json`: what a run is to do, and where it was trained.
+
+    A file made by hand needs the settings, the preset and the seed only.
+    """
 
     config: Config
     """The settings."""
@@ -55,15 +82,6 @@ class Settings:
     files: dict[str, str] | None = None
     """The SHA-256 of the files of the saved agents that the settings name, by their
     names; absent without any."""
-    random_numbers: str | None = None
-    """JAX's generator of random numbers, such as `threefry2x32`; absent in a file made
-    by hand."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Plan(Settings):
-    """What a run is to do; a run that continues keeps its plan."""
-
     until_proven: bool = False
     """Whether the run ends at the first proof."""
     snapshots: bool = False
@@ -72,6 +90,26 @@ class Plan(Settings):
     """Whether it writes for TensorBoard."""
     wandb: str | None = None
     """The id of its run at Weights & Biases."""
+    command: tuple[str, ...] | None = None
+    """The command line."""
+    device: DeviceFacts | None = None
+    """The device that the program ran on."""
+    python: str | None = None
+    """Version of Python."""
+    versions: dict[str, str] | None = None
+    """Versions of jax_ttt and of the libraries."""
+    XLA_FLAGS: str | None = None
+    """The environment variable."""
+    random_numbers: str | None = None
+    """JAX's generator of random numbers, such as `threefry2x32`."""
+
+    def settings_checksum(self) -> str:
+        """Return the SHA-256 of what stays the same in a run that continues.
+
+        These are the seed, and the settings but for the number of updates.
+        """
+        fields = {**self.config.as_dict(), "num_updates": None, "seed": self.seed}
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -173,21 +211,13 @@ class RunFolder:
         """Return the names of the files that are not hidden, sorted."""
         return sorted(path.name for path in self.path.glob("[!.]*"))
 
-    def settings(self) -> Settings:
-        """Return the run's settings.
-
-        Raises:
-            Refused: `config.json` is missing, or is not a run's settings.
-        """
-        return read_settings(self.config)
-
     def lines(self) -> list[bytes]:
         """Return the lines of the metrics; an incomplete last one is left out.
 
         Raises:
             UnreadableError: the file can't be read.
         """
-        return atomic_files.read_bounded(self.metrics, MAX_METRICS).split(b"\n")[:-1]
+        return atomic_files.read_lines(self.metrics, MAX_METRICS)
 
     def rows(self) -> list[Row]:
         """Return the rows of metrics.
@@ -197,36 +227,28 @@ class RunFolder:
         """
         return [read_row(line) for line in self.lines()]
 
-    def last_evaluation(self) -> Evaluated | None:
-        """Return the last row with grades.
-
-        Raises:
-            ValueError: there are no metrics, or a line is not a row.
-        """
-        for line in reversed(self.lines()):
-            row = read_row(line)
-            if isinstance(row, Evaluated):
-                return row
-        return None
-
     def summary(self) -> RunSummary:
         """Return the run in short.
 
         Raises:
             Refused: the settings are missing, or they or the metrics can't be read.
         """
-        settings = self.settings()
+        plan = read_settings(self.config)
+        last = None
         try:
             # A run writes its first row after it is compiled.
-            last = self.last_evaluation() if self.metrics.exists() else None
+            for line in reversed(self.lines() if self.metrics.exists() else []):
+                if isinstance(row := read_row(line), Evaluated):
+                    last = row
+                    break
         except ValueError as error:
             raise Refused(f"{self.metrics}: {error}") from None
         return RunSummary(
             run_dir=str(self.path),
             saved=self.agent.exists(),
-            env_id=settings.config.env_id,
-            preset=settings.preset,
-            seed=settings.seed,
+            env_id=plan.config.env_id,
+            preset=plan.preset,
+            seed=plan.seed,
             update=last and last.update,
             seconds=last and last.seconds,
             grade=last and last.grade,
@@ -236,7 +258,7 @@ class RunFolder:
         """Return the command that continues the run, for a shell."""
         command = f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
         with contextlib.suppress(ValueError):  # without readable settings, no flag
-            command += rules_flag(self.settings().config.env_id)
+            command += rules_flag(read_settings(self.config).config.env_id)
         return command
 
     def how_to_continue(self) -> str:
@@ -254,71 +276,40 @@ class RunFolder:
             reason = error.strerror or error
             raise Refused(f"{flag} {self.path}: {reason}") from None
 
-    def check_free(self) -> None:
-        """Raise `Refused` if no run can begin in the folder, which need not exist.
-
-        A new run may replace one that saved neither an agent nor a checkpoint. Such a
-        run is known by its `config.json`, the first file that a run writes.
-        """
-        try:
-            reason = self._reason_not_free()
-        except OSError as error:
-            reason = error.strerror
-        if reason:
-            rule = "a folder that can be made and holds no run"
-            text = f"--run-dir must be {rule}, got '{self.path}': {reason}"
-            raise Refused(text)
-
-    def _reason_not_free(self) -> str:
-        """Return why no run can begin in the folder; empty if one can."""
-        above = (self.path, *self.path.absolute().parents)
-        nearest = next(path for path in above if path.exists())
-        if not nearest.is_dir():
-            return f"{nearest} is a file"
-        # A trial, since permissions are not enough: /proc has them and refuses files.
-        trial = nearest / atomic_files.TEMPORARY.format("run", os.getpid())
-        trial.touch()
-        trial.unlink()
-        if not self.path.exists():
-            return ""
-        if self.checkpoints():
-            return f"it holds a run; to continue it: {self.resume_command()}"
-        if self.agent.exists():
-            return f"{self.agent} exists"
-        existing = [path for path in self._replaceable() if path.exists()]
-        if existing and not self._is_run():
-            return f"{existing[0]} exists"
-        return ""
-
-    def _replaceable(self) -> list[Path]:
+    def files_to_replace(self) -> list[Path]:
         """Return the files that a new run in the folder replaces.
 
-        The settings come last: if a process is killed as it removes them, what is left
-        is still known as a run.
+        A run that saved neither an agent nor a checkpoint may be replaced. It is known
+        by its settings, which come last: if a process is killed as it removes the
+        files, what is left is still known as a run.
+
+        Raises:
+            Refused: the folder holds a run, or files that are not known as a run's.
         """
-        return [
+        paths = [
             self.metrics,
-            *_numbered_files(self.snapshots, _SNAPSHOT).values(),
+            *snapshots_in(self.snapshots).values(),
             *self.tensorboard.glob("events.out.tfevents.*"),
             self.config,
         ]
+        files = [path for path in paths if os.path.lexists(path)]
+        if self.checkpoints():
+            reason = f"it holds a run; to continue it: {self.resume_command()}"
+        elif os.path.lexists(self.agent):
+            reason = f"{self.agent} exists"
+        elif files and not self._has_settings():
+            reason = f"{files[0]} exists"
+        else:
+            return files
+        rule = "a folder that holds no run"
+        raise Refused(f"--run-dir must be {rule}, got '{self.path}': {reason}")
 
-    def _is_run(self) -> bool:
+    def _has_settings(self) -> bool:
         try:
-            self.settings()
+            read_settings(self.config)
         except Refused:
             return False
         return True
-
-    def clear(self) -> bool:
-        """Remove the files of a run that may be replaced; return whether there is one.
-
-        The folder must have passed `check_free`.
-        """
-        is_replaced = self.config.exists()
-        for path in self._replaceable():
-            path.unlink(missing_ok=True)
-        return is_replaced
 
 
 def agent_path(path: Path) -> Path:
@@ -358,8 +349,8 @@ def snapshots_in(folder: Path) -> dict[int, Path]:
     return _numbered_files(folder, _SNAPSHOT)
 
 
-def read_settings(path: Path) -> Settings:
-    """Return a run's settings from its `config.json`; `path` may be its folder.
+def read_settings(path: Path) -> Plan:
+    """Return what a run is to do, by its `config.json`; `path` may be its folder.
 
     Raises:
         Refused: there is no such file, or it is not a run's settings.
@@ -368,7 +359,7 @@ def read_settings(path: Path) -> Settings:
     try:
         fields = json_records.read_json(dict[str, object], path)
         json_records.check_version(fields)
-        return json_records.from_dict(Settings, fields)
+        return json_records.from_dict(Plan, fields)
     except atomic_files.UnreadableError as error:
         raise Refused(f"{path}: {error}{runs_hint(path)}") from error
     except ValueError as error:
@@ -442,6 +433,27 @@ def runs_in(folder: Path = RUNS) -> list[RunFolder]:
             except OSError:  # missing, or without permission
                 continue
     return sorted(times, key=lambda run: (times[run], run.path.name))
+
+
+def make_new(make: Callable[[Path], object], name: str, ending: str = "") -> Path:
+    """Make a file or a folder in `runs` by `make`, and return its path.
+
+    Its name begins with the time. A number is added if the name is taken.
+
+    Raises:
+        Refused: it can't be made.
+    """
+    path = RUNS / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}{ending}"
+    try:
+        RUNS.mkdir(parents=True, exist_ok=True)
+        for count in itertools.count(2):
+            with contextlib.suppress(FileExistsError):
+                make(path)
+                break
+            path = path.with_name(f"{path.name.split('.')[0]}.{count}{ending}")
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}") from None
+    return path
 
 
 def newest_run(folder: Path = RUNS) -> RunFolder:

@@ -5,7 +5,7 @@ import csv
 import io
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import Refused
@@ -54,8 +54,35 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
         raise UnreadableError(error.strerror or repr(error)) from None
 
 
+def read_lines(path: Path, max_bytes: int) -> list[bytes]:
+    """Return the lines of a file that grows by whole lines, such as `metrics.jsonl`.
+
+    An incomplete last one, of a process that was killed, is left out.
+
+    Raises:
+        UnreadableError: the file does not exist, can't be read or is too large.
+    """
+    return read_bounded(path, max_bytes).split(b"\n")[:-1]
+
+
+def append_lines(path: Path, lines: Iterable[str], *, to_disk: bool) -> None:
+    """Append lines to a file; with `to_disk` they are on the disk at the return.
+
+    Raises:
+        WriteError: they can't be written.
+    """
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            if to_disk:
+                os.fsync(file.fileno())
+    except OSError as error:
+        raise WriteError(error.errno, error.strerror, str(path)) from error
+
+
 def check_output_path(flag: str, path: Path | None) -> None:
-    """Raise `Refused`, before any work, if a file can't be written there."""
+    """Raise `Refused`, before any work, if a path can't be that of a file to write."""
     if path is None:
         return
     try:
@@ -63,11 +90,6 @@ def check_output_path(flag: str, path: Path | None) -> None:
             raise Refused(f"{flag} {path}: no folder {path.parent}")
         if path.is_dir():
             raise Refused(f"{flag} {path}: a folder, not a file")
-        if not (path.exists() or path.is_symlink()):
-            path.open("xb").close()  # permissions alone do not show whether it works
-            path.unlink()
-        elif path.is_file() and not path.is_symlink():  # opening a pipe would wait
-            path.open("ab").close()
     except OSError as error:
         raise Refused(f"{flag} {path}: {error.strerror}") from None
 

@@ -1,23 +1,34 @@
-"""The recorder of a run: its rows, snapshots, loggers and checkpoints."""
+"""The recorder of a run: the one writer of its folder."""
 
 import contextlib
+import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Grade
-from jax_ttt.files import run_writer, tensor_file
+from jax_ttt.config.settings import Config
+from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint
 from jax_ttt.files.loggers import Loggers
-from jax_ttt.files.run_folder import Plan
-from jax_ttt.files.run_writer import RunWriter
+from jax_ttt.files.metrics_rows import Evaluated, read_row
+from jax_ttt.files.run_folder import Lock, Plan, RunFolder
 from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
-from jax_ttt.runtime import distributed, standard_streams
+from jax_ttt.runtime import atomic_files, distributed
+from jax_ttt.runtime.atomic_files import UnreadableError
 from jax_ttt.runtime.interrupts import StopRequest
+from jax_ttt.runtime.standard_streams import print_stderr
 from jax_ttt.training import reproducibility, run_state
 from jax_ttt.training.run_state import RunState, RunStep
+
+MAX_SNAPSHOTS = 32
+"""About the most snapshots of a run, whatever the number of its evaluations."""
+_DAMAGED = ".damaged"
+"""The ending of a damaged checkpoint's new name, under which it is no longer read."""
 
 
 class Schedule(NamedTuple):
@@ -27,60 +38,120 @@ class Schedule(NamedTuple):
     keep: int  # the latest so many stay
 
 
-@runtime_checkable
-class StepDisplay(Protocol):
-    """A display of a run's steps, such as the console."""
-
-    def show(self, step: RunStep, grade: Grade, /) -> None:
-        """Show a step."""
-        ...
-
-
 class Recorder:
-    """Follows a run: writes and shows its steps, and saves its state and its agent.
+    """Follows a run: writes its settings, rows, agents, checkpoints and logs.
 
     An interruption adds an evaluation that the schedule does not have. The saved state
     is the one before it, so that the run continues as if nothing had happened.
+
+    If several processes train one run, only one of them writes. The others have a
+    recorder that writes nothing (`writes` is False), so that all run the same code.
     """
 
     def __init__(
-        self,
-        plan: Plan,
-        writer: RunWriter,
-        display: StepDisplay,
-        loggers: Loggers,
-        schedule: Schedule,
+        self, run: RunFolder, plan: Plan, schedule: Schedule, *, writes: bool = True
     ) -> None:
-        """Begin a run; call `resume` if it continues."""
-        self._plan, self._writer = plan, writer
-        self._display, self._loggers, self._schedule = display, loggers, schedule
+        """Make the folder if it is missing, and lock it; then call `begin` or `resume`.
+
+        Raises:
+            InUseError: another process is writing to it.
+            OSError: it can't be made.
+        """
+        self.run, self._plan, self._schedule, self._writes = run, plan, schedule, writes
         # When the next checkpoint is due, in monotonic seconds; set by the first step.
         self._due: float | None = None
         # The latest state of the schedule, and its grade.
         self._saveable: tuple[RunState, Grade] | None = None
         self._is_saved = False  # whether a checkpoint has `_saveable`
         self._last_step: RunStep | None = None
-        self._environment = reproducibility.describe_environment()
+        self._lock: Lock | None = None
+        self._loggers: Loggers | None = None
         self.grade = run_state.initial_grade(plan.config)
         """The grade of the last evaluation."""
         self.latest_path: Path | None = None
         """The path of the latest checkpoint, if there is one."""
+        if writes:
+            run.path.mkdir(parents=True, exist_ok=True)
+            self._lock = Lock(run.lock)
+            atomic_files.remove_temporary(run.path)
+            atomic_files.remove_temporary(run.snapshots)
+
+    def begin(self) -> None:
+        """Begin a new run; the files of one that can't be continued are removed.
+
+        Raises:
+            Refused: the folder holds something else.
+        """
+        if self._writes and (replaced := self.run.files_to_replace()):
+            reason = "it left neither an agent nor a checkpoint"
+            print_stderr(f"replacing the run in {self.run.path}: {reason}")
+            for path in replaced:
+                path.unlink()
+        self._open(first_update=0)
 
     def resume(self, latest: LatestCheckpoint, state: RunState) -> None:
-        """Continue from the state of a checkpoint; a changed plan is saved at once.
+        """Continue from the state of a checkpoint.
 
-        This drops the rows and snapshots that are newer than the checkpoint. Call it
-        last, when nothing can refuse the run any more.
+        This drops the rows and snapshots that are newer than the checkpoint, and
+        renames newer ones that are damaged. Call it last, when nothing else can refuse
+        the run any more.
+
+        Raises:
+            Refused: the file of metrics can't be read.
         """
         checkpoint = latest.checkpoint
-        self._writer.resume(checkpoint.update, checkpoint.evaluated, latest.damaged)
+        if self._writes:
+            rows = self._rows_until(checkpoint)
+            for path in latest.damaged:
+                path.replace(path.with_name(path.name + _DAMAGED))
+            atomic_files.write_atomic(self.run.metrics, rows)
+            snapshots = run_folder.snapshots_in(self.run.snapshots)
+            for update, path in snapshots.items():
+                if update > checkpoint.evaluated:
+                    path.unlink()
         self.latest_path, self.grade = latest.path, checkpoint.grade
         self._last_step = RunStep(state, None, None)
         self._saveable, self._is_saved = (state, self.grade), True
-        if checkpoint.plan != self._plan:
-            self._is_saved = False
-            self.save()
-        self._writer.write_settings(self._plan, self._environment)
+        self._open(first_update=checkpoint.update + 1)
+
+    def _rows_until(self, checkpoint: Checkpoint) -> bytes:
+        """Return the lines of the metrics up to a checkpoint, without damaged ones."""
+        path = self.run.metrics
+        if not path.exists():
+            print_stderr(f"warning: {path}: no such file, so earlier rows are lost")
+            return b""
+        try:
+            lines = self.run.lines()
+        except UnreadableError as error:
+            raise Refused(f"{path}: {error}") from None
+        rows = []
+        for line in lines:
+            try:
+                row = read_row(line)
+            except ValueError as error:
+                print_stderr(f"warning: {path}: dropped a row: {error}")
+                continue
+            # An interruption adds an evaluation, which the checkpoint does not have.
+            is_evaluation = isinstance(row, Evaluated)
+            last = checkpoint.evaluated if is_evaluation else checkpoint.update
+            if row.update <= last:
+                rows.append(line + b"\n")
+        return b"".join(rows)
+
+    def _open(self, first_update: int) -> None:
+        """Write the settings, and open the loggers."""
+        fields = json_records.to_dict(self._plan) | {"command": sys.orig_argv}
+        fields |= reproducibility.describe_environment()
+        self._write(self.run.config, f"{json.dumps(fields, indent=2)}\n".encode())
+        if self._writes:
+            self._loggers = Loggers(self.run, self._plan, first_update)
+
+    def close(self) -> None:
+        """Close the loggers, and unlock the folder."""
+        if self._loggers is not None:
+            self._loggers.close()
+        if self._lock is not None:
+            self._lock.close()
 
     @property
     def last_step(self) -> RunStep:
@@ -98,9 +169,6 @@ class Recorder:
         plan = self._plan
         return Agent.of(plan.config, step.params(), plan.seed, step.update, grade)
 
-    def _save_agent(self) -> None:
-        self._writer.save_agent(saved_agents.agent_bytes(self.agent))
-
     @contextlib.contextmanager
     def following(self, request: StopRequest) -> Iterator[None]:
         """Follow a run within the block, which adds its steps, to its end.
@@ -116,14 +184,14 @@ class Recorder:
                 # Saving needs all processes, but only this one has failed.
                 if distributed.num_processes() == 1:
                     self.save()
-                self._save_agent()
+                self._write_agent(self.agent)
             raise
         except FloatingPointError as error:
             if self.latest_path is None:
                 raise
             message = f"{error}; the last good checkpoint is {self.latest_path}"
             raise FloatingPointError(message) from None
-        self._save_agent()
+        self._write_agent(self.agent)
         interrupted = distributed.max_over_processes(bool(request))
         self.save(self._reason_to_end(bool(interrupted)))
 
@@ -133,8 +201,7 @@ class Recorder:
         A search may take hours, and the process may be killed in it.
         """
         self.save()
-        agent = self._agent_of(step, grade)
-        self._writer.save_agent(saved_agents.agent_bytes(agent))
+        self._write_agent(self._agent_of(step, grade))
 
     def _reason_to_end(self, interrupted: bool) -> Finished | None:
         """Return why the run has ended by itself; None if it was interrupted."""
@@ -143,39 +210,53 @@ class Recorder:
         return None if interrupted else "proven"
 
     def add(self, step: RunStep, request: StopRequest) -> None:
-        """Write and show a step; save the run's state if that is due or requested.
+        """Write a step; save the run's state if that is due or requested.
 
         Raises:
             FloatingPointError: an action value is not finite.
-            OSError: a file or the output can't be written.
+            OSError: a file can't be written.
         """
         if step.evaluation is not None:
             self.grade = run_state.grade_of(self._plan.config, step.evaluation)
         self._last_step = step
         if step.is_row:
             self._write_row(step)
-        is_scheduled = self._is_scheduled(step)
-        if is_scheduled:
+        if self._is_scheduled(step):
             if step.evaluation is not None:
-                self._save_snapshot(step.update)
+                self._write_snapshot(step.update)
             self._saveable, self._is_saved = (step.state, self.grade), False
-        self._display.show(step, self.grade)
-        if is_scheduled:
             self._save_if_due()
         if distributed.max_over_processes(bool(request)):
             self.save()
 
     def _write_row(self, step: RunStep) -> None:
+        """Append a row, which is then in the file, though not yet on the disk."""
         row = run_state.metrics_row(step, self.grade)
-        self._writer.write_row(row)
+        if self._loggers is None:
+            return
+        line = json_records.to_json(row)
+        atomic_files.append_lines(self.run.metrics, [line], to_disk=False)
         self._loggers.write_row(row)
 
-    def _save_snapshot(self, update: int) -> None:
-        """Write an evaluated agent as a snapshot, if the run keeps that one."""
-        config = self._plan.config
-        if self._plan.snapshots and run_writer.is_snapshot_kept(config, update):
-            content = saved_agents.agent_bytes(self.agent)
-            self._writer.save_snapshot(update, content)
+    def _write_agent(self, agent: Agent) -> None:
+        self._write(self.run.agent, saved_agents.agent_bytes(agent))
+
+    def _write_snapshot(self, update: int) -> None:
+        """Write the agent if the run keeps its snapshot; a failure is a warning."""
+        config, path = self._plan.config, self.run.snapshot(update)
+        if not (self._plan.snapshots and is_snapshot_kept(config, update)):
+            return
+        content = saved_agents.agent_bytes(self.agent)
+        try:
+            if self._writes:
+                path.parent.mkdir(exist_ok=True)
+            self._write(path, content)
+        except OSError as error:
+            print_stderr(f"warning: {error}")
+
+    def _write(self, path: Path, content: bytes) -> None:
+        if self._writes:
+            atomic_files.write_atomic(path, content)
 
     def _save_if_due(self) -> None:
         every, now = self._schedule.every, time.monotonic()
@@ -213,25 +294,39 @@ class Recorder:
             # Gathering the state comes first: all processes take part in it, but
             # writing may fail in one of them.
             tensors = run_state.copy_to_host(state)
-            checkpoint = self._checkpoint(state, grade, finished)
-            content = tensor_file.encode_tensors(checkpoint, tensors)
-            self.latest_path = self._writer.save_checkpoint(
-                state.update, content, self._schedule.keep
+            checkpoint = Checkpoint(
+                settings=self._plan.settings_checksum(),
+                update=state.update,
+                evaluated=int(state.evaluated),
+                grade=grade,
+                finished=finished,
             )
+            content = tensor_file.encode_tensors(checkpoint, tensors)
+            self._write_checkpoint(self.run.checkpoint(state.update), content)
             self._is_saved = True
         except (OSError, OverflowError, MemoryError) as error:
             reason = str(error) or "out of memory"
-            standard_streams.print_stderr(f"warning: no checkpoint was saved: {reason}")
+            print_stderr(f"warning: no checkpoint was saved: {reason}")
         self._due = time.monotonic() + self._schedule.every
 
-    def _checkpoint(
-        self, state: RunState, grade: Grade, finished: Finished | None
-    ) -> Checkpoint:
-        return Checkpoint(
-            plan=self._plan,
-            update=state.update,
-            evaluated=int(state.evaluated),
-            grade=grade,
-            finished=finished,
-            environment=self._environment,
-        )
+    def _write_checkpoint(self, path: Path, content: bytes) -> None:
+        """Write a checkpoint, then remove all but the latest ones."""
+        self._write(path, content)
+        self.latest_path = path
+        if self._writes:
+            for old in self.run.checkpoints()[self._schedule.keep :]:
+                with contextlib.suppress(OSError):  # an old file only takes space
+                    old.unlink()
+
+
+def is_snapshot_kept(config: Config, update: int) -> bool:
+    """Return whether the snapshot of a regular evaluation at this update is kept.
+
+    If a run has more evaluations than `MAX_SNAPSHOTS`, only the snapshots of every
+    second, fourth, eighth, ... evaluation and of the last one are kept.
+    """
+    every = config.eval_every
+    step = 1
+    while config.num_updates // (every * step) >= MAX_SNAPSHOTS:
+        step *= 2
+    return update % (every * step) == 0 or update == config.num_updates

@@ -42,14 +42,14 @@ def describe_environment() -> JsonObject:
     }
 
 
-def check_random_numbers(saved: JsonObject) -> None:
+def check_random_numbers(then: str | None) -> None:
     """Raise `Refused` if a saved run has another random number generator than ours.
 
-    Its keys would then be read as different numbers, or not at all.
+    Its keys would then be read as different numbers, or not at all. None: the run's
+    settings don't say it.
     """
-    then = saved.get("random_numbers")
     now = describe_environment()["random_numbers"]
-    if then != now:
+    if then not in (None, now):
         raise Refused(
             f"the run was trained with the random numbers of {then}, but those here "
             f"are of {now}: set JAX_DEFAULT_PRNG_IMPL and "
@@ -58,7 +58,9 @@ def check_random_numbers(saved: JsonObject) -> None:
 
 
 def environment_differences(saved: JsonObject) -> list[str]:
-    """Return the changes since a run was saved, each as `name: then -> now`.
+    """Return the changes since a run began or went on, each as `name: then -> now`.
+
+    `saved` is the run's `config.json`.
 
     Only what can change the bits of the results is compared.
     """

@@ -1,16 +1,20 @@
 """The file of a checkpoint, and the newest good one of a run."""
 
 import dataclasses
+import json
 import os
 
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.errors import AgentError, Refused
-from jax_ttt.files import checkpoint, tensor_file
+from jax_ttt.files import checkpoint, json_records, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
-from jax_ttt.files.run_folder import RunFolder
+from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.files.tensor_file import TensorFile
+
+PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3, snapshots=True)
 
 
 def assert_same(tensors, others):
@@ -36,12 +40,11 @@ def read(tmp_path):
 def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
     kinds = {tensor.dtype.name for tensor in tensors.values()}
     assert {"float32", "float64", "int32", "int64", "uint32", "bool"} <= kinds
-    plan = dataclasses.replace(saved.plan, wandb="one-run", tensorboard=True)
     nan = tensors | {"seconds": np.array(np.nan)}  # not one of the weights
     for changes, leaves in (
         ({}, tensors),
         ({"evaluated": -1}, nan),
-        ({"plan": plan, "finished": "proven"}, tensors),
+        ({"finished": "proven"}, tensors),
     ):
         changed = dataclasses.replace(saved, **changes)
         content = tensor_file.encode_tensors(changed, leaves)
@@ -57,12 +60,8 @@ def test_a_checkpoint_is_read_as_it_was_saved(saved, tensors, read):
         ({"kind": "agent"}, "kind"),
         ({"update": 1.5}, "update"),
         ({"finished": "maybe"}, "finished"),
-        ({"plan": {"seed": 2**32}}, r"\$.plan.seed"),
-        ({"plan": {"preset": "none"}}, "preset"),
+        ({"settings": None}, "settings"),
         ({"grade": {"env_id": "hex", "first": {}}}, "grade.first"),
-        ({"environment": []}, "environment"),
-        ({"plan": {"config": {"num_envs": 0}}}, r"\$.plan.config.num_envs"),
-        ({"plan": {"config": {"self": 1}}}, "the name of a setting"),
     ],
 )
 @pytest.mark.fault
@@ -72,7 +71,7 @@ def test_a_description_with_a_wrong_field_is_refused(
     """Even if its checksum is right."""
     read(tensor_file.encode_tensors(saved, tensors))
     fields = tensor_file.read_description(tmp_path / "file", dict[str, object])
-    fields |= changes | {"plan": fields["plan"] | changes.get("plan", {})}
+    fields |= changes
     kinds = [(name, type(value)) for name, value in fields.items()]
     metadata = dataclasses.make_dataclass(
         "Metadata", kinds, bases=(TensorFile,), frozen=True, kw_only=True
@@ -110,6 +109,7 @@ def run(tmp_path, saved, tensors):
     """Return the folder of a run with checkpoints after 8, 9 and 10 updates."""
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
+    run.config.write_text(json_records.to_json(PLAN))
     for age, update in enumerate((10, 9, 8)):
         content = tensor_file.encode_tensors(
             dataclasses.replace(saved, update=update), tensors
@@ -130,6 +130,28 @@ def test_the_newest_good_checkpoint_has_the_most_updates(run):
     latest = checkpoint.newest_checkpoint(run)
     assert (latest.path, latest.checkpoint.update) == (run.checkpoint(8), 8)
     assert list(latest.damaged) == [run.checkpoint(10), run.checkpoint(9)]
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize(
+    ("changes", "is_same"),
+    [
+        ({"config": {"num_updates": 9}, "until_proven": True, "wandb": "x"}, True),
+        ({"config": {"learning_rate": 0.5}}, False),
+        ({"seed": 4}, False),
+    ],
+)
+def test_the_settings_beside_a_checkpoint_are_those_of_its_run(changes, is_same, run):
+    """But for the number of updates, and what the run writes."""
+    fields = json.loads(run.config.read_text())
+    config = fields["config"] | changes.pop("config", {})
+    run.config.write_text(json.dumps(fields | changes | {"config": config}))
+    if is_same:
+        assert checkpoint.newest_checkpoint(run).plan.config.num_updates == 9
+        return
+    reason = f"{run.checkpoint(10)}: of a run with other settings than {run.config}"
+    with pytest.raises(Refused, match=f"^{reason}$"):
+        checkpoint.newest_checkpoint(run)
 
 
 @pytest.mark.fault

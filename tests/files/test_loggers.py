@@ -15,7 +15,8 @@ import tiny
 
 from jax_ttt import cli
 from jax_ttt.config import errors
-from jax_ttt.files.loggers import Loggers, WeightsAndBiases
+from jax_ttt.files import loggers
+from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import Plan, RunFolder
 
 train = commands.module_of("train")
@@ -137,7 +138,8 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
     for variable, mode in [("online", "online"), ("", "offline")]:
         monkeypatch.setenv("WANDB_MODE", variable)
         fake = wandb()
-        WeightsAndBiases(RunFolder(tmp_path), {}, "one-run")
+        with loggers.wandb(RunFolder(tmp_path), PLAN, 0):
+            pass
         assert fake.calls[0][1]["env_mode"] == mode
 
 
@@ -176,7 +178,7 @@ PLAN = Plan(
 @pytest.mark.parametrize("broken", ["init", "log", "finish"])
 def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
     fake, run = wandb(broken), RunFolder(tmp_path)
-    both = Loggers(run, PLAN, None)
+    both = Loggers(run, PLAN, 0)
     for update in (1, 3):
         both.write_row(made.evaluated(update, games=10 * update))
     both.close()
@@ -189,21 +191,13 @@ def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
     assert [call[0] for call in fake.calls] == before[broken]
 
 
-def test_a_process_that_does_not_write_logs_nothing(wandb, tmp_path):
-    fake = wandb()
-    none = Loggers(RunFolder(tmp_path), PLAN, None, writes=False)
-    none.write_row(made.evaluated(1))
-    none.close()
-    assert (fake.calls, os.listdir(tmp_path)) == ([], [])
-
-
 def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
     wandb, tmp_path
 ):
     """TensorBoard ignores earlier events from the step of a start on."""
     fake, run = wandb(), RunFolder(tmp_path)
-    for update in (None, 2):
-        both = Loggers(run, PLAN, update)
+    for first_update in (0, 3):
+        both = Loggers(run, PLAN, first_update)
         both.write_row(made.chunk(3))
         both.close()
     assert sorted(start for start, _ in events(tmp_path)) == [0, 3]

@@ -15,9 +15,9 @@ from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import (
     InUseError,
     Lock,
+    Plan,
     RunFolder,
     RunSummary,
-    Settings,
     newest_run,
     read_settings,
     run_summaries,
@@ -99,7 +99,7 @@ def test_the_settings_that_a_run_wrote_are_read(preset, tmp_path):
     file = tmp_path / "config.json"
     fields = SETTINGS | {"preset": preset, "config": json_records.to_dict(config)}
     file.write_text(json.dumps(fields))
-    expected = Settings(config=config, preset=preset, seed=7)
+    expected = Plan(config=config, preset=preset, seed=7)
     assert read_settings(file) == read_settings(tmp_path) == expected
 
 
@@ -153,12 +153,12 @@ def test_an_incomplete_last_row_is_left_out(make):
     rows = [made.evaluated(0, GRADE), made.chunk(2), made.evaluated(2, GRADE)]
     run = make("run", rows=[*rows, made.chunk(4)])
     assert run.rows() == [*rows, made.chunk(4)]
-    assert run.last_evaluation() == rows[2]
+    assert run.summary().update == 2
     last = lines(made.chunk(4))
     for size in (0, 1, len(last) // 2, len(last) - 1):
         run.metrics.write_text(lines(*rows) + last[:size])
         assert run.rows() == rows
-        assert run.last_evaluation() == rows[2]
+        assert run.summary().update == 2
 
 
 def test_checkpoints_and_snapshots_are_in_the_order_of_their_updates(tmp_path):
@@ -179,7 +179,7 @@ def test_checkpoints_and_snapshots_are_in_the_order_of_their_updates(tmp_path):
 
 def test_a_new_or_empty_folder_is_free(tmp_path):
     for path in (tmp_path, tmp_path / "new", tmp_path / "new" / "below"):
-        RunFolder(path).check_free()
+        assert RunFolder(path).files_to_replace() == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -206,31 +206,24 @@ def test_a_folder_is_free_if_its_run_saved_no_agent(names, is_free, tmp_path):
             json.dumps(SETTINGS) if name == "config.json" else "x"
         )
     if is_free:
-        run.check_free()
-        assert run.clear() == ("config.json" in names)
+        for path in run.files_to_replace():
+            path.unlink()
         left = {path.name for path in tmp_path.rglob("*") if path.is_file()}
         assert left == {"mine.md", *(["mine.txt"] if "mine.txt" in names else [])}
         return
     with pytest.raises(Refused, match=r"^--run-dir must be .* no run, got"):
-        run.check_free()
+        run.files_to_replace()
 
 
 @pytest.mark.fault
-def test_a_folder_that_no_run_can_use_is_refused_with_the_reason(tmp_path):
-    (tmp_path / "file").touch()
+def test_settings_of_somebody_else_are_not_replaced(tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs/config.json").write_text("{}")
     (tmp_path / "pipe").mkdir()
     os.mkfifo(tmp_path / "pipe/config.json")
-    for name, reason in (
-        ("file", f"{tmp_path / 'file'} is a file"),
-        ("file/below", f"{tmp_path / 'file'} is a file"),
-        ("x" * 300, "File name too long"),
-        ("theirs", r"config\.json exists"),
-        ("pipe", r"config\.json exists"),
-    ):
-        with pytest.raises(Refused, match=f"^--run-dir must be .*: .*{reason}$"):
-            RunFolder(tmp_path / name).check_free()
+    for name in ("theirs", "pipe"):
+        with pytest.raises(Refused, match=r"^--run-dir must be .*config\.json exists$"):
+            RunFolder(tmp_path / name).files_to_replace()
 
 
 @pytest.mark.fault

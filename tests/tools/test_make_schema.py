@@ -105,7 +105,7 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     settings = "--preset table --num-envs 8 --num-updates 2"
     run = tmp_path / "runs" / "one"
     check("TrainResult", printed("train", f"{settings} --run-dir {run}"))
-    check("ConfigFile", json.loads((run / "config.json").read_text()))
+    check("Plan", json.loads((run / "config.json").read_text()))
     rows = json_lines(run / "metrics.jsonl")
     for row in rows:
         check({"chunk": "Chunk", "evaluation": "Evaluated"}[row["event"]], row)

@@ -11,14 +11,12 @@ import pytest
 import tiny
 
 from jax_ttt.files import checkpoint
-from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import Plan, RunFolder, snapshots_in
-from jax_ttt.files.run_writer import RunWriter
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.training import chunks, loop, run_start
+from jax_ttt.training import chunks, loop, run_start, run_state
 from jax_ttt.training import recorder as recording
 from jax_ttt.training.recorder import Recorder, Schedule
 from jax_ttt.training.run_state import RunStep
@@ -26,38 +24,25 @@ from jax_ttt.training.run_state import RunStep
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
 
 
-class Display(SimpleNamespace):
-    """Shows nothing; it fails at the evaluation after `broken_at` updates."""
-
-    broken_at = None
-
-    def show(self, step, grade, /):
-        if step.update == self.broken_at and step.evaluation is not None:
-            raise BrokenPipeError
-
-
 @pytest.fixture
 def begin(tmp_path):
     """Return a function that makes a recorder of a new run, or of one `again`."""
-    writers = []
+    recorders = []
 
-    def begin(every=0.0, display=None, plan=PLAN, again=False):
+    def begin(every=0.0, plan=PLAN, again=False):
+        run = RunFolder(tmp_path / str(len(recorders)))
+        if again:
+            run = recorders[-1].run
+            recorders[-1].close()
+        recorder = Recorder(run, plan, Schedule(every=every, keep=9))
+        recorders.append(recorder)
         if not again:
-            folder = RunFolder(tmp_path / str(len(writers)))
-            writers.append(RunWriter(folder))
-        run = writers[-1].run
-        recorder = Recorder(
-            plan=plan,
-            writer=writers[-1],
-            display=display or Display(),
-            loggers=Loggers(run, plan, None),
-            schedule=Schedule(every=every, keep=9),
-        )
+            recorder.begin()
         return recorder, run
 
     yield begin
-    for writer in writers:
-        writer.close()
+    for recorder in recorders:
+        recorder.close()
 
 
 def steps(stop=lambda: False):
@@ -66,12 +51,13 @@ def steps(stop=lambda: False):
     return loop.training_steps(learner, state, stop=stop)
 
 
-def follow(recorder, run, request=None):
-    """Let a recorder follow a run's steps to their end."""
+def follow(recorder, run, request=None, show=lambda step: None):
+    """Let a recorder follow a run's steps to their end; each is then shown."""
     request = StopRequest() if request is None else request
     with recorder.following(request):
         for step in run:
             recorder.add(step, request)
+            show(step)
 
 
 def updates(run):
@@ -126,9 +112,14 @@ def test_a_request_to_stop_saves_at_once(begin):
 @pytest.mark.parametrize("update", [0, 2])
 @pytest.mark.fault
 def test_a_step_that_cannot_be_shown_does_not_cost_the_state(update, begin):
-    recorder, run = begin(display=Display(broken_at=update))
+    recorder, run = begin()
+
+    def show(step):
+        if step.update == update and step.evaluation is not None:
+            raise BrokenPipeError
+
     with pytest.raises(BrokenPipeError):
-        follow(recorder, steps())
+        follow(recorder, steps(), show=show)
     assert updates(run) == [update]
     assert checkpoint.newest_checkpoint(run).checkpoint.evaluated == update
     assert [row.update for row in run.rows()] == ([0] if not update else [0, 2, 2])
@@ -149,8 +140,8 @@ def test_a_state_that_cannot_be_saved_is_a_warning(
     def full(*_):
         raise error
 
-    monkeypatch.setattr(RunWriter, "save_checkpoint", full)
     recorder, run = begin(every=1e-9)
+    monkeypatch.setattr(run_state, "copy_to_host", full)
     follow(recorder, steps())
     assert updates(run) == []
     assert run.agent.exists()

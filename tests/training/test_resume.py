@@ -17,7 +17,7 @@ from same_runs import assert_same_run, rows
 from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
-from jax_ttt.files.run_folder import Lock, RunFolder
+from jax_ttt.files.run_folder import Lock, RunFolder, read_settings
 from jax_ttt.training import chunks, run_start
 
 train = commands.module_of("train")
@@ -172,12 +172,10 @@ def killed(killed_once, tmp_path):
 
 
 def test_seconds_are_those_of_the_whole_run(killed):
-    settings = (killed / "config.json").read_bytes()
     resume(killed)
     seconds = [row.seconds for row in RunFolder(killed).rows()]
     assert seconds == sorted(seconds)
     assert seconds[-1] > seconds[0]
-    assert (killed / "config.json").read_bytes() == settings
 
 
 def test_a_run_that_has_ended_names_the_way_to_go_on(whole):
@@ -197,12 +195,12 @@ def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path
     path = shutil.copytree(whole("default"), tmp_path / "run")
     with pytest.raises(Killed):
         command("--resume", path, "--num-updates", 6, on_step=before_step(1, kill))
-    assert latest(path).checkpoint.plan.config.num_updates == 6
+    assert latest(path).plan.config.num_updates == 6
     assert resume(path) == ""
     assert updates_of(path) == [0, 2, 2, 4, 4, 6, 6]
     err = resume(path, "--num-updates", 8)
     assert err.startswith("num_updates is 8, up from 6: from here on, epsilon and the ")
-    assert RunFolder(path).settings().config.num_updates == 8
+    assert read_settings(path).config.num_updates == 8
     assert [n.name for n in RunFolder(path).checkpoints()] == [
         "checkpoint-8.safetensors",
         "checkpoint-6.safetensors",
@@ -234,7 +232,7 @@ def test_flags_that_differ_from_the_plan_are_refused(
 
 
 def test_flags_that_change_nothing_are_allowed(killed, whole):
-    rate = latest(killed).checkpoint.plan.config.learning_rate
+    rate = latest(killed).plan.config.learning_rate
     resume(killed, *f"--learning-rate {rate} --seed 1 --keep 1".split())
     assert_same_run(killed, whole("default"))
     assert len(RunFolder(killed).checkpoints()) == 1
@@ -334,7 +332,7 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
 
 def test_the_state_is_checked_against_the_settings(killed):
     saved = latest(killed)
-    learner = run_start.make_learner([saved.checkpoint.plan.config], [1])
+    learner = run_start.make_learner([saved.plan.config], [1])
     name = "train_state.params.layers.layers.0.bias"
     for change, message in (
         (
@@ -362,5 +360,5 @@ def test_a_folder_that_another_process_continued_is_refused(killed):
     saved = latest(killed)
     shutil.copy(saved.path, killed / "checkpoint-9.safetensors")
     with pytest.raises(Refused, match="another process has continued it"):
-        train.open_writer(args, saved)
+        train.open_recorder(args, saved.plan, saved)
     assert not (killed / ".lock").exists()

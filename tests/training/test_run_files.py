@@ -1,0 +1,194 @@
+"""What a run writes to its folder, and what it removes to continue."""
+
+import dataclasses
+import itertools
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import made
+import pytest
+
+from jax_ttt.config.errors import Refused
+from jax_ttt.config.settings import Config
+from jax_ttt.files import json_records, run_folder
+from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
+from jax_ttt.files.run_folder import (
+    InUseError,
+    Plan,
+    RunFolder,
+    read_settings,
+    snapshots_in,
+)
+from jax_ttt.training import recorder as recording
+from jax_ttt.training import reproducibility
+from jax_ttt.training.recorder import MAX_SNAPSHOTS, Recorder, Schedule
+
+PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
+NOTHING: Any = None
+
+
+@pytest.fixture
+def run(tmp_path):
+    return RunFolder(tmp_path / "run")
+
+
+@pytest.fixture
+def recorder(run):
+    recorder = Recorder(run, PLAN, Schedule(every=0.0, keep=3))
+    yield recorder
+    recorder.close()
+
+
+@pytest.fixture
+def resume(run, recorder):
+    """Return a function that continues from a state after some updates."""
+
+    def resume(update=2, evaluated=0):
+        checkpoint = Checkpoint(
+            settings=PLAN.settings_checksum(),
+            update=update,
+            evaluated=evaluated,
+            grade=made.grade(),
+        )
+        latest = LatestCheckpoint(
+            run=run,
+            plan=PLAN,
+            path=run.checkpoint(update),
+            checkpoint=checkpoint,
+            tensors={},
+            damaged={},
+        )
+        recorder.resume(latest, NOTHING)
+
+    return resume
+
+
+def text_of(rows):
+    return "".join(f"{json_records.to_json(row)}\n" for row in rows)
+
+
+@pytest.mark.fault
+def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
+    run.snapshots.mkdir(parents=True)
+    left = (".agent.safetensors.77.tmp", "snapshots/.00002.safetensors.77.tmp")
+    for name in (*left, "mine.tmp", ".mine"):
+        (run.path / name).touch()
+    first = Recorder(run, PLAN, Schedule(0.0, 2))
+    with pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
+        Recorder(run, PLAN, Schedule(0.0, 2))
+    first.close()
+    assert sorted(os.listdir(run.path)) == [".mine", "mine.tmp", "snapshots"]
+    assert os.listdir(run.snapshots) == []
+
+
+def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
+    before = Recorder(run, dataclasses.replace(PLAN, seed=6), Schedule(0.0, 2))
+    before.begin()
+    before.close()
+    run.metrics.write_text(text_of([made.evaluated(0)]))
+    run.snapshots.mkdir()
+    run.snapshot(2).touch()
+    (run.path / "notes.txt").touch()
+    assert capsys.readouterr().err == ""
+    recorder = Recorder(run, PLAN, Schedule(0.0, 2))
+    recorder.begin()
+    recorder.close()
+    assert capsys.readouterr().err == (
+        f"replacing the run in {run.path}: it left neither an agent nor a checkpoint\n"
+    )
+    assert run.files() == ["config.json", "notes.txt", "snapshots"]
+    assert snapshots_in(run.snapshots) == {}
+    plan = read_settings(run.config)
+    assert plan.config == PLAN.config
+    assert (plan.preset, plan.seed) == ("default", 7)
+    config = json.loads(run.config.read_text())
+    environment = reproducibility.describe_environment()
+    assert environment.items() <= config.items()
+    assert plan.random_numbers == environment["random_numbers"]
+    assert "files" not in config, "it names none"
+
+
+def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
+    """If several processes train one run, only one of them writes."""
+    recorder = Recorder(run, PLAN, Schedule(0.0, 2), writes=False)
+    recorder.begin()
+    recorder.close()
+    assert os.listdir(tmp_path) == []
+
+
+def test_rows_and_snapshots_after_the_checkpoint_are_removed(run, resume):
+    """Its last evaluation was the one at update 2, and its last chunk ended at 3."""
+    rows = [
+        made.evaluated(0),
+        made.chunk(2),
+        made.evaluated(2),
+        made.chunk(3),
+        made.evaluated(3),
+        made.chunk(4),
+        made.evaluated(4),
+    ]
+    run.snapshots.mkdir()
+    for row in rows:
+        run.snapshot(row.update).touch()
+    # Killed as it was written.
+    run.metrics.write_text(text_of(rows) + '{"event": "chunk", "upd')
+    for _ in range(2):
+        resume(update=3, evaluated=2)
+        assert run.rows() == rows[:4]
+        assert list(snapshots_in(run.snapshots)) == [0, 2]
+
+
+@pytest.mark.fault
+def test_damaged_rows_are_removed_and_lost_rows_are_a_warning(run, resume, capsys):
+    resume()
+    assert capsys.readouterr().err == (
+        f"warning: {run.metrics}: no such file, so earlier rows are lost\n"
+    )
+    run.metrics.write_text(text_of([made.evaluated(0)]))
+    before = run.metrics.read_bytes()
+    with run.metrics.open("ab") as file:
+        file.write(b'{"event": "chunk"}\n\xff\n')
+    resume()
+    assert run.metrics.read_bytes() == before
+    assert capsys.readouterr().err.count("dropped a row") == 2
+
+
+@pytest.mark.fault
+def test_a_folder_that_no_run_can_use_is_refused_with_the_reason(tmp_path):
+    (tmp_path / "file").touch()
+    for name in ("file", "file/below", "x" * 300):
+        with pytest.raises(OSError, match=r"exists|Not a directory|too long"):
+            Recorder(RunFolder(tmp_path / name), PLAN, Schedule(0.0, 2))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/config.json").write_text("{}")
+    recorder = Recorder(RunFolder(tmp_path / "theirs"), PLAN, Schedule(0.0, 2))
+    with pytest.raises(Refused, match=r"config\.json exists"):
+        recorder.begin()
+    recorder.close()
+    assert (tmp_path / "theirs/config.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("num_evaluations", [1, 31, 32, 63, 64, 1000])
+@pytest.mark.parametrize("more_updates", [0, 3])
+def test_snapshots_of_a_long_run_have_equal_distances_and_the_last_one_stays(
+    num_evaluations, more_updates
+):
+    num_updates = 10 * num_evaluations + more_updates
+    config = Config.of(eval_every=10, num_updates=num_updates)
+    updates = sorted({*range(0, num_updates + 1, 10), num_updates})
+    kept = [n for n in updates if recording.is_snapshot_kept(config, n)]
+    assert kept[0] == 0
+    assert kept[-1] == num_updates
+    assert len(kept) <= MAX_SNAPSHOTS + 1
+    assert kept == updates or len(kept) > MAX_SNAPSHOTS // 2
+    distances = {later - update for update, later in itertools.pairwise(kept[:-1])}
+    assert len(distances) <= 1
+
+
+def test_two_new_runs_have_two_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    paths = {run_folder.make_new(Path.mkdir, "default-seed7") for _ in range(3)}
+    assert len(paths) == 3
+    assert all(path.is_dir() and "-default-seed7" in path.name for path in paths)
