@@ -472,7 +472,7 @@ def source_and_version(system: System) -> str:
 def mean_wins(row: Row) -> float:
     """Return the mean win rate of the seats that a system plays."""
     rates = row.grade.mean_rates(row.grade.seats)
-    return 0.0 if rates is None else rates.win_rate
+    return 0.0 if rates is None else rates[0]
 
 
 def seat_cells(grade: Grade, seat: Seat) -> str:

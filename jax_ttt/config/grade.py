@@ -547,14 +547,14 @@ class Grade:
                 best[seat] = self.sampled.seat(seat)
         return best
 
-    def mean_rates(self, seats: Sequence[Seat] | None = None) -> Rates | None:
-        """Return the mean rates of seats, by default the graded ones.
+    def mean_rates(self, seats: Sequence[Seat] | None = None) -> ResultRates | None:
+        """Return the mean win, draw and loss rate of seats; None if one has none.
 
-        They are None if a seat has none.
+        By default they are the graded seats, as in `win_rate`.
         """
         seats = self.seats if seats is None else seats
         rates = [self.rates[seat] for seat in seats if seat in self.rates]
-        return mean_rates(rates) if len(rates) == len(seats) else None
+        return mean_rates(rates).rates if len(rates) == len(seats) else None
 
     @property
     def verdict(self) -> str:
@@ -600,7 +600,7 @@ class Grade:
 
     def _mean(self, place: int) -> float:
         mean = self.mean_rates()
-        return math.nan if mean is None else mean.rates[place]
+        return math.nan if mean is None else mean[place]
 
     @property
     def shortest_loss(self) -> tuple[Seat, tuple[int, ...]] | None:

@@ -137,7 +137,7 @@ class RunSummary:
 
     def __post_init__(self) -> None:
         rates = None if self.grade is None else self.grade.mean_rates()
-        object.__setattr__(self, "win_rate", None if rates is None else rates.win_rate)
+        object.__setattr__(self, "win_rate", None if rates is None else rates[0])
 
 
 class InUseError(OSError):

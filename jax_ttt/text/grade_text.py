@@ -18,6 +18,7 @@ from jax_ttt.config.grade import (
     Grade,
     Match,
     Rates,
+    ResultRates,
     SeatGrade,
     by_file_note,
 )
@@ -73,7 +74,7 @@ def summary_line(update: int, grade: Grade) -> str:
     """
     parts = []
     if (mean := grade.mean_rates()) is not None:
-        wins, draws, losses = (f"{rate:.2%}" for rate in mean.rates)
+        wins, draws, losses = (f"{rate:.2%}" for rate in mean)
         parts.append(f"{wins} wins, {draws} draws, {losses} losses against random")
         parts.append(
             ", ".join(
@@ -304,11 +305,11 @@ def rates_table(grade: Grade) -> str:
     name, last = _last_column([*rows.values()], digits)
     lines = [[f"vs. random{source}", "wins", "draws", "losses", name]]
     for (seat, rates), cell in zip(rows.items(), last, strict=True):
-        lines.append([seat_phrase(seat), *_percentages(rates, digits), cell])
+        lines.append([seat_phrase(seat), *_percentages(rates.rates, digits), cell])
     mean = grade.mean_rates()
     if len(sampled) == len(rows) and grade.sampled is not None:
         both = grade.sampled.both
-        lines.append(["all", *_percentages(both, digits), f"{both.num_games:,}"])
+        lines.append(["all", *_percentages(both.rates, digits), f"{both.num_games:,}"])
     elif mean is not None and name != "open" and len(rows) == len(grade.seats) > 1:
         lines.append(["mean", *_percentages(mean, digits), ""])
     return "\n".join(table_lines(lines))
@@ -316,13 +317,14 @@ def rates_table(grade: Grade) -> str:
 
 def _last_column(rows: Sequence[Rates], digits: int) -> tuple[str, list[str]]:
     """Return the head and the cells of the last column; see `rates_table`."""
-    open_rates = [getattr(rates, "open_rate", None) or 0 for rates in rows]
+    seats = [rates if isinstance(rates, SeatGrade) else None for rates in rows]
+    open_rates = [0 if seat is None else seat.open_rate or 0 for seat in seats]
     if any(open_rates):
         return "open", [f"{rate:.{digits}%}" for rate in open_rates]
     games = [rates.num_games for rates in rows]
     if any(games):
         return "games", [f"{number:,}" if number else "exact" for number in games]
-    loss_rates = [getattr(rates, "worst_loss_rate", None) for rates in rows]
+    loss_rates = [None if seat is None else seat.worst_loss_rate for seat in seats]
     return "worst case", [
         "not decided"
         if rate is None
@@ -333,8 +335,8 @@ def _last_column(rows: Sequence[Rates], digits: int) -> tuple[str, list[str]]:
     ]
 
 
-def _percentages(rates: Rates, digits: int) -> list[str]:
-    return [f"{rate:.{digits}%}" for rate in rates.rates]
+def _percentages(rates: ResultRates, digits: int) -> list[str]:
+    return [f"{rate:.{digits}%}" for rate in rates]
 
 
 def opponents_table(details: Details) -> str:

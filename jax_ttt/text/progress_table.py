@@ -49,7 +49,7 @@ class ProgressTable:
         mean = grade.mean_rates()
         if mean is None:
             return self._line([f"{update:,}", *"-" * 6])
-        rates = [f"{100 * rate:.2f}" for rate in mean.rates]
+        rates = [f"{100 * rate:.2f}" for rate in mean]
         seats = [
             grade_text.rates_text(grade.rates[seat]) if seat in grade.rates else "-"
             for seat in SEATS
