@@ -151,7 +151,7 @@ def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
     for name in sorted({*given_fields} - WITH_RESUME):
         rule = f"left out with --resume, which has the settings of {path}"
         raise Refused(f"{flag_name(name)} must be {rule}")
-    return sweep_file.read_sweep(path)
+    return sweep_file.open_sweep_file(path, writes=False).sweep
 
 
 def with_settings(args: Args, sweep: Sweep) -> Args:

@@ -317,8 +317,8 @@ def make_plan(args: Args) -> Plan:
 def config_to_resume(latest: "LatestCheckpoint") -> Config:
     """Return the settings with which a run continues, unless flags change them.
 
-    A run that ended with a proof has no update left; `--num-updates` lets it go on. Its
-    plan is then no more to end at a proof.
+    A run that ended with a proof has no update left; `--num-updates` lets it go on, and
+    no later proof ends it.
     """
     plan, saved = latest.plan, latest.checkpoint
     if saved.finished == "proven" and plan.until_proven:

@@ -149,7 +149,9 @@ def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sweep, "train_agents", lambda *args: None)
     assert commands.run(sweep, words) == 0
     (path,) = Path("runs").glob("*.jsonl")
-    assert sweep_file.read_sweep(path).files == {str(AGENT): sha256()}
+    assert sweep_file.open_sweep_file(path, writes=False).sweep.files == {
+        str(AGENT): sha256()
+    }
     before, now = replace_agent()
     err = refusal(sweep, ["--resume", str(path)], capsys)
     assert before[:16] in err

@@ -86,8 +86,12 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
     """Return the record of a JSON object.
 
     Raises:
+        UnreadableError: its version is not the one that is read.
         ValueError: a field is missing, has the wrong type or is not allowed.
     """
+    is_versioned = isinstance(kind, type) and issubclass(kind, Versioned)
+    if is_versioned and isinstance(value, dict):
+        check_version(value)
     try:
         record = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

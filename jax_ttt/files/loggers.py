@@ -6,58 +6,13 @@ are optional, so they are imported only where they are used.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
+from typing import Any
 
 from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.runtime import standard_streams
-
-Log = Callable[[dict[str, int | float], int], None]
-"""Logs the numbers of a row, by their names, at an update."""
-
-
-@contextlib.contextmanager
-def tensorboard(run: RunFolder, plan: Plan, first_update: int) -> Iterator[Log]:
-    """Write to the run's folder; TensorBoard ignores older rows from `first_update`."""
-    del plan
-    from tensorboardX import SummaryWriter
-
-    # Without the suffix, two files of one second would have the same name.
-    suffix = f".{first_update}"
-    with SummaryWriter(
-        str(run.tensorboard), purge_step=first_update, filename_suffix=suffix
-    ) as writer:
-
-        def log(numbers: dict[str, int | float], update: int) -> None:
-            for name, number in numbers.items():
-                writer.add_scalar(name, number, update)
-            writer.flush()
-
-        yield log
-
-
-@contextlib.contextmanager
-def wandb(run: RunFolder, plan: Plan, first_update: int) -> Iterator[Log]:
-    """Log to the plan's run of W&B, in the mode $WANDB_MODE, offline by default."""
-    del first_update
-    # As an argument of `init`, W&B would report the start of the run to its server.
-    os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
-    import wandb  # type: ignore[import-not-found]
-
-    logged = wandb.init(
-        project="jax_ttt",
-        name=run.path.resolve().name,
-        id=plan.wandb,
-        resume="allow",
-        dir=str(run.path),
-        config={"preset": plan.preset, "seed": plan.seed, **plan.config.as_dict()},
-        # Without these, W&B captures and adds to the command's output.
-        settings=wandb.Settings(console="off", silent=True),
-    )
-    yield lambda numbers, update: logged.log(numbers, step=update)
-    logged.finish()
 
 
 class Loggers:
@@ -65,35 +20,68 @@ class Loggers:
 
     def __init__(self, run: RunFolder, plan: Plan, first_update: int) -> None:
         """Open them; the first row is of `first_update` or later."""
-        self._logs: dict[str, tuple[Log, ExitStack]] = {}
-        wanted = {tensorboard: plan.tensorboard, wandb: plan.wandb is not None}
-        for logger in [logger for logger, is_wanted in wanted.items() if is_wanted]:
-            with self._dropping_at_failure(logger.__name__):
-                stack = ExitStack()
-                log = stack.enter_context(logger(run, plan, first_update))
-                self._logs[logger.__name__] = log, stack
+        self._tensorboard: Any = None
+        self._wandb: Any = None
+        with self._dropping_at_failure("tensorboard"):
+            if plan.tensorboard:
+                from tensorboardX import SummaryWriter
+
+                self._tensorboard = SummaryWriter(
+                    str(run.tensorboard),
+                    # TensorBoard ignores older rows from here on.
+                    purge_step=first_update,
+                    # Without it, two files of one second would have the same name.
+                    filename_suffix=f".{first_update}",
+                )
+        with self._dropping_at_failure("wandb"):
+            if plan.wandb is not None:
+                # As an argument of `init`, W&B would report the run to its server.
+                os.environ["WANDB_MODE"] = os.environ.get("WANDB_MODE") or "offline"
+                import wandb  # type: ignore[import-not-found]
+
+                config = {"preset": plan.preset, "seed": plan.seed}
+                self._wandb = wandb.init(
+                    project="jax_ttt",
+                    name=run.path.resolve().name,
+                    id=plan.wandb,
+                    resume="allow",
+                    dir=str(run.path),
+                    config=config | plan.config.as_dict(),
+                    # Without these, W&B captures and adds to the command's output.
+                    settings=wandb.Settings(console="off", silent=True),
+                )
 
     @contextlib.contextmanager
     def _dropping_at_failure(self, name: str) -> Iterator[None]:
         try:
             yield
         except Exception as error:  # the run must not end by it
-            self._logs.pop(name, None)
+            setattr(self, f"_{name}", None)
             text = f"warning: logging to {name} stopped: {error!r}"
             standard_streams.print_stderr(text)
 
     def write_row(self, row: Row) -> None:
-        """Send the numbers of a row; booleans become 0 or 1, and texts are omitted."""
-        flat = json_records.flatten_record(json_records.to_dict(row), "/")
-        numbers = {name: x for name, x in flat.items() if isinstance(x, int | float)}
-        del numbers["update"]
-        numbers = {n: int(x) if isinstance(x, bool) else x for n, x in numbers.items()}
-        for name, (log, _) in [*self._logs.items()]:
-            with self._dropping_at_failure(name):
-                log(numbers, row.update)
+        """Send the numbers of a row; booleans become 0 or 1."""
+        fields = json_records.flatten_record(json_records.to_dict(row), "/")
+        numbers = {
+            name: int(value) if isinstance(value, bool) else value
+            for name, value in fields.items()
+            if isinstance(value, int | float) and name != "update"
+        }
+        with self._dropping_at_failure("tensorboard"):
+            if self._tensorboard is not None:
+                for name, number in numbers.items():
+                    self._tensorboard.add_scalar(name, number, row.update)
+                self._tensorboard.flush()
+        with self._dropping_at_failure("wandb"):
+            if self._wandb is not None:
+                self._wandb.log(numbers, step=row.update)
 
     def close(self) -> None:
         """Write everything out."""
-        for name, (_, stack) in [*self._logs.items()]:
-            with self._dropping_at_failure(name):
-                stack.close()
+        with self._dropping_at_failure("tensorboard"):
+            if self._tensorboard is not None:
+                self._tensorboard.close()
+        with self._dropping_at_failure("wandb"):
+            if self._wandb is not None:
+                self._wandb.finish()

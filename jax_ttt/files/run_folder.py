@@ -357,9 +357,7 @@ def read_settings(path: Path) -> Plan:
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        fields = json_records.read_json(dict[str, object], path)
-        json_records.check_version(fields)
-        return json_records.from_dict(Plan, fields)
+        return json_records.read_json(Plan, path)
     except atomic_files.UnreadableError as error:
         raise Refused(f"{path}: {error}{runs_hint(path)}") from error
     except ValueError as error:

@@ -138,15 +138,6 @@ def _lock(path: Path) -> Lock:
         raise Refused(f"{path}: {error.strerror or error}") from None
 
 
-def read_sweep(path: Path) -> Sweep:
-    """Return the sweep of a file.
-
-    Raises:
-        Refused: there is no such file, or it is damaged or not a sweep's.
-    """
-    return open_sweep_file(path, writes=False).sweep
-
-
 def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:
     """Open the file of a sweep to continue it; an incomplete last line is dropped.
 
@@ -181,9 +172,7 @@ def _read_lines(lines: Sequence[bytes]) -> tuple[Sweep, Agents]:
     """
     if not lines:
         raise ValueError("it has no whole line")
-    head = json_records.from_json(dict[str, object], lines[0])
-    json_records.check_version(head)
-    sweep = json_records.from_dict(Sweep, head)
+    sweep = json_records.from_json(Sweep, lines[0])
     read = [json_records.from_json(SweepLine, line) for line in lines[1:]]
     agents = {(line.group, line.agent.seed): line.agent for line in read}
     if foreign := sorted(agents.keys() - set(sweep.jobs())):

@@ -15,7 +15,6 @@ import tiny
 
 from jax_ttt import cli
 from jax_ttt.config import errors
-from jax_ttt.files import loggers
 from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.run_folder import Plan, RunFolder
 
@@ -138,8 +137,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
     for variable, mode in [("online", "online"), ("", "offline")]:
         monkeypatch.setenv("WANDB_MODE", variable)
         fake = wandb()
-        with loggers.wandb(RunFolder(tmp_path), PLAN, 0):
-            pass
+        Loggers(RunFolder(tmp_path), PLAN, 0).close()
         assert fake.calls[0][1]["env_mode"] == mode
 
 

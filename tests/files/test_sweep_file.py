@@ -42,7 +42,7 @@ def path():
 
 def test_a_sweep_continues_with_its_agents_and_trains_those_that_it_lacks(path):
     assert path.name.endswith("-sweep-default.jsonl")
-    assert sweep_file.read_sweep(path) == SWEEP
+    assert sweep_file.open_sweep_file(path, writes=False).sweep == SWEEP
     with contextlib.closing(sweep_file.open_sweep_file(path)) as file:
         assert file.sweep == SWEEP
         assert file.agents == {job: made.agent(job[1], EXACT) for job in JOBS[:3]}
@@ -163,7 +163,7 @@ def test_a_sweep_of_another_format_is_not_called_damaged(name, path):
     head |= {name: 5}
     path.write_text("\n".join([json.dumps(head), *others, ""]))
     with pytest.raises(Refused) as refusal:
-        sweep_file.read_sweep(path)
+        sweep_file.open_sweep_file(path)
     older = "" if name == "version" else "older "
     reason = f"{older}format 5; this version of jax_ttt reads format 3"
     assert str(refusal.value) == f"{path}: {reason}"

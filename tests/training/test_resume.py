@@ -325,7 +325,10 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
     assert code == 0
     assert f"ended at update {update}, at the first proof, as --until-proven" in out
     assert out.endswith(f"--resume {path} --num-updates {planned}\n")
-    resume(path, "--num-updates", planned)
+    flags = ("--num-updates", str(planned))
+    with pytest.raises(Killed):
+        command("--resume", path, *flags, on_step=before_step(1, kill))
+    resume(path)
     assert rows(path)[: len(rows(whole))] == rows(whole)
     assert updates_of(path)[-1] == planned
 
