@@ -47,7 +47,6 @@ ROW = re.compile(
     rf"  {RATES} +{RATES} +(beatable|unbeatable)"
 )
 CONNECT_4X4 = [
-    "--snapshots",
     "--preset",
     "connect-4x4",
     "--num-envs",
@@ -441,7 +440,7 @@ def search_counts(row):
 def rounds(tmp_path_factory):
     """Return the folder and the output of a tiny run that looks for counterexamples."""
     path = tmp_path_factory.mktemp("rounds") / "run"
-    code, out, err = call(*CONNECT_4X4, "--run-dir", path)
+    code, out, err = call(*CONNECT_4X4, "--snapshots", "--run-dir", path)
     assert (code, err) == (0, "")
     return path, out
 
@@ -492,7 +491,9 @@ def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(
         if step.update == 4 and step.evaluation is None:
             signal.raise_signal(signal.SIGINT)
 
-    code, _, err = call(*CONNECT_4X4, "--run-dir", path, on_step=before_the_search)
+    code, _, err = call(
+        *CONNECT_4X4, "--snapshots", "--run-dir", path, on_step=before_the_search
+    )
     assert code == 130
     assert "interrupted at update 4" in err
     assert "first" not in rows(path)[-1]["grade"]
