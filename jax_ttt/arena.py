@@ -15,7 +15,6 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
-from jax_ttt.config.grade import Rates
 from jax_ttt.config.player_kinds import BUILT_IN, PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import NumGames, Seed
 from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
@@ -24,7 +23,7 @@ from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
-    from jax_ttt.api.cross_table import CrossTable
+    from jax_ttt.api.cross_table import CrossTable, Pair
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -106,11 +105,7 @@ def main(args: Args) -> int:
 def write_files(args: Args, table: "CrossTable") -> None:
     """Write the files that the flags name, and report each of them."""
     if args.csv:
-        rows = [
-            {"first": first, "second": second, **_pair_cells(pair)}
-            for first, pairs in zip(table.names, table.pairs, strict=True)
-            for second, pair in zip(table.names, pairs, strict=True)
-        ]
+        rows = [_pair_cells(pair) for pair in table.pairs]
         atomic_files.write_csv(args.csv, rows)
         standard_streams.print_written(
             args.csv, count_phrase(len(rows), "row"), args.json
@@ -120,9 +115,10 @@ def write_files(args: Args, table: "CrossTable") -> None:
         standard_streams.print_written(args.svg, as_json=args.json)
 
 
-def _pair_cells(pair: Rates) -> dict[str, object]:
+def _pair_cells(pair: "Pair") -> dict[str, object]:
     """Return the rates of a pair as cells by column."""
-    cells: dict[str, object] = {"num_games": pair.num_games}
+    cells: dict[str, object] = {"first": pair.first, "second": pair.second}
+    cells["num_games"] = pair.num_games
     for place, name in enumerate(("win_rate", "draw_rate", "loss_rate")):
         bounds = {f"{name}_low": pair.low[place], f"{name}_high": pair.high[place]}
         cells |= {name: pair.rates[place], **bounds}

@@ -135,7 +135,7 @@ def cross_table(names, rates_of, sampled=()):
     pairs = [[rates(*of_pair) for of_pair in of_row] for of_row in rates_of]
     for (row, column), counts in sampled:
         pairs[row][column] = Rates.sampled(counts)
-    return CrossTable(env_id="tic_tac_toe", names=tuple(names), pairs=pairs)
+    return CrossTable(env_id="tic_tac_toe", names=tuple(names), rows=pairs)
 
 
 def transition(**arrays: Any) -> Transition:

@@ -55,14 +55,15 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
     assert err == f"wrote {path}: 4 rows\n"
     result = json.loads(out)
     assert {row["player"] for row in result["ranking"]} == {"random", "mcts-online:5"}
-    pairs = [pair for row in result["pairs"] for pair in row]
+    pairs = result["pairs"]
     assert [pair["num_games"] for pair in pairs] == [0, 64, 64, 64]
     assert pairs[0]["win_rate"] == pytest.approx(737 / 1260, abs=1e-12)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    names = [(row["first"], row["second"]) for row in rows]
+    names = [(pair["first"], pair["second"]) for pair in pairs]
     assert names == [*itertools.product(result["names"], repeat=2)]
     for row, pair in zip(rows, pairs, strict=True):
+        assert (row["first"], row["second"]) == (pair["first"], pair["second"])
         assert row["evidence"] == pair["evidence"]
         assert int(row["num_games"]) == pair["num_games"]
         for place, name in enumerate(("win_rate", "draw_rate", "loss_rate")):

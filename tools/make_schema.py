@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from jax_ttt.api.correct import CorrectionResult
-from jax_ttt.api.cross_table import CrossTable
+from jax_ttt.api.cross_table import CrossTable, Pair
 from jax_ttt.config.grade import (
     Details,
     Exam,
@@ -64,6 +64,7 @@ RECORDS = (
 PARTS = (
     DeviceFacts,
     LevelCounts,
+    Pair,
     Ranked,
     AgentResult,
     Grade,

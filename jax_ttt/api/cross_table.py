@@ -15,6 +15,7 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import LETTERS, Seat
 from jax_ttt.config.grade import Ranked, Rates
 from jax_ttt.config.ranges import NumGames, Seed, check_value
+from jax_ttt.files import json_records
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.grading import round_robin
 from jax_ttt.pictures import group_charts
@@ -32,6 +33,16 @@ from jax_ttt.text.tables import (
 _CELL_WIDTH = len("~33.3/33.3/33.3")
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Pair(Rates):
+    """The rates of the player who moves first against another player."""
+
+    first: str
+    """The player who moves first."""
+    second: str
+    """The other player."""
+
+
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class CrossTable:
     """The results of all pairs of players; a notebook shows them as a table.
@@ -39,6 +50,7 @@ class CrossTable:
     Its fields are what `arena --json` prints.
 
     Attributes:
+        rows: The rates of each row's player, who moves first, against each column's.
         rates: `(N, N, 3)`: the win, draw and loss rates of the row's player, which
             moves first, against the column's.
         counts: `(N, N, 3)`: the same as numbers of games; 0 if the rates are exact.
@@ -55,8 +67,11 @@ class CrossTable:
     """The game."""
     names: tuple[str, ...]
     """The players, in the order of the rows and columns."""
-    pairs: Sequence[Sequence[Rates]]
-    """The rates of each row's player, who moves first, against each column's player."""
+    rows: Sequence[Sequence[Rates]] = dataclasses.field(
+        metadata=json_records.NOT_WRITTEN
+    )
+    pairs: tuple[Pair, ...] = dataclasses.field(init=False)
+    """Every player against every player, in both seats, row by row."""
     ranking: tuple[Ranked, ...] = dataclasses.field(init=False)
     """The players, the strongest first: their ratings, with the mean 0, and their
     scores against all others; a win counts 1, a draw 0.5."""
@@ -76,21 +91,27 @@ class CrossTable:
             for i in np.argsort(-elo, kind="stable")
         )
         object.__setattr__(self, "ranking", ranking)
+        pairs = tuple(
+            Pair(first=first, second=second, **vars(rates))
+            for first, row in zip(self.names, self.rows, strict=True)
+            for second, rates in zip(self.names, row, strict=True)
+        )
+        object.__setattr__(self, "pairs", pairs)
 
     @property
     def rates(self) -> Float[np.ndarray, "N N 3"]:
         """The rates of the row's wins, draws and losses."""
-        return np.array([[pair.rates for pair in row] for row in self.pairs])
+        return np.array([[pair.rates for pair in row] for row in self.rows])
 
     @property
     def sampled(self) -> Bool[np.ndarray, "N N"]:
         """Whether each pair is sampled, not exact."""
-        return np.array([[not pair.is_exact for pair in row] for row in self.pairs])
+        return np.array([[not pair.is_exact for pair in row] for row in self.rows])
 
     @property
     def counts(self) -> Int[np.ndarray, "N N 3"]:
         """The row's wins, draws and losses in games; 0 where the pair is exact."""
-        games = np.array([[pair.num_games for pair in row] for row in self.pairs])
+        games = np.array([[pair.num_games for pair in row] for row in self.rows])
         return np.rint(self.rates * games[..., None]).astype(int)
 
     @property
@@ -104,7 +125,7 @@ class CrossTable:
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw a heat map of the first player's mean score."""
-        return group_charts.cross_table_chart(self.names, self.pairs, theme)
+        return group_charts.cross_table_chart(self.names, self.rows, theme)
 
     def __repr__(self) -> str:
         return _text(self)
@@ -113,7 +134,7 @@ class CrossTable:
         first, second = LETTERS
         rows = [
             [f"{name} as {first}", *map(grade_text.pair_text, pairs)]
-            for name, pairs in zip(self.names, self.pairs, strict=True)
+            for name, pairs in zip(self.names, self.rows, strict=True)
         ]
         title = f"{first} wins / draws / {second} wins, in %; ~ sampled, others exact"
         results = html.html_table(
@@ -189,7 +210,7 @@ def tournament(
     return CrossTable(
         env_id=game,
         names=tuple(player.name for player in named_players),
-        pairs=round_robin.play_round_robin(
+        rows=round_robin.play_round_robin(
             players=named_players,
             env_id=game,
             key=match_key,
@@ -211,7 +232,7 @@ def _text(table: CrossTable) -> str:
         f"row as {first}, column as {second}: {first} wins / draws / {second} wins, "
         "in %; ~ sampled, others exact"
     )
-    if any(pair.evidence == "asked" for row in table.pairs for pair in row):
+    if any(pair.evidence == "asked" for row in table.rows for pair in row):
         caption += ", of some players by the moves that they gave"
     size, width = len(table.names), terminal_width()
     longest = width // 3  # the order has the whole names
@@ -226,7 +247,7 @@ def _text(table: CrossTable) -> str:
         head = ["", *(f"vs. {column + 1}" for column in columns)]
         rows = [
             [label, *(grade_text.pair_text(pairs[column]) for column in columns)]
-            for label, pairs in zip(labels, table.pairs, strict=True)
+            for label, pairs in zip(labels, table.rows, strict=True)
         ]
         blocks.append(aligned_lines([head, *rows]))
     blocks[0] = [*wrapped_lines(caption), *blocks[0]]
@@ -256,7 +277,7 @@ def _interval_rows(table: CrossTable) -> list[list[str]]:
             ),
             f"{pair.num_games:,}",
         ]
-        for row, pairs in enumerate(table.pairs, start=1)
+        for row, pairs in enumerate(table.rows, start=1)
         for column, pair in enumerate(pairs, start=1)
         if not pair.is_exact
     ]

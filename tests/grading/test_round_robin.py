@@ -28,7 +28,7 @@ def table_of(players, key, num_games):
     return CrossTable(
         env_id=ENV,
         names=tuple(player.name for player in players),
-        pairs=round_robin.play_round_robin(players, ENV, key, num_games),
+        rows=round_robin.play_round_robin(players, ENV, key, num_games),
     )
 
 
@@ -59,7 +59,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked():
     assert table.sampled.tolist() == [[False, True], [True, True]]
     assert table.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
     assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
-    always_drawn, sampled = table.pairs[0][0], table.pairs[1][1]
+    always_drawn, sampled = table.rows[0][0], table.rows[1][1]
     assert always_drawn.interval(always_drawn.draw_rate) == pytest.approx((1, 1))
     for rate, low, high in zip(sampled.rates, sampled.low, sampled.high, strict=True):
         assert 0 <= low <= rate <= high <= 1
