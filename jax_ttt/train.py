@@ -20,7 +20,6 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import (
     AgentError,
     Refused,
-    SettingError,
     flag_name,
     require_package,
 )
@@ -265,23 +264,31 @@ def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
     """Refuse what can't be done, before JAX is loaded.
 
     Raises:
-        SettingError: a setting is wrong.
         Refused: a flag is wrong, or a package is absent.
     """
     config = args.config
-    for field, other in (("details", "quiet"), ("details", "json"), ("quiet", "json")):
-        if getattr(args, field) and getattr(args, other):
-            raise Refused(f"--{field} must be left out with --{other}")
-    if args.prove and (reason := reason_game_is_not_searched(config.env_id)):
-        raise Refused(f"--prove must be left out: {reason}")
-    if args.prove and args.parallel.distributed:
-        raise Refused("--prove must be left out with --distributed")
-    if args.until_proven and not config.can_be_proven:
-        games = ", ".join(enumerable_games())
-        rule = f"used with an enumerable game ({games}), or with --start-share"
-        if reason := reason_game_is_not_searched(config.env_id):
-            rule = f"left out: {reason}"
-        raise SettingError("until_proven", rule, config.env_id)
+    not_searched = reason_game_is_not_searched(config.env_id)
+    games = ", ".join(enumerable_games())
+    provable = f"used with an enumerable game ({games}), or with --start-share"
+    if not_searched:
+        provable = f"left out: {not_searched}"
+    refusals = [
+        (args.details and args.quiet, "--details must be left out with --quiet"),
+        (args.details and args.json, "--details must be left out with --json"),
+        (args.quiet and args.json, "--quiet must be left out with --json"),
+        (args.prove and not_searched, f"--prove must be left out: {not_searched}"),
+        (
+            args.prove and args.parallel.distributed,
+            "--prove must be left out with --distributed",
+        ),
+        (
+            args.until_proven and not config.can_be_proven,
+            f"--until-proven must be {provable}, got {config.env_id!r}",
+        ),
+    ]
+    for is_refused, reason in refusals:
+        if is_refused:
+            raise Refused(reason)
     if args.tensorboard:
         require_package("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
