@@ -210,12 +210,12 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         hardware = cli.set_up_device(args.machine, args.parallel)
         from jax_ttt.runtime import distributed
         from jax_ttt.text import train_output
-        from jax_ttt.training import chunks, loop, reproducibility, run_start
+        from jax_ttt.training import agent_batch, loop, reproducibility, run_start
 
         plan = make_plan(args)
         reproducibility.check_random_numbers(args.random_numbers)
         learner = run_start.make_learner([plan.config], [plan.seed])
-        keys = chunks.run_keys([plan.seed])
+        keys = agent_batch.run_keys([plan.seed])
         # A signal may reach one process only, but all must stop: the others would wait
         # for it. The number of the signal is 0 where there was none, so the maximum has
         # it.
@@ -395,7 +395,7 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
     from jax_ttt.grading import grader
     from jax_ttt.players import registry, saved_agents
     from jax_ttt.text import train_output
-    from jax_ttt.training import chunks, run_start
+    from jax_ttt.training import agent_batch, run_start
     from jax_ttt.training.run_state import RunStep
 
     agent = saved_agents.load_agent(latest.run.path)
@@ -409,7 +409,7 @@ def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
         grade = dataclasses.replace(grader.follow_lines(player), details=None)
         agent = agent.with_grade(grade)
     learner = run_start.make_learner([args.config], [args.seed])
-    state = run_start.restored_state(latest, learner, chunks.run_keys([args.seed]))
+    state = run_start.restored_state(latest, learner, agent_batch.run_keys([args.seed]))
     print(
         train_output.run_as_json(
             run=latest.run,

@@ -18,7 +18,7 @@ from jax_ttt.config.grade import (
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn.equations import Transition
 from jax_ttt.dqn.metrics import GameCounts
-from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
+from jax_ttt.files.metrics_rows import AgentResult, Evaluated, Trained
 from jax_ttt.training.run_state import RunState, RunStep
 
 COUNTS: dict[str, Any] = {"wins": 0, "losses": 0, "env_steps": 0, "seconds": 0.0}
@@ -118,7 +118,7 @@ def chunk(update, games=0, wins=0, losses=0, **metrics):
         "epsilon": 0.5,
     }
     values |= {"learning_rate": 0.1, "rows": 0}
-    return Chunk(**counts, update=update, **(values | metrics))
+    return Trained(**counts, update=update, **(values | metrics))
 
 
 def agent(seed, graded=None, **fields):

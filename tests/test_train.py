@@ -28,7 +28,7 @@ from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed, interrupts
-from jax_ttt.training import chunks, loop, run_start
+from jax_ttt.training import agent_batch, loop, run_start
 
 train = commands.module_of("train")
 
@@ -387,17 +387,17 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
 def test_each_evaluation_and_seed_plays_its_own_games():
     config = tiny.CONFIG
     learner = run_start.make_learner([config], [0])
-    state = run_start.first_state(learner, chunks.run_keys([0]))
+    state = run_start.first_state(learner, agent_batch.run_keys([0]))
     start = next(loop.training_steps(learner, state))
 
     def match(update, seed):
         """Return how many games were won, drawn and lost."""
-        evaluation = chunks.evaluation_program(
+        evaluation = agent_batch.evaluation_program(
             learner.network,
             start.state.train_state.average_params,
             None,
             jnp.full(1, update, jnp.int32),
-            jnp.asarray(chunks.run_keys([seed])),
+            jnp.asarray(agent_batch.run_keys([seed])),
             num_games=64,
             mesh=None,
         )

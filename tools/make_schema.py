@@ -30,7 +30,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.metrics_rows import AgentResult, Chunk, Evaluated
+from jax_ttt.files.metrics_rows import AgentResult, Evaluated, Trained
 from jax_ttt.files.run_folder import DeviceFacts, Plan, RunSummary
 from jax_ttt.files.sweep_file import Sweep, SweepLine
 from jax_ttt.files.tensor_file import AgentDescription
@@ -46,7 +46,7 @@ PATH = Path(__file__).parents[1] / "docs" / "schema.json"
 
 RECORDS = (
     Plan,
-    Chunk,
+    Trained,
     Evaluated,
     AgentDescription,
     Checkpoint,

@@ -16,7 +16,7 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import check_value
 from jax_ttt.config.settings import Config
 from jax_ttt.files import picture_file, sweep_file
-from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row
+from jax_ttt.files.metrics_rows import Evaluated, Row, Trained
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.run_folder import Plan, RunFolder, read_settings
 from jax_ttt.games.played_game import Game
@@ -193,7 +193,7 @@ def _read_metrics(folder: Path) -> list[Row]:
         rows = run.rows()
     except ValueError as error:
         raise Refused(f"{run.metrics}: not a run's metrics ({error})") from None
-    if not any(isinstance(row, Chunk) for row in rows):
+    if not any(isinstance(row, Trained) for row in rows):
         raise Refused(f"{run.metrics}: no training in it")
     return rows
 

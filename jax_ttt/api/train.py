@@ -21,7 +21,7 @@ from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
-from jax_ttt.training import chunks, loop, many_agents, run_start, run_state
+from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
 from jax_ttt.training.many_agents import Block, Job
 
 
@@ -198,7 +198,7 @@ def _train_one(
         return until_proven and grade.unbeatable is True
 
     learner = run_start.make_learner([config], [seed])
-    state = run_start.first_state(learner, chunks.run_keys([seed]))
+    state = run_start.first_state(learner, agent_batch.run_keys([seed]))
     for step in loop.training_steps(learner, state, stop=stop):
         if step.evaluation is not None:
             grade = run_state.grade_of(config, step.evaluation)

@@ -26,7 +26,7 @@ A `Learner` holds what no update changes, a `TrainState` what every update chang
     state, metrics = jax.jit(Learner.chunk)(learner, state, num_updates=50)
 
 `jax.vmap` over the learner's numbers trains many agents at once (see
-`training.chunks`). The opponent may also be another player (see
+`training.agent_batch`). The opponent may also be another player (see
 `games.training_opponents`).
 
 Axes: `B` games or moves, `A` actions, `H` heads (see `q_network.head_values`), `T`

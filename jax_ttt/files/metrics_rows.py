@@ -48,8 +48,8 @@ class _Row(TrainingCounts, frozen=True, kw_only=True, tag_field="event"):
         return cast("Event", self.__struct_config__.tag)
 
 
-class Chunk(_Row, frozen=True, kw_only=True, tag="chunk"):
-    """A row of `metrics.jsonl` of updates, usually 50, which may be several chunks."""
+class Trained(_Row, frozen=True, kw_only=True, tag="chunk"):
+    """A row of `metrics.jsonl` of updates, usually 50, after the last chunk of them."""
 
     loss: float
     """Loss, mean of the row's updates."""
@@ -73,7 +73,7 @@ class Evaluated(_Row, frozen=True, kw_only=True, tag="evaluation"):
     """The agent's grade."""
 
 
-Row = Chunk | Evaluated
+Row = Trained | Evaluated
 """A row of `metrics.jsonl`."""
 
 

@@ -11,9 +11,9 @@ from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import SeatGrade, by_file_note
 from jax_ttt.config.settings import Config
 from jax_ttt.files.metrics_rows import (
-    Chunk,
     Evaluated,
     Row,
+    Trained,
     evaluated_rows,
     searched_rows,
     source_of_rates,
@@ -58,7 +58,7 @@ def learning_curves(
     update from which on the agent is proven unbeatable. Only the game, the opponent and
     the seats of `config` are used; a seat that the agent does not learn is not drawn.
     """
-    chunks = [row for row in rows if isinstance(row, Chunk)]
+    trained = [row for row in rows if isinstance(row, Trained)]
     seats = config.seats
     above = "AABB" if len(seats) > 1 else "AAAA"
     with pictures.theme_style(theme):
@@ -68,11 +68,11 @@ def learning_curves(
         for axes, seat in zip(results, seats, strict=True):
             _plot_results(axes, rows, seat, theme)
         results[0].set_ylabel("% against random")
-        _plot_training_games(panels["C"], chunks, theme)
+        _plot_training_games(panels["C"], trained, theme)
         player = config.counted_player
         panels["C"].set_title(f"training games, %:\n{player}", fontsize=11)
         for name, field in zip("DEF", _SCHEDULES, strict=True):
-            _plot_metric(panels[name], chunks, field)
+            _plot_metric(panels[name], trained, field)
         for axes in panels.values():
             axes.grid(visible=True)
             axes.set_xlabel("updates")
@@ -126,9 +126,9 @@ def _plot_ends(
     axes.set_ylim(-2, 102)
 
 
-def _plot_training_games(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) -> None:
+def _plot_training_games(axes: "Axes", rows: Sequence[Trained], theme: Theme) -> None:
     """Plot the shares of wins, draws and losses in blocks of training games."""
-    counts = ([row.update, row.games, row.wins, row.losses] for row in chunks)
+    counts = ([row.update, row.games, row.wins, row.losses] for row in rows)
     totals = np.array([[0] * 4, *counts])
     # At most 50 blocks: shares of smaller blocks would be too noisy.
     totals = totals[np.unique(np.linspace(0, len(totals) - 1, 51).astype(int))]
@@ -140,10 +140,10 @@ def _plot_training_games(axes: "Axes", chunks: Sequence[Chunk], theme: Theme) ->
     _plot_ends(axes, updates, shares, theme, marker=point_marker(updates))
 
 
-def _plot_metric(axes: "Axes", chunks: Sequence[Chunk], field: str) -> None:
-    """Plot a metric of the chunks by update."""
-    updates = [chunk.update for chunk in chunks]
-    values = [getattr(chunk, field) for chunk in chunks]
+def _plot_metric(axes: "Axes", rows: Sequence[Trained], field: str) -> None:
+    """Plot a metric of the rows by update."""
+    updates = [row.update for row in rows]
+    values = [getattr(row, field) for row in rows]
     axes.plot(updates, values, marker=point_marker(values), ms=3)
     axes.set_title(field.replace("_", " "), fontsize=11)
     if field != "loss":

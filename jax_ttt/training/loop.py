@@ -26,10 +26,10 @@ from jax_ttt.grading import counterexamples
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime import mesh as meshes
-from jax_ttt.training import chunks, run_state
+from jax_ttt.training import agent_batch, run_state
 from jax_ttt.training.run_state import RunState, RunStep
 
-_only_agent = jax.jit(chunks.only_agent)
+_only_agent = jax.jit(agent_batch.only_agent)
 
 
 def training_steps(
@@ -104,14 +104,14 @@ class _Updates:
 
         Meanwhile the game's tree is enumerated, and the evaluation's program compiled.
         """
-        self._mesh = chunks.mesh_of_agents(mesh, len(state.keys))
+        self._mesh = agent_batch.mesh_of_agents(mesh, len(state.keys))
         no_metrics = training_metrics.no_updates((len(state.keys),))
-        self._learner, self._no_metrics = chunks.put_on_devices(
+        self._learner, self._no_metrics = agent_batch.put_on_devices(
             (learner, no_metrics), self._mesh
         )
         # Traced here, since concurrent traces don't always give the same program, and a
         # different program is not found in JAX's cache.
-        program = chunks.chunk_program.jitted().lower(
+        program = agent_batch.chunk_program.jitted().lower(
             self._learner, state.train_state, 1, self._no_metrics, mesh=self._mesh
         )
         self._compiling = ThreadPoolExecutor().submit(program.compile)
@@ -126,7 +126,7 @@ class _Updates:
         if self._is_prepared:
             return
         self._compiling.result()
-        nothing = chunks.chunk_program(
+        nothing = agent_batch.chunk_program(
             self._learner, state.train_state, 0, self._no_metrics, mesh=self._mesh
         )
         jax.block_until_ready(nothing)
@@ -145,7 +145,7 @@ class _Updates:
         self.prepare(state)
         newest = _Chunk(
             state.train_state,
-            metrics=chunks.put_on_devices(state.metrics, self._mesh),
+            metrics=agent_batch.put_on_devices(state.metrics, self._mesh),
             update=state.update,
             is_row=False,
         )
@@ -162,7 +162,9 @@ class _Updates:
             begin, seconds = time.perf_counter(), time.perf_counter() - begin
             # The clocks of several processes differ, but all must do the same.
             slowest = distributed.max_over_processes(round(1000 * seconds)) / 1000
-            self._at_most = chunks.updates_in_time(chunk.update - state.update, slowest)
+            self._at_most = agent_batch.updates_in_time(
+                chunk.update - state.update, slowest
+            )
             waited += slowest
             state = run_state.after_chunk(
                 state, chunk.train_state, metrics, chunk.update, seconds, chunk.is_row
@@ -170,7 +172,7 @@ class _Updates:
             step = RunStep(state, metrics, None, chunk.is_row)
             if len(state.keys) == 1 and state.diverged.any():
                 raise FloatingPointError(run_state.divergence_message(step))
-            if chunk.is_row or waited > chunks.CALL_SECONDS or stop():
+            if chunk.is_row or waited > agent_batch.CALL_SECONDS or stop():
                 waited = 0.0
                 yield step
             # The time of whoever reads the steps is not of training, but for the chunk
@@ -181,9 +183,9 @@ class _Updates:
 
     def _next_chunk(self, before: _Chunk) -> _Chunk:
         """Give the device the chunk after this one."""
-        row_end = chunks.row_end(self._learner.config, before.update)
+        row_end = agent_batch.row_end(self._learner.config, before.update)
         length = min(self._at_most, row_end - before.update)
-        train_state, metrics = chunks.chunk_program(
+        train_state, metrics = agent_batch.chunk_program(
             self._learner,
             before.train_state,
             length,
@@ -227,7 +229,7 @@ def _evaluate(
 def evaluate_on_devices(
     learner: Learner,
     train_state: TrainState,
-    keys: chunks.KeyData,
+    keys: agent_batch.KeyData,
     tree: Tree | None,
     mesh: Mesh | None = None,
 ) -> Evaluation:
@@ -236,9 +238,9 @@ def evaluate_on_devices(
     They are exact if there is a tree; by the settings there is also a match against
     random. Arrays have an axis of agents.
     """
-    mesh = chunks.mesh_of_agents(mesh, len(keys))
-    keys = chunks.put_on_devices(keys, mesh)
-    return chunks.evaluation_program(
+    mesh = agent_batch.mesh_of_agents(mesh, len(keys))
+    keys = agent_batch.put_on_devices(keys, mesh)
+    return agent_batch.evaluation_program(
         learner.network,
         train_state.average_params,
         tree,

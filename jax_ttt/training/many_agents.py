@@ -24,7 +24,7 @@ from jax_ttt.players import registry
 from jax_ttt.runtime import devices, distributed, standard_streams
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.training import chunks, loop, run_start, run_state
+from jax_ttt.training import agent_batch, loop, run_start, run_state
 from jax_ttt.training.run_state import RunStep
 
 AT_ONCE = 1024
@@ -201,7 +201,7 @@ def _train(
         jobs = [*jobs, *[jobs[-1]] * (size - len(jobs))]
     seeds = [job.seed for job in jobs]
     learner = run_start.make_learner([job.config for job in jobs], seeds)
-    state = run_start.first_state(learner, chunks.run_keys(seeds), mesh)
+    state = run_start.first_state(learner, agent_batch.run_keys(seeds), mesh)
     steps = loop.training_steps(learner, state, stop=stop, mesh=mesh)
     try:
         for step in steps:

@@ -26,11 +26,11 @@ from jax_ttt.players import registry
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import pytrees, standard_streams
-from jax_ttt.training import chunks, run_state
+from jax_ttt.training import agent_batch, run_state
 from jax_ttt.training.run_state import RunState
 
 TreeT = TypeVar("TreeT")
-_stream_keys = jax.jit(chunks.stream_keys)
+_stream_keys = jax.jit(agent_batch.stream_keys)
 
 
 def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
@@ -60,7 +60,7 @@ def make_opponent(config: Config, seed: int) -> Opponent | None:
     spec = registry.read_opponent(config.opponent)
     if spec is None:
         return None
-    (key,) = chunks.run_keys([seed])
+    (key,) = agent_batch.run_keys([seed])
     opponent_key = _stream_keys(key).opponent
     return Versus(
         env_id=config.env_id,
@@ -100,9 +100,9 @@ def first_state(
     # Read before a program is compiled, since a file may not fit.
     start_agent = _start_agent(config)
     positions = _positions_of_pool(config)
-    mesh = chunks.mesh_of_agents(mesh, len(keys))
-    learner, device_keys = chunks.put_on_devices((learner, keys), mesh)
-    train_state = chunks.start_program(learner, device_keys, mesh=mesh)
+    mesh = agent_batch.mesh_of_agents(mesh, len(keys))
+    learner, device_keys = agent_batch.put_on_devices((learner, keys), mesh)
+    train_state = agent_batch.start_program(learner, device_keys, mesh=mesh)
     if start_agent is not None:
         params = _repeated(start_agent.params, train_state.params, mesh)
         train_state = dataclasses.replace(
@@ -172,7 +172,7 @@ def _repeated(tree: TreeT, like: TreeT, mesh: Mesh | None) -> TreeT:
     repeated = jax.tree.map(
         lambda leaf, other: np.broadcast_to(leaf, other.shape), tree, like
     )
-    return chunks.put_on_devices(repeated, mesh)
+    return agent_batch.put_on_devices(repeated, mesh)
 
 
 def restored_state(
@@ -183,7 +183,9 @@ def restored_state(
     Raises:
         AgentError: its leaves do not fit a run with these settings.
     """
-    started = chunks.start_program.jitted().trace(learner, keys, mesh=None).out_info
+    started = (
+        agent_batch.start_program.jitted().trace(learner, keys, mesh=None).out_info
+    )
     shapes = run_state.initial_state(started, keys)
     try:
         state = pytrees.with_leaves(shapes, latest.tensors)

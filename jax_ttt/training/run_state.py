@@ -23,7 +23,7 @@ from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import GameCounts, Metrics
-from jax_ttt.files.metrics_rows import Chunk, Evaluated, Row, TrainingCounts
+from jax_ttt.files.metrics_rows import Evaluated, Row, Trained, TrainingCounts
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import pytrees
@@ -181,7 +181,7 @@ def metrics_row(step: RunStep, grade: Grade, index: int = 0) -> Row:
     counts = msgspec.structs.asdict(step.state.counts_of(index))
     if (metrics := step.metrics) is None:
         return Evaluated(**counts, grade=grade)
-    return Chunk(
+    return Trained(
         **counts,
         loss=float(metrics.loss[index]),
         grad_norm=float(metrics.grad_norm[index]),

@@ -16,7 +16,7 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.metrics_rows import Chunk, Evaluated
+from jax_ttt.files.metrics_rows import Evaluated, Trained
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentDescription
 from jax_ttt.players import shipped
@@ -289,7 +289,7 @@ def _run_history(run: RunFolder) -> list[JsonObject]:
     history: dict[int, JsonObject] = {}
     loss = None
     for row in rows:
-        if isinstance(row, Chunk):
+        if isinstance(row, Trained):
             loss = row.loss
             continue
         # An update may be evaluated again after a person's game: the later row counts.

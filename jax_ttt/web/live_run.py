@@ -17,18 +17,20 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.files.json_records import JsonObject
-from jax_ttt.files.metrics_rows import Chunk, Evaluated
+from jax_ttt.files.metrics_rows import Evaluated, Trained
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import tree_grade
 from jax_ttt.pictures import curves
 from jax_ttt.players import network_player, saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.compiling import Program
-from jax_ttt.training import chunks, loop, run_start, run_state
+from jax_ttt.training import agent_batch, loop, run_start, run_state
 from jax_ttt.training.run_state import RunState, RunStep
 from jax_ttt.web.agent_files import history_row
 
-_learn_from_game = Program(chunks.each_agent(learn_from_game), static_argnames=["mesh"])
+_learn_from_game = Program(
+    agent_batch.each_agent(learn_from_game), static_argnames=["mesh"]
+)
 # The network's final tanh keeps the loss finite even with huge weights, so training
 # that diverged shows in its gradient.
 _SATURATED = (
@@ -53,11 +55,11 @@ class LiveRun:
         A search for counterexamples ends early once `stop()` is true.
         """
         self._config, self._seed, self._stop = config, seed, stop
-        self._keys = chunks.run_keys([seed])
+        self._keys = agent_batch.run_keys([seed])
         self._grade = run_state.initial_grade(config)
         self._shown_grade = self._grade
         self._state: RunState | None = None
-        self._chunk: Chunk | None = None
+        self._trained: Trained | None = None
         self._evaluated: list[Evaluated] = []
         self._num_games = 0  # that people played and the agent learned from
         self._open(config, None, stop)
@@ -139,10 +141,10 @@ class LiveRun:
         if step.evaluation is not None:
             self._grade = run_state.grade_of(self._config, step.evaluation)
         row = run_state.metrics_row(step, self._grade)
-        if isinstance(row, Chunk):
+        if isinstance(row, Trained):
             if row.grad_norm == 0 and not row.rows:
                 raise FloatingPointError(_SATURATED.format(row.update))
-            self._chunk = row
+            self._trained = row
         else:
             self._shown_grade = self._detailed_grade(step)
             self._evaluated.append(row)
@@ -174,15 +176,15 @@ class LiveRun:
 
     @property
     def _loss(self) -> float | None:
-        return None if self._chunk is None else self._chunk.loss
+        return None if self._trained is None else self._trained.loss
 
     @property
     def scheduled(self) -> dict[str, float]:
-        """The settings of the last chunk that follow a schedule."""
-        chunk = self._chunk
-        if chunk is None:
+        """The settings of the last row of updates that follow a schedule."""
+        row = self._trained
+        if row is None:
             return {}
-        return {"learning_rate": chunk.learning_rate, "epsilon": chunk.epsilon}
+        return {"learning_rate": row.learning_rate, "epsilon": row.epsilon}
 
     @property
     def figures(self) -> JsonObject:

@@ -12,7 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt.api import train
 from jax_ttt.config.settings import Config
-from jax_ttt.training import chunks, loop, many_agents, run_start, run_state
+from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
 
 # As the small table of the page's tests, so that these share its programs.
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 8}
@@ -31,7 +31,7 @@ def same(one, other):
 def test_it_is_the_agent_of_the_loop(tiny):
     config = jax_ttt.PRESETS["table"].replace(**TINY)
     learner = run_start.make_learner([config], [3])
-    state = run_start.first_state(learner, chunks.run_keys([3]))
+    state = run_start.first_state(learner, agent_batch.run_keys([3]))
     *_, last = loop.training_steps(learner, state)
     assert same(tiny.agent.params, last.params())
     assert tiny.agent.config == config

@@ -15,7 +15,7 @@ from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import chunks, loop, many_agents, run_start, run_state
+from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
 from jax_ttt.training.many_agents import Job
 
 FIELDS = {
@@ -35,7 +35,7 @@ def run_of(config, seeds: Sequence[int] = SEEDS, mesh=None, state=None):
     """Return a run of agents with these seeds."""
     learner = run_start.make_learner([config] * len(seeds), seeds)
     if state is None:
-        state = run_start.first_state(learner, chunks.run_keys(seeds), mesh)
+        state = run_start.first_state(learner, agent_batch.run_keys(seeds), mesh)
     return loop.training_steps(learner, state, mesh=mesh)
 
 
@@ -154,14 +154,16 @@ def test_agents_on_devices_exchange_nothing(spread):
     split = meshes.split_sharding(mesh)
     learner = run_start.make_learner([CONFIG] * 4, SEEDS)
     learner = meshes.put_on_devices(learner, meshes.replicated_sharding(mesh))
-    keys = meshes.put_on_devices(chunks.run_keys(SEEDS), split)
-    start = chunks.start_program.jitted().lower(learner, keys, mesh=mesh)
+    keys = meshes.put_on_devices(agent_batch.run_keys(SEEDS), split)
+    start = agent_batch.start_program.jitted().lower(learner, keys, mesh=mesh)
     assert not collectives(start.compile())
-    state = chunks.start_program(learner, keys, mesh=mesh)
+    state = agent_batch.start_program(learner, keys, mesh=mesh)
     for name, leaf in pytrees.leaves_by_name(state).items():
         assert isinstance(leaf, jax.Array)
         shapes = {shard.data.shape for shard in leaf.addressable_shards}
         assert shapes == {(1, *leaf.shape[1:])}, name
     before = meshes.put_on_devices(metrics.no_updates((4,)), split)
-    chunk = chunks.chunk_program.jitted().lower(learner, state, 1, before, mesh=mesh)
+    chunk = agent_batch.chunk_program.jitted().lower(
+        learner, state, 1, before, mesh=mesh
+    )
     assert not collectives(chunk.compile())

@@ -108,7 +108,7 @@ def test_files_and_outputs_follow_the_schema(tmp_path, monkeypatch, capsys):
     check("Plan", json.loads((run / "config.json").read_text()))
     rows = json_lines(run / "metrics.jsonl")
     for row in rows:
-        check({"chunk": "Chunk", "evaluation": "Evaluated"}[row["event"]], row)
+        check({"chunk": "Trained", "evaluation": "Evaluated"}[row["event"]], row)
     assert {row["event"] for row in rows} == {"chunk", "evaluation"}
     check("AgentDescription", metadata(run / "agent.safetensors"))
     (checkpoint, *_) = run.glob("checkpoint-*.safetensors")

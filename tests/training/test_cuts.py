@@ -11,7 +11,7 @@ from same_runs import assert_same_run, rows
 
 from jax_ttt.config.settings import Config
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import chunks, loop, run_start, run_state
+from jax_ttt.training import agent_batch, loop, run_start, run_state
 
 FIELDS = {"num_envs": 8, "num_updates": 60, "eval_every": 60, "eval_games": 0}
 SMALL = FIELDS | {"hidden_size": 8}
@@ -29,7 +29,7 @@ def steps_of(name, state=None):
     seeds = range(len(CONFIGS[name]))
     learner = run_start.make_learner(CONFIGS[name], seeds)
     if state is None:
-        state = run_start.first_state(learner, chunks.run_keys(seeds))
+        state = run_start.first_state(learner, agent_batch.run_keys(seeds))
     return [*loop.training_steps(learner, state)]
 
 
@@ -55,8 +55,8 @@ def updates_in_call(monkeypatch):
     """Return a function that sets how many updates a call does, whatever its time."""
 
     def set_number(number):
-        monkeypatch.setattr(chunks, "updates_in_time", lambda *_: number)
-        monkeypatch.setattr(chunks, "CALL_SECONDS", -1)  # each call is a step
+        monkeypatch.setattr(agent_batch, "updates_in_time", lambda *_: number)
+        monkeypatch.setattr(agent_batch, "CALL_SECONDS", -1)  # each call is a step
 
     return set_number
 

@@ -17,8 +17,8 @@ from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import registry
 from jax_ttt.players.network_player import network_from
-from jax_ttt.training import chunks, loop, run_start
-from jax_ttt.training.chunks import run_keys, stream_keys
+from jax_ttt.training import agent_batch, loop, run_start
+from jax_ttt.training.agent_batch import run_keys, stream_keys
 
 
 def run_of(config, seed):
@@ -43,10 +43,10 @@ def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
         jax.tree.leaves(grade(params))
         for params in (
             last.params(),
-            chunks.only_agent(last.state.train_state.target_params),
+            agent_batch.only_agent(last.state.train_state.target_params),
         )
     )
-    results = jax.tree.leaves(chunks.only_agent(last.evaluation.exact))
+    results = jax.tree.leaves(agent_batch.only_agent(last.evaluation.exact))
     for result, expected in zip(results, of_agent, strict=True):
         np.testing.assert_allclose(result, expected, atol=1e-6)
     assert any(

@@ -17,7 +17,7 @@ from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import devices
 from jax_ttt.training import loop, many_agents, run_start, run_state
-from jax_ttt.training.chunks import run_keys
+from jax_ttt.training.agent_batch import run_keys
 from jax_ttt.training.many_agents import Job
 
 CONFIG = tiny.CONFIG

@@ -16,7 +16,7 @@ from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
-from jax_ttt.training import chunks, loop, run_start, run_state
+from jax_ttt.training import agent_batch, loop, run_start, run_state
 from jax_ttt.training import recorder as recording
 from jax_ttt.training.recorder import Recorder, Schedule
 from jax_ttt.training.run_state import RunStep
@@ -47,7 +47,7 @@ def begin(tmp_path):
 
 def steps(stop=lambda: False):
     learner = run_start.make_learner([PLAN.config], [PLAN.seed])
-    state = run_start.first_state(learner, chunks.run_keys([PLAN.seed]))
+    state = run_start.first_state(learner, agent_batch.run_keys([PLAN.seed]))
     return loop.training_steps(learner, state, stop=stop)
 
 

@@ -18,7 +18,7 @@ from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder, read_settings
-from jax_ttt.training import chunks, run_start
+from jax_ttt.training import agent_batch, run_start
 
 train = commands.module_of("train")
 
@@ -353,7 +353,7 @@ def test_the_state_is_checked_against_the_settings(killed):
         tensors = {name: x for name, x in changed.items() if x is not None}
         other = saved._replace(tensors=tensors)
         with pytest.raises(AgentError, match="not a state of such a run") as error:
-            run_start.restored_state(other, learner, chunks.run_keys([1]))
+            run_start.restored_state(other, learner, agent_batch.run_keys([1]))
         assert str(error.value).endswith(message)
 
 

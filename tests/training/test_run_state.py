@@ -12,7 +12,7 @@ import tiny
 from jax_ttt.dqn.metrics import GameCounts, Metrics
 from jax_ttt.runtime import pytrees
 from jax_ttt.training import loop, run_start, run_state
-from jax_ttt.training.chunks import run_keys
+from jax_ttt.training.agent_batch import run_keys
 from jax_ttt.training.run_state import RunStep
 
 LEARNER = run_start.make_learner([tiny.CONFIG], [1])

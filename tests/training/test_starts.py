@@ -16,7 +16,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.training import loop, run_start
-from jax_ttt.training.chunks import run_keys
+from jax_ttt.training.agent_batch import run_keys
 
 SMALL = {"num_envs": 8, "hidden_size": 8, "num_updates": 2, "eval_games": 0}
 SMALL |= {"env_id": "connect_4x4"}

@@ -12,7 +12,7 @@ from jax_ttt.dqn.finished_games import finished_game, learn_from_game
 from jax_ttt.dqn.learner import Learner
 from jax_ttt.grading import counterexamples
 from jax_ttt.players import saved_agents
-from jax_ttt.training import chunks, loop, run_start
+from jax_ttt.training import agent_batch, loop, run_start
 from jax_ttt.web.live_run import LiveRun
 from jax_ttt.web.sliders import LEARNING
 
@@ -45,7 +45,7 @@ def test_its_weights_and_counts_are_those_of_train(config):
     run = LiveRun(config, 3)
     rows_of(run, config)
     learner = run_start.make_learner([config], [3])
-    state = run_start.first_state(learner, chunks.run_keys([3]))
+    state = run_start.first_state(learner, agent_batch.run_keys([3]))
     *_, last = loop.training_steps(learner, state)
     expected = saved_agents.params_as_tensors(last.params())
     for name, tensor in Forgery(run.agent).tensors.items():
@@ -93,7 +93,7 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     assert not same(run.agent, before)
     learner, state = Learner.of(config), direct._state
     assert state is not None
-    learned = jax.jit(chunks.only_agent)(state.train_state)
+    learned = jax.jit(agent_batch.only_agent)(state.train_state)
     for number in range(2):
         game = finished_game(config.env_id, X_WINS, number)
         learned = jax.jit(learn_from_game)(learner, learned, game)

@@ -12,7 +12,7 @@ from jax_ttt.files.picture_file import Picture
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import break_name, new_figure
 from jax_ttt.training import run_start
-from jax_ttt.training.chunks import run_keys
+from jax_ttt.training.agent_batch import run_keys
 from tools.benchmarks.timing import Figures, in_turn, show, show_ms
 from tools.benchmarks.updates import continued, fused
 

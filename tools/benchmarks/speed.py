@@ -16,7 +16,7 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading.sampled_match import play_match
 from jax_ttt.players import random_players
 from jax_ttt.solver import outcomes, policies
-from jax_ttt.training import chunks, loop, run_start
+from jax_ttt.training import agent_batch, loop, run_start
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
 from tools.benchmarks.updates import fused
 
@@ -74,8 +74,8 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     config = PRESETS["default"].replace(eval_games=0)
     tree = trees.game_tree(config.env_id)
     learner = run_start.make_learner([config], seeds=[0])
-    keys = jnp.asarray(chunks.run_keys([0]))
-    state = chunks.start_program(learner, keys, mesh=None)
+    keys = jnp.asarray(agent_batch.run_keys([0]))
+    state = agent_batch.start_program(learner, keys, mesh=None)
 
     def run() -> object:
         return jax.block_until_ready(

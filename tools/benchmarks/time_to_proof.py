@@ -9,7 +9,7 @@ from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config, Precision
 from jax_ttt.files.metrics_rows import AgentResult
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.training import chunks, loop, many_agents, run_start, run_state
+from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
 from tools.benchmarks.progress import Steps
 from tools.benchmarks.proof_rows import (
     Spent,
@@ -47,7 +47,7 @@ def measure_preset(preset: Preset, seeds: range) -> Figures:
 def agent_evaluations(config: Config, seed: int) -> Iterator[tuple[Spent, Grade]]:
     """Train one agent, yielding its exact evaluations with the costs so far."""
     learner = run_start.make_learner([config], [seed])
-    state = run_start.first_state(learner, chunks.run_keys([seed]))
+    state = run_start.first_state(learner, agent_batch.run_keys([seed]))
     steps = loop.training_steps(learner, state)
     cpu_seconds = 0.0
     while True:

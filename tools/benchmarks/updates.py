@@ -14,8 +14,8 @@ from jax_ttt.dqn.learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.training import chunks, run_start
-from jax_ttt.training.chunks import KeyData
+from jax_ttt.training import agent_batch, run_start
+from jax_ttt.training.agent_batch import KeyData
 from tools.benchmarks import plain_loop
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_rate
 
@@ -77,7 +77,7 @@ def plain(config: Config) -> Callable[[], object]:
 def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metrics]:
     """Return a function that continues an agent's training for `num_updates`."""
     learner = run_start.make_learner([config], seeds=[0])
-    return continued(learner, chunks.run_keys([0]), num_updates)
+    return continued(learner, agent_batch.run_keys([0]), num_updates)
 
 
 def continued(
@@ -87,9 +87,9 @@ def continued(
 
     It computes what a run does; `keys` are the agents' keys.
     """
-    state = chunks.start_program(learner, jnp.asarray(keys), mesh=None)
+    state = agent_batch.start_program(learner, jnp.asarray(keys), mesh=None)
     before = jax.device_put(metrics.no_updates((len(keys),)))
-    advance = chunks.chunk_program.jitted()
+    advance = agent_batch.chunk_program.jitted()
 
     def run() -> Metrics:
         nonlocal state

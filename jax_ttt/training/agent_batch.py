@@ -1,4 +1,4 @@
-"""How a batch of agents runs on the devices: its compiled programs and its chunks.
+"""How a batch of agents runs on the devices: its compiled programs.
 
 A run is always a batch of `S` agents. Each program computes all of them at once, and
 the devices of a mesh share them. Seeds and the traced numbers of the settings are

@@ -10,8 +10,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics
 from jax_ttt.dqn.learner import Learner
-from jax_ttt.training import chunks, run_start
-from jax_ttt.training.chunks import run_keys, stream_keys
+from jax_ttt.training import agent_batch, run_start
+from jax_ttt.training.agent_batch import run_keys, stream_keys
 
 
 def test_the_random_number_streams_of_a_run_differ():
@@ -52,13 +52,15 @@ def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
         seeds = range(num_agents)
         learner = run_start.make_learner([config] * num_agents, seeds)
         keys = run_keys(seeds)
-        state = chunks.start_program.jitted().trace(learner, keys, mesh=None).out_info
+        state = (
+            agent_batch.start_program.jitted().trace(learner, keys, mesh=None).out_info
+        )
         lowered = [
-            chunks.start_program.jitted().lower(learner, keys, mesh=None),
-            chunks.chunk_program.jitted().lower(
+            agent_batch.start_program.jitted().lower(learner, keys, mesh=None),
+            agent_batch.chunk_program.jitted().lower(
                 learner, state, 1, metrics.no_updates((num_agents,)), mesh=None
             ),
-            chunks.evaluation_program.jitted().lower(
+            agent_batch.evaluation_program.jitted().lower(
                 learner.network,
                 state.average_params,
                 tree,
@@ -83,8 +85,8 @@ def row_ends(num_updates, eval_every):
     config = Config.of(num_updates=num_updates, eval_every=eval_every)
     ends = [0]
     while ends[-1] < num_updates:
-        ends.append(chunks.row_end(config, ends[-1]))
-    within = {chunks.row_end(config, update) for update in range(num_updates)}
+        ends.append(agent_batch.row_end(config, ends[-1]))
+    within = {agent_batch.row_end(config, update) for update in range(num_updates)}
     assert sorted(within) == ends[1:], "wherever a row is cut, it ends alike"
     return ends[1:]
 
@@ -111,7 +113,7 @@ def test_a_long_run_has_two_thousand_rows_besides_its_evaluations(eval_every):
 )
 def test_a_call_takes_half_a_second_or_one_update(num_updates, seconds, expected):
     """Signals wait for its end."""
-    assert chunks.updates_in_time(num_updates, seconds) == expected
+    assert agent_batch.updates_in_time(num_updates, seconds) == expected
 
 
 def test_agents_in_groups_have_the_results_of_all_at_once():
@@ -123,7 +125,7 @@ def test_agents_in_groups_have_the_results_of_all_at_once():
         return factor * learner.config.gamma, key
 
     for at_once in (1, 2, 4, None):
-        batched = chunks.each_agent(gamma_and_key, at_once)
+        batched = agent_batch.each_agent(gamma_and_key, at_once)
         gammas, same = batched(learner, keys, mesh=None, factor=2)
         np.testing.assert_allclose(gammas, [0.2, 0.4, 0.6, 0.8, 1.0])
         np.testing.assert_array_equal(same, keys)
