@@ -10,7 +10,7 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
@@ -63,7 +63,17 @@ def training_steps(
             finite. Of many, the others continue.
     """
     num_updates, eval_every = learner.config.num_updates, learner.config.eval_every
-    updates = _Updates(learner, state, mesh)
+    agents_mesh = agent_batch.mesh_of_agents(mesh, len(state.keys))
+    no_metrics = training_metrics.no_updates((len(state.keys),))
+    learner, no_metrics = agent_batch.put_on_devices((learner, no_metrics), agents_mesh)
+    # Traced here, since concurrent traces don't always give the same program, and a
+    # different program is not found in JAX's cache. It is compiled in another thread,
+    # while the tree is enumerated and the program of an evaluation compiled.
+    program = agent_batch.chunk_program.jitted().lower(
+        learner, state.train_state, 1, no_metrics, mesh=agents_mesh
+    )
+    compiling = ThreadPoolExecutor().submit(program.compile)
+    updates = _Updates(learner, no_metrics, agents_mesh, compiling)
     tree = trees.game_tree(learner.config.env_id)
     while True:
         ended = state.update >= num_updates
@@ -99,22 +109,16 @@ class _Chunk(NamedTuple):
 class _Updates:
     """Updates of a batch of agents, in chunks whose length follows the clock."""
 
-    def __init__(self, learner: Learner, state: RunState, mesh: Mesh | None) -> None:
-        """Compile the program of a chunk in another thread, for states like this one.
-
-        Meanwhile the game's tree is enumerated, and the evaluation's program compiled.
-        """
-        self._mesh = agent_batch.mesh_of_agents(mesh, len(state.keys))
-        no_metrics = training_metrics.no_updates((len(state.keys),))
-        self._learner, self._no_metrics = agent_batch.put_on_devices(
-            (learner, no_metrics), self._mesh
-        )
-        # Traced here, since concurrent traces don't always give the same program, and a
-        # different program is not found in JAX's cache.
-        program = agent_batch.chunk_program.jitted().lower(
-            self._learner, state.train_state, 1, self._no_metrics, mesh=self._mesh
-        )
-        self._compiling = ThreadPoolExecutor().submit(program.compile)
+    def __init__(
+        self,
+        learner: Learner,
+        no_metrics: Metrics,
+        mesh: Mesh | None,
+        compiling: Future[jax.stages.Compiled],
+    ) -> None:
+        """Take what is on the devices of the mesh, and the program in compilation."""
+        self._learner, self._no_metrics, self._mesh = learner, no_metrics, mesh
+        self._compiling = compiling
         self._is_prepared = False
         self._at_most = 1  # updates in a chunk, by the clock
 
