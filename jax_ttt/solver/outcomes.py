@@ -59,7 +59,8 @@ def outcome(
     second: Float[ArrayT, "P A"],
 ) -> Float[ArrayT, " 3"]:
     """Return the exact result of two policies, as the first player's rates."""
-    return pairwise_outcomes(tree, first[None], second[None])[0, 0]
+    only_pair = pairwise_outcomes(tree, first[None], second[None])
+    return array_module(first).reshape(only_pair, (3,))
 
 
 def seat_results(tree: Tree[jax.Array], probs: Float[Array, "P A"]) -> SeatArrays:
