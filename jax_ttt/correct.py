@@ -91,12 +91,13 @@ def main(args: Args) -> int:
             lines += getattr(error, "__notes__", [])
             standard_streams.print_stderr("\n\n".join(lines))
             return 130
-    saved_agents.save_agent(result.agent, out)
     if args.json:
         print(json_records.to_json(result))
     else:
         facts = f"{agent.config.env_id}, {result.precision}, on {hardware.name}"
         print(tables.fitted_text(f"{name}: {facts}\n\n{result}"))
+    # Last, since the result must not be lost where the file can't be written.
+    saved_agents.save_agent(result.agent, out)
     standard_streams.print_written(out, as_json=args.json)
     return 0
 

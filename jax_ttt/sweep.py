@@ -20,7 +20,6 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, flag_name, require_package
 from jax_ttt.config.game_facts import rules_flag
-from jax_ttt.config.grade import by_file_note
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config
 from jax_ttt.config.settings_grid import Point
@@ -114,7 +113,7 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
         for _, config in points:
             files |= registry.check_files(config, args.files) or {}
         args = dataclasses.replace(args, files=files or None)
-        check_sweep_opponents(args, points)
+        check_named_players(args, points)
         begin = time.perf_counter()
         with contextlib.closing(open_file(args)) as file:
             old = len(file.agents)
@@ -219,11 +218,11 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     return points
 
 
-def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> None:
-    """Check, before any training, that the opponents can play the game.
+def check_named_players(args: Args, points: list[tuple[Point, Config]]) -> None:
+    """Check, before any training, the players and agents that the settings name.
 
     Raises:
-        Refused: one can't.
+        Refused: one can't be used.
     """
     from jax_ttt.training import run_start
 
@@ -231,6 +230,9 @@ def check_sweep_opponents(args: Args, points: list[tuple[Point, Config]]) -> Non
     for config in checked.values():
         run_start.check_first_move(config)
         run_start.make_opponent(config, args.first_seed)
+    for config in {(c.start_agent, c.start_positions): c for _, c in points}.values():
+        run_start.start_agent(config)
+        run_start.pool_positions(config)
 
 
 def train_agents(
@@ -255,7 +257,9 @@ def train_agents(
     ]
     missing = sorted(file.missing(), key=lambda job: programs[job[0]])
     jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
-    by_file = by_file_note([agent.grade for agent in file.agents.values()])
+    finished = len(file.agents)
+    proven = sum(agent.is_proven for agent in file.agents.values())
+    by_file = f" ({proven:,} by its file)" if proven else ""
     num_agents = file.sweep.num_seeds * len(points)
     total = sum(job.config.num_updates for job in jobs)
     done = 0  # updates of the agents in finished blocks
@@ -272,12 +276,15 @@ def train_agents(
 
     with standard_streams.updates_bar(total, shown=distributed.is_writer()) as bar:
         groups = iter(group for group, _ in missing)
-        bar.set_postfix_str(agents_text(file, num_agents, by_file))
+        bar.set_postfix_str(f"{finished:,} of {num_agents:,} agents{by_file}")
         for block in many_agents.train_blocks(jobs, at_once, stop, mesh, show):
             results = block.results()
             file.add([(next(groups), result) for result in results])
             done += sum(result.update for result in results)
-            bar.set_postfix_str(agents_text(file, num_agents, by_file))
+            finished += len(results)
+            proven += sum(result.is_proven for result in results)
+            text = f"{finished:,} of {num_agents:,} agents, {proven:,} proven{by_file}"
+            bar.set_postfix_str(text, refresh=False)
             latest = None
     if latest is not None and request:
         agents = count_phrase(len(latest.jobs), "agent")
@@ -285,12 +292,6 @@ def train_agents(
             f"stopped at update {latest.update:,}: "
             f"the unfinished training of {agents} is lost"
         )
-
-
-def agents_text(file: SweepFile, num_agents: int, by_file: str) -> str:
-    """Return how many of a sweep's agents are finished, and how many are proven."""
-    proven = sum(agent.is_proven for agent in file.agents.values())
-    return f"{len(file.agents):,} of {num_agents:,} agents, {proven:,} proven{by_file}"
 
 
 def write_results(

@@ -229,7 +229,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         recorder = open_recorder(args, plan, latest)
         stack.callback(recorder.close)
         is_loud = not (args.quiet or args.json)
-        if is_loud:  # compilation follows, which prints nothing
+        if is_loud:  # most of the compilation follows, which prints nothing
             banner = train_output.banner(plan, hardware.name, recorder.run.path)
             print(banner, flush=True)
         counts = None if latest is None else state.counts_of()
@@ -245,14 +245,16 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
             proven = args.until_proven and recorder.grade.unbeatable is True
             return bool(distributed.max_over_processes(bool(request) or proven))
 
+        steps = loop.training_steps(
+            learner,
+            state,
+            stop=stop,
+            prove=lambda step: with_proof(args, step, recorder, request, hardware),
+            mesh=hardware.mesh,
+        )
+        del state  # else its memory would be held during the run
         with recorder.following(request):
-            for step in loop.training_steps(
-                learner,
-                state,
-                stop=stop,
-                prove=lambda step: with_proof(args, step, recorder, request, hardware),
-                mesh=hardware.mesh,
-            ):
+            for step in steps:
                 on_step(step)
                 recorder.add(step, request)
                 console.show(step, recorder.grade)
@@ -430,7 +432,6 @@ def open_recorder(
     Raises:
         Refused: the folder can't be made, or another process writes to it.
     """
-    from jax_ttt.files import checkpoint
     from jax_ttt.runtime import distributed
     from jax_ttt.training.recorder import Recorder, Schedule
 
@@ -446,12 +447,10 @@ def open_recorder(
     except OSError as error:
         raise Refused(f"{flag} {run.path}: {error.strerror or error}") from None
     if latest is not None and writes:
-        try:
-            if checkpoint.newest_checkpoint(run).path != latest.path:
-                raise Refused(f"--resume {run.path}: another process has continued it")
-        except Refused:
+        good = [path for path in run.checkpoints() if path not in latest.damaged]
+        if good[:1] != [latest.path]:
             recorder.close()
-            raise
+            raise Refused(f"--resume {run.path}: another process has continued it")
     return recorder
 
 
@@ -503,7 +502,7 @@ def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
             f"warning: {'; '.join(changed)}: numbers may be rounded differently, so "
             "the run continues, but its bits may differ"
         )
-    then, now = (p.config.num_updates for p in (latest.plan, plan))
+    then, now = latest.checkpoint.num_updates, plan.config.num_updates
     if now != then:
         standard_streams.print_stderr(
             f"num_updates is {now:,}, up from {then:,}: from here on, epsilon and the "

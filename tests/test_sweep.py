@@ -167,7 +167,8 @@ def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys):
 def test_without_a_terminal_the_progress_is_shown_too(capsys):
     _, _, err = run(capsys, "--num-seeds", "3", "--at-once", "1")
     assert "compiling" in err
-    assert "0 of 3 agents, 0 proven" in err
+    assert "0 of 3 agents" in err
+    assert "3 of 3 agents, 0 proven" in err
 
 
 @pytest.mark.parametrize(
@@ -359,7 +360,7 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
         ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
         (
             "--svg x.svg --grid tau=0.5,1 gamma=0.9,1 tremble=0,1",
-            "--svg must be used with",
+            "--grid must be of at most two settings",
         ),
     ],
 )

@@ -1,6 +1,7 @@
 """The command `train`: its output, its files, and how a run can end."""
 
 import contextlib
+import gc
 import inspect
 import io
 import json
@@ -326,6 +327,23 @@ def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch)
         assert names[:2] == ["run_command", "main"]
         assert len(names) <= 5, names
     assert calls
+
+
+def test_a_run_holds_few_states_on_the_device(tmp_path):
+    """The newest one, and those of the last step and of the chunks in flight."""
+    numbers = []
+
+    def count(step):
+        gc.collect()
+        shape = (1, 37)  # of the players to move in all games
+        found = [x for x in jax.live_arrays() if x.shape == shape and x.dtype == bool]
+        leaves = jax.tree.leaves(step.state.train_state)
+        own = [x for x in leaves if x.shape == shape and x.dtype == bool]
+        numbers.append(len(found) / len(own))
+
+    flags = ("--num-envs", "37", "--quiet", "--checkpoint-every", "0")
+    assert run(tmp_path / "run", *flags, on_step=count)[0] == 0
+    assert max(numbers) <= 2
 
 
 @pytest.mark.fault

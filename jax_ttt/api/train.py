@@ -198,8 +198,13 @@ def _train_one(
         return until_proven and grade.unbeatable is True
 
     learner = run_start.make_learner([config], [seed])
-    state = run_start.first_state(learner, agent_batch.run_keys([seed]))
-    for step in loop.training_steps(learner, state, stop=stop):
+    steps = loop.training_steps(
+        learner,
+        # No variable has it: else its memory would be held during the run.
+        run_start.first_state(learner, agent_batch.run_keys([seed])),
+        stop=stop,
+    )
+    for step in steps:
         if step.evaluation is not None:
             grade = run_state.grade_of(config, step.evaluation)
             # A run ends with an evaluation.

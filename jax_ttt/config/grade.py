@@ -160,8 +160,7 @@ class Rates:
     def interval(self, rate: float) -> Interval:
         """Return the bounds of a rate of this record, for instance its `win_rate`.
 
-        The rate is found by its value. Rates of equal values have equal bounds, since
-        the bounds follow from the value.
+        The rate is found by its value; of equal ones, the first one is meant.
         """
         place = self.rates.index(rate)
         return self.low[place], self.high[place]

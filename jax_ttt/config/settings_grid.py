@@ -48,7 +48,8 @@ def check_drawable(words: Sequence[str]) -> None:
     """Raise `SettingError` if a grid varies more settings than a picture can show."""
     varied = [values for values in read_grid(words).values() if len(values) > 1]
     if len(varied) > 2:
-        raise SettingError("svg", "used with a grid of at most two settings", words)
+        rule = "of at most two settings with several values, to be drawn"
+        raise SettingError("grid", rule, words)
 
 
 def grid_points(

@@ -36,6 +36,8 @@ class Checkpoint(TensorFile):
     """The kind of file."""
     settings: str
     """The SHA-256 of the seed, and of the settings but for the number of updates."""
+    num_updates: int
+    """Updates of the whole run, by which the schedules went."""
     update: int
     """Updates done."""
     evaluated: int

@@ -1,7 +1,7 @@
 """Loggers of a run's metrics: TensorBoard and Weights & Biases.
 
-They receive exactly the numbers of `metrics.jsonl`, each at its update. Both packages
-are optional, so they are imported only where they are used.
+They receive the numbers of `metrics.jsonl` but for those in lists, each at its update.
+Both packages are optional, so they are imported only where they are used.
 """
 
 import contextlib

@@ -3,7 +3,7 @@
 | file | holds |
 |---|---|
 | `config.json` | the plan: the settings, the seed, the command and the environment |
-| `metrics.jsonl` | a row for each chunk of updates and each evaluation |
+| `metrics.jsonl` | a row after every 50 updates or so, and each evaluation |
 | `checkpoint-N.safetensors` | the state after N updates, to continue from |
 | `snapshots/N.safetensors` | the agent at an evaluation, after N updates |
 | `agent.safetensors` | the trained agent |
@@ -70,7 +70,7 @@ class DeviceFacts:
 class Plan(Versioned):
     """`config.json`: what a run is to do, and where it was trained.
 
-    A file made by hand needs the settings, the preset and the seed only.
+    A file made by hand needs the version, the settings, the preset and the seed only.
     """
 
     config: Config
@@ -106,9 +106,16 @@ class Plan(Versioned):
     def settings_checksum(self) -> str:
         """Return the SHA-256 of what stays the same in a run that continues.
 
-        These are the seed, and the settings but for the number of updates.
+        These are the seed, and the settings but for the number of updates. Settings
+        that have their defaults are left out, so that a later version may have more.
         """
-        fields = {**self.config.as_dict(), "num_updates": None, "seed": self.seed}
+        defaults = Config().as_dict()
+        fields: dict[str, object] = {
+            name: value
+            for name, value in self.config.as_dict().items()
+            if value != defaults[name] and name != "num_updates"
+        }
+        fields["seed"] = self.seed
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 

@@ -122,8 +122,13 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     path = run_folder.make_new(make, f"sweep-{sweep.preset}", ".jsonl")
     if not writes:
         return SweepFile(path, sweep, {}, lock=None)
-    atomic_files.append_lines(path, [json_records.to_json(sweep)], to_disk=True)
-    return SweepFile(path, sweep, {}, _lock(path))
+    file = SweepFile(path, sweep, {}, _lock(path))
+    try:
+        atomic_files.append_lines(path, [json_records.to_json(sweep)], to_disk=True)
+    except atomic_files.WriteError:
+        file.close()
+        raise
+    return file
 
 
 def _lock(path: Path) -> Lock:

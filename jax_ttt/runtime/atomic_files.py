@@ -90,6 +90,8 @@ def check_output_path(flag: str, path: Path | None) -> None:
             raise Refused(f"{flag} {path}: no folder {path.parent}")
         if path.is_dir():
             raise Refused(f"{flag} {path}: a folder, not a file")
+        if not os.access(path.parent, os.W_OK):
+            raise Refused(f"{flag} {path}: no permission to write to {path.parent}")
     except OSError as error:
         raise Refused(f"{flag} {path}: {error.strerror}") from None
 

@@ -139,7 +139,7 @@ def verdict(grade: Grade) -> str:
         return _undecided_verdict(grade)
     if grade.sampled is not None:
         both = grade.sampled.both
-        low, high = both.interval(both.loss_rate)
+        low, high = both.low[2], both.high[2]
         first, second = grade.sampled.first.num_games, grade.sampled.second.num_games
         each = f" ({first:,} in each seat)" if first == second else ""
         return (
@@ -393,7 +393,7 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
     if choices := followed.losing_choices:
         rows.append((f"{name}: had a choice", f"{choices:,} positions on losing lines"))
     if followed.open_rate:
-        low, high = followed.interval(followed.win_rate)
+        low, high = followed.low[0], followed.high[0]
         text = (
             f"games that last more than {followed.num_moves} moves; so the win rate is "
             f"{low:.4%} to {high:.4%}"

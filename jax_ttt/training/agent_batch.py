@@ -39,8 +39,8 @@ _ROW = 50
 _MAX_ROWS = 2000
 """About the most rows of a run, besides those at its evaluations."""
 _GRADED_AT_ONCE = 64
-"""Maximum number of agents of a device that are graded at once, since that takes 50 MB
-for each."""
+"""Maximum number of agents of a device that are evaluated at once, since an exact grade
+takes 50 MB for each."""
 
 
 TreeT = TypeVar("TreeT")

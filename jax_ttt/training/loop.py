@@ -83,8 +83,9 @@ def training_steps(
         # An update is evaluated once; the untrained agent, of update 0, is too.
         if state.evaluated < state.update and (is_regular or ended):
             step = _evaluate(learner, state, tree, mesh, stop)
-            updates.prepare(state)
-            if ended and prove is not None:
+            if not ended:
+                updates.prepare(state)
+            elif prove is not None:
                 step = prove(step)
             state = step.state
             yield step
@@ -123,17 +124,21 @@ class _Updates:
         self._at_most = 1  # updates in a chunk, by the clock
 
     def prepare(self, state: RunState) -> None:
-        """Wait for the program, and call it without an update.
+        """Wait for the program, and call it twice without an update.
 
-        So a device that lacks the memory says so before a step is written.
+        Two calls are in flight during the run. So a device that lacks the memory says
+        so before a step is written.
         """
         if self._is_prepared:
             return
         self._compiling.result()
-        nothing = agent_batch.chunk_program(
+        first, metrics = agent_batch.chunk_program(
             self._learner, state.train_state, 0, self._no_metrics, mesh=self._mesh
         )
-        jax.block_until_ready(nothing)
+        second = agent_batch.chunk_program(
+            self._learner, first, 0, metrics, mesh=self._mesh
+        )
+        jax.block_until_ready((first, second))
         self._is_prepared = True
 
     def run(
@@ -141,7 +146,7 @@ class _Updates:
     ) -> Iterator[RunStep]:
         """Train up to an update, yielding at the ends of rows and every half second.
 
-        Once `stop()` is true, it yields what the device has in work, and returns.
+        Once `stop()` is true, it yields the chunk that ends next, and returns.
 
         Raises:
             FloatingPointError: a value of the one agent is no longer finite.

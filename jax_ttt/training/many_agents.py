@@ -201,8 +201,13 @@ def _train(
         jobs = [*jobs, *[jobs[-1]] * (size - len(jobs))]
     seeds = [job.seed for job in jobs]
     learner = run_start.make_learner([job.config for job in jobs], seeds)
-    state = run_start.first_state(learner, agent_batch.run_keys(seeds), mesh)
-    steps = loop.training_steps(learner, state, stop=stop, mesh=mesh)
+    steps = loop.training_steps(
+        learner,
+        # No variable has it: else its memory would be held during the run.
+        run_start.first_state(learner, agent_batch.run_keys(seeds), mesh),
+        stop=stop,
+        mesh=mesh,
+    )
     try:
         for step in steps:
             block.add(step)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -140,7 +141,11 @@ class Recorder:
 
     def _open(self, first_update: int) -> None:
         """Write the settings, and open the loggers."""
-        fields = json_records.to_dict(self._plan) | {"command": sys.orig_argv}
+        # A word that is not UTF-8 could not be read again.
+        words = [
+            os.fsencode(w).decode(errors="backslashreplace") for w in sys.orig_argv
+        ]
+        fields = json_records.to_dict(self._plan) | {"command": words}
         fields |= reproducibility.describe_environment()
         self._write(self.run.config, f"{json.dumps(fields, indent=2)}\n".encode())
         if self._writes:
@@ -296,6 +301,7 @@ class Recorder:
             tensors = run_state.copy_to_host(state)
             checkpoint = Checkpoint(
                 settings=self._plan.settings_checksum(),
+                num_updates=self._plan.config.num_updates,
                 update=state.update,
                 evaluated=int(state.evaluated),
                 grade=grade,

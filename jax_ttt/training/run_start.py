@@ -98,13 +98,13 @@ def first_state(
     """
     config = learner.config
     # Read before a program is compiled, since a file may not fit.
-    start_agent = _start_agent(config)
-    positions = _positions_of_pool(config)
+    agent = start_agent(config)
+    positions = pool_positions(config)
     mesh = agent_batch.mesh_of_agents(mesh, len(keys))
     learner, device_keys = agent_batch.put_on_devices((learner, keys), mesh)
     train_state = agent_batch.start_program(learner, device_keys, mesh=mesh)
-    if start_agent is not None:
-        params = _repeated(start_agent.params, train_state.params, mesh)
+    if agent is not None:
+        params = _repeated(agent.params, train_state.params, mesh)
         train_state = dataclasses.replace(
             train_state, params=params, target_params=params, average_params=params
         )
@@ -119,7 +119,7 @@ def first_state(
     return run_state.initial_state(train_state, keys)
 
 
-def _start_agent(config: Config) -> Agent | None:
+def start_agent(config: Config) -> Agent | None:
     """Return the agent whose weights the run starts from; None without one.
 
     Raises:
@@ -141,7 +141,7 @@ def _start_agent(config: Config) -> Agent | None:
     return agent
 
 
-def _positions_of_pool(config: Config) -> UInt64[np.ndarray, " C"] | None:
+def pool_positions(config: Config) -> UInt64[np.ndarray, " C"] | None:
     """Return the numbers of the positions that an agent's corrections are for.
 
     None if the settings name no agent for the pool.

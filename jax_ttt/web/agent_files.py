@@ -269,7 +269,7 @@ def _read_cached(path: Path, stamp: tuple[int, int]) -> AgentDescription:
 def history_row(row: Evaluated, grade: Grade, loss: float | None) -> JsonObject:
     """Return an evaluation of a training as JSON, with a grade that may say more.
 
-    `loss` is the loss of the last chunk of updates; None before the first one.
+    `loss` is the loss of the last row of updates; None before the first one.
     """
     return {
         "update": row.update,

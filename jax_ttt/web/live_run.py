@@ -127,9 +127,13 @@ class LiveRun:
         self, learner: Learner, state: RunState | None, stop: Callable[[], bool]
     ) -> Iterator[RunStep]:
         """Yield the steps from a state, or from the first one."""
-        if state is None:
-            state = run_start.first_state(learner, self._keys)
-        yield from loop.training_steps(learner, state, stop=stop)
+        steps = loop.training_steps(
+            learner,
+            state or run_start.first_state(learner, self._keys),
+            stop=stop,
+        )
+        del state  # else its memory would be held during the run
+        yield from steps
 
     def _record_step(self, step: RunStep) -> None:
         """Keep a step's state, and make its row and its agent.

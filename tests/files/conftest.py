@@ -33,6 +33,7 @@ def saved():
     """Return the description of a small run after its first chunk."""
     return Checkpoint(
         settings=PLAN.settings_checksum(),
+        num_updates=PLAN.config.num_updates,
         update=2,
         evaluated=0,
         grade=GRADE,

@@ -194,6 +194,32 @@ def test_the_steps_are_rows_and_the_last_agent_is_saved(begin):
     assert run.snapshot(4).read_bytes() == run.agent.read_bytes()
 
 
+@pytest.mark.fault
+def test_a_snapshot_that_cannot_be_written_is_a_warning(begin, capsys):
+    recorder, run = begin(plan=dataclasses.replace(PLAN, snapshots=True))
+    run.snapshot(2).mkdir(parents=True)  # a folder has its name
+    follow(recorder, steps())
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert err.startswith("warning: ")
+    assert str(run.snapshot(2)) in err
+    assert run.snapshot(4).is_file()
+    assert run.agent.is_file()
+
+
+@pytest.mark.fault
+def test_a_recorder_that_does_not_write_makes_no_file(tmp_path):
+    """Where several processes train one run, only one of them writes."""
+    run = RunFolder(tmp_path / "run")
+    plan = dataclasses.replace(PLAN, snapshots=True)
+    recorder = Recorder(run, plan, Schedule(every=1e-9, keep=1), writes=False)
+    recorder.begin()
+    follow(recorder, steps())
+    recorder.close()
+    assert recorder.latest_path == run.checkpoint(4)
+    assert not run.path.exists()
+
+
 SEARCHED = dataclasses.replace(
     PLAN,
     config=PLAN.config.replace(

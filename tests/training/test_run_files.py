@@ -48,6 +48,7 @@ def resume(run, recorder):
     def resume(update=2, evaluated=0):
         checkpoint = Checkpoint(
             settings=PLAN.settings_checksum(),
+            num_updates=PLAN.config.num_updates,
             update=update,
             evaluated=evaluated,
             grade=made.grade(),

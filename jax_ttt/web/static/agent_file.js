@@ -139,14 +139,21 @@ function isLosingLine(rules, side, actions) {
   return positions !== null && rules.result(positions.at(-1), side) === "lost";
 }
 
+// Whether these are bounds of the rates of wins, draws and losses.
+function areBounds(value) {
+  return Array.isArray(value) && value.length === 3 && value.every(Number.isFinite);
+}
+
 // Whether the numbers and the line that the page shows of a file's grade are right, as
 // SeatGrade in config/grade.py. Other fields are read only where they have a known value.
 function isGrade(rules, grade) {
   if (!isObject(grade)) return false;
   return SIDES.every((side) => {
     const seat = grade[SEATS[side]] ?? {};
-    const { num_corrections, num_positions, positions, lines, losing_line } = seat;
+    const { num_corrections, num_positions, positions, lines, losing_line, low, high } = seat;
     return (
+      isAbsentOr(areBounds, low) &&
+      isAbsentOr(areBounds, high) &&
       isAbsentOr(isCount, num_corrections) &&
       isAbsentOr(isCount, num_positions) &&
       isAbsentOr(areCounts, positions) &&
