@@ -11,7 +11,7 @@ a level, `S` seats, `N` and `M` policies, 3 rates: of games won, drawn and lost.
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import Lines
@@ -20,7 +20,7 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, proof
 from jax_ttt.solver.policies import backward, exact_einsum
 
-SeatArrays = tuple[Float[Array, "S 3"], Float[Array, " S"], Int[Array, " S"]]
+SeatArrays = tuple[Float[Array, "S 3"], Float[Array, " S"], Float[Array, " S"]]
 """A policy's results by seat, the first player's first.
 
 They are the rates against an opponent that plays at random; the loss rate against the
