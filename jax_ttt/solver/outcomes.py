@@ -20,7 +20,11 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.solver import policies, proof
 from jax_ttt.solver.policies import backward, exact_einsum
 
-SeatArrays = tuple[Float[Array, "S 3"], Float[Array, " S"], Float[Array, " S"]]
+SeatArrays = tuple[
+    Float[Array, "S 3"] | Float[np.ndarray, "S 3"],
+    Float[Array, " S"] | Float[np.ndarray, " S"],
+    Float[Array, " S"] | Float[np.ndarray, " S"],
+]
 """A policy's results by seat, the first player's first.
 
 They are the rates against an opponent that plays at random; the loss rate against the
