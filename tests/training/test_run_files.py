@@ -5,10 +5,10 @@ import itertools
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import made
 import pytest
+import tiny
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
@@ -21,12 +21,11 @@ from jax_ttt.files.run_folder import (
     read_settings,
     snapshots_in,
 )
+from jax_ttt.training import agent_batch, reproducibility, run_start
 from jax_ttt.training import recorder as recording
-from jax_ttt.training import reproducibility
 from jax_ttt.training.recorder import MAX_SNAPSHOTS, Recorder, Schedule
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
-NOTHING: Any = None
 
 
 @pytest.fixture
@@ -41,8 +40,15 @@ def recorder(run):
     recorder.close()
 
 
+@pytest.fixture(scope="module")
+def state():
+    """Return the state before the first update of a run."""
+    learner = run_start.make_learner([tiny.CONFIG], [1])
+    return run_start.first_state(learner, agent_batch.run_keys([1]))
+
+
 @pytest.fixture
-def resume(run, recorder):
+def resume(run, recorder, state):
     """Return a function that continues from a state after some updates."""
 
     def resume(update=2, evaluated=0):
@@ -61,7 +67,7 @@ def resume(run, recorder):
             tensors={},
             damaged={},
         )
-        recorder.resume(latest, NOTHING)
+        recorder.resume(latest, state)
 
     return resume
 
