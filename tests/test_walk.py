@@ -692,8 +692,8 @@ def test_othello_is_graded_up_to_a_limit():
         found = grade.seat(seat)
         assert not found.complete
         assert found.num_positions < 2000
-        for rate in found.rates:
-            assert 0 <= rate.low <= rate.high <= 1
+        for low, high in zip(found.low, found.high, strict=True):
+            assert 0 <= low <= high <= 1
 
 
 def test_a_game_of_pgx_that_the_package_lacks_is_registered_and_graded():

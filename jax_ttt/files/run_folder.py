@@ -440,15 +440,20 @@ def runs_in(folder: Path = RUNS) -> list[RunFolder]:
     return sorted(times, key=lambda run: (times[run], run.path.name))
 
 
-def make_new(make: Callable[[Path], object], name: str, ending: str = "") -> Path:
+def make_new(
+    make: Callable[[Path], object] | None, name: str, ending: str = ""
+) -> Path:
     """Make a file or a folder in `runs` by `make`, and return its path.
 
-    Its name begins with the time. A number is added if the name is taken.
+    Its name begins with the time. A number is added if the name is taken. Without
+    `make` nothing is made.
 
     Raises:
         Refused: it can't be made.
     """
     path = RUNS / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}{ending}"
+    if make is None:
+        return path
     try:
         RUNS.mkdir(parents=True, exist_ok=True)
         for count in itertools.count(2):

@@ -118,8 +118,9 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
         WriteError: the sweep can't be written to it.
     """
     touch = functools.partial(Path.touch, exist_ok=False)
-    make = touch if writes else Path.absolute
-    path = run_folder.make_new(make, f"sweep-{sweep.preset}", ".jsonl")
+    path = run_folder.make_new(
+        touch if writes else None, f"sweep-{sweep.preset}", ".jsonl"
+    )
     if not writes:
         return SweepFile(path, sweep, {}, lock=None)
     file = SweepFile(path, sweep, {}, _lock(path))

@@ -82,7 +82,8 @@ class Lookahead {
 // Every line of play of a player against every opponent, in the seats that it learned:
 // { first, second }, each with the names of Python's SeatGrade: lines { won, drawn, lost },
 // num_positions (positions that it reaches in which nobody has won), win_rate, draw_rate
-// and loss_rate (exact, against an opponent that plays at random), unbeatable, proven ("win"
+// and loss_rate (exact, against an opponent that plays at random: low and high, the bounds of
+// these three, are equal), unbeatable, proven ("win"
 // where it wins every line, else "not-lose" where it loses none, or null), num_corrections
 // (that it plays; null for an agent without any), losing_line (the actions of a shortest line
 // that it loses, or null), and optimal_move_rate (the share of all positions of its seat in
@@ -139,12 +140,15 @@ function* seatGrade(rules, player, side) {
     level = [...next.values()].filter(({ position }) => !rules.isOver(position));
     positions += next.size - level.length;
   }
+  const rates = [chances.won, chances.drawn, chances.lost];
   return {
     lines,
     num_positions: positions,
     win_rate: chances.won,
     draw_rate: chances.drawn,
     loss_rate: chances.lost,
+    low: rates,
+    high: rates,
     unbeatable: losingLine === null,
     proven: provenGoal(lines),
     num_corrections: player.agent.corrections === null ? null : corrections,
