@@ -39,13 +39,20 @@ class Metrics(NamedTuple):
 
 def no_updates(shape: tuple[int, ...] = ()) -> Metrics:
     """Return the metrics before the first update, to which `add_update` adds."""
-    zero, no = np.zeros(shape, np.float32), np.zeros(shape, np.int32)
-    counts, finite_weights = GameCounts(no, no, no, no), np.ones(shape, bool)
+    zero = np.zeros(shape, np.float32)
+    none = np.zeros(shape, np.int32)
     return Metrics(
-        *(zero, zero, zero, zero, zero),
-        counts,
-        *(no, no, no, no),
-        finite_weights,
+        loss=zero,
+        grad_norm=zero,
+        mean_max_q=zero,
+        epsilon=zero,
+        learning_rate=zero,
+        counts=GameCounts(games=none, wins=none, losses=none, env_steps=none),
+        rows=none,
+        updates=none,
+        finite_losses=none,
+        finite_grads=none,
+        finite_weights=np.ones(shape, bool),
     )
 
 

@@ -95,7 +95,7 @@ def initial_state(train_state: TrainState, keys: np.ndarray) -> RunState:
         num_updates=np.int64(0),
         evaluated=np.int64(-1),
         seconds=np.float64(0),
-        counts=GameCounts(zeros, zeros, zeros, zeros),
+        counts=GameCounts(games=zeros, wins=zeros, losses=zeros, env_steps=zeros),
         metrics=training_metrics.no_updates(zeros.shape),
         diverged=np.zeros(len(keys), bool),
     )
