@@ -128,7 +128,7 @@ def mesh_of_agents(mesh: Mesh | None, num_agents: int) -> Mesh | None:
     return mesh if num_agents > 1 else None
 
 
-def put_on_devices(arrays: TreeT, mesh: Mesh | None) -> TreeT:
+def put_agents_on_devices(arrays: TreeT, mesh: Mesh | None) -> TreeT:
     """Return the agents' arrays on the devices, and on each device what all share."""
     if mesh is None:
         return jax.device_put(arrays)

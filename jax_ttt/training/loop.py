@@ -65,7 +65,9 @@ def training_steps(
     num_updates, eval_every = learner.config.num_updates, learner.config.eval_every
     agents_mesh = agent_batch.mesh_of_agents(mesh, len(state.keys))
     no_metrics = training_metrics.no_updates((len(state.keys),))
-    learner, no_metrics = agent_batch.put_on_devices((learner, no_metrics), agents_mesh)
+    learner, no_metrics = agent_batch.put_agents_on_devices(
+        (learner, no_metrics), agents_mesh
+    )
     # Traced here, since concurrent traces don't always give the same program, and a
     # different program is not found in JAX's cache. It is compiled in another thread,
     # while the tree is enumerated and the program of an evaluation compiled.
@@ -154,7 +156,7 @@ class _Updates:
         self.prepare(state)
         newest = _Chunk(
             state.train_state,
-            metrics=agent_batch.put_on_devices(state.metrics, self._mesh),
+            metrics=agent_batch.put_agents_on_devices(state.metrics, self._mesh),
             update=state.update,
             is_row=False,
         )
@@ -248,7 +250,7 @@ def evaluate_on_devices(
     random. Arrays have an axis of agents.
     """
     mesh = agent_batch.mesh_of_agents(mesh, len(keys))
-    keys = agent_batch.put_on_devices(keys, mesh)
+    keys = agent_batch.put_agents_on_devices(keys, mesh)
     return agent_batch.evaluation_program(
         learner.network,
         train_state.average_params,

@@ -101,7 +101,7 @@ def first_state(
     agent = start_agent(config)
     positions = pool_positions(config)
     mesh = agent_batch.mesh_of_agents(mesh, len(keys))
-    learner, device_keys = agent_batch.put_on_devices((learner, keys), mesh)
+    learner, device_keys = agent_batch.put_agents_on_devices((learner, keys), mesh)
     train_state = agent_batch.start_program(learner, device_keys, mesh=mesh)
     if agent is not None:
         params = _repeated(agent.params, train_state.params, mesh)
@@ -172,7 +172,7 @@ def _repeated(tree: TreeT, like: TreeT, mesh: Mesh | None) -> TreeT:
     repeated = jax.tree.map(
         lambda leaf, other: np.broadcast_to(leaf, other.shape), tree, like
     )
-    return agent_batch.put_on_devices(repeated, mesh)
+    return agent_batch.put_agents_on_devices(repeated, mesh)
 
 
 def restored_state(
