@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import stats
 
-from jax_ttt.api.training_result import Run, Runs, draw_groups
+from jax_ttt.api.training_result import Run, Runs, draw_groups_of_runs
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import wilson_interval
@@ -90,7 +90,7 @@ class Comparison:
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw the learning curves of both groups, each as its mean and range."""
-        return draw_groups(dict(zip(_GROUPS, self.groups, strict=True)), theme)
+        return draw_groups_of_runs(dict(zip(_GROUPS, self.groups, strict=True)), theme)
 
     def _title(self) -> str:
         return f"{len(self.seeds):,} pairs of agents with the same seed, 95% intervals"

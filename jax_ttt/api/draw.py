@@ -9,7 +9,7 @@ import pgx
 
 from jax_ttt.api.new_game import read_moves
 from jax_ttt.api.player import common_game
-from jax_ttt.api.training_result import Runs, draw_groups
+from jax_ttt.api.training_result import Runs, draw_groups_of_runs
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.presets import PRESETS
@@ -118,7 +118,7 @@ def _draw_thing(thing: object, theme: Theme, env_id: str | None) -> Picture:
             [s for s in thing if isinstance(s, pgx.State)], theme
         )
     if isinstance(thing, Mapping) and all(isinstance(v, Runs) for v in thing.values()):
-        return draw_groups(thing, theme)
+        return draw_groups_of_runs(thing, theme)
     if folders := _run_folders(thing):
         return _draw_folders(folders, theme)
     if isinstance(thing, str | os.PathLike) and Path(thing).is_file():

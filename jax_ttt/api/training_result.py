@@ -191,7 +191,7 @@ class Runs(Sequence[Run]):
 
     def picture(self, theme: Theme = "light") -> Picture:
         """Draw wins by seat, mean and range of the runs, and the share of proofs."""
-        return draw_groups({count_phrase(len(self), "run"): self}, theme)
+        return draw_groups_of_runs({count_phrase(len(self), "run"): self}, theme)
 
     def __repr__(self) -> str:
         if self.config.can_be_proven:
@@ -223,7 +223,7 @@ def _data_frame(rows: Sequence[JsonObject]) -> "pandas.DataFrame":
     return pandas.DataFrame(rows)
 
 
-def draw_groups(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
+def draw_groups_of_runs(groups: Mapping[str, Runs], theme: Theme = "light") -> Picture:
     """Draw groups of runs in one picture; see `curves.draw_groups`."""
     pairs = {
         name: [(run.config, run.rows) for run in runs] for name, runs in groups.items()

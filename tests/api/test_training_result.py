@@ -7,7 +7,7 @@ import made
 import pytest
 
 import jax_ttt
-from jax_ttt.api.training_result import Run, Runs, draw_groups
+from jax_ttt.api.training_result import Run, Runs, draw_groups_of_runs
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +89,11 @@ def test_without_pandas_an_error_says_how_to_install_it(runs, run, of_one, monke
 
 def test_groups_of_runs_are_drawn_together(runs, run, drawn):
     groups = {"one": runs, "two": Runs(run.config, (run,))}
-    (legend,) = drawn(draw_groups, groups).legends
+    (legend,) = drawn(draw_groups_of_runs, groups).legends
     labels = legend.get_texts()
     assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
     with pytest.raises(jax_ttt.Refused, match="no run to draw"):
-        draw_groups({"none": Runs(run.config, ())})
+        draw_groups_of_runs({"none": Runs(run.config, ())})
 
 
 def test_runs_of_connect_four_count_their_proofs(beaten):
