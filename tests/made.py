@@ -149,7 +149,7 @@ def progress(update, seconds=0.5, evaluation=None, num_agents=1):
     state = RunState(
         train_state=no_arrays,
         keys=np.zeros((num_agents, 2), np.uint32),
-        num_updates=np.int64(update),
+        updates_done=np.int64(update),
         evaluated=np.int64(-1 if evaluation is None else update),
         seconds=np.float64(seconds),
         counts=GameCounts(*[np.full(num_agents, 7)] * 4),

@@ -233,7 +233,7 @@ def _evaluate(
         result = result._replace(searched=searched)
         if state.update:
             state = run_state.add_to_pool(state, positions, rng)
-    state = dataclasses.replace(state, evaluated=state.num_updates)
+    state = dataclasses.replace(state, evaluated=state.updates_done)
     return RunStep(state, None, result)
 
 

@@ -37,7 +37,7 @@ class RunState:
 
     train_state: TrainState  # with an axis of agents
     keys: np.ndarray  # (S, 2) uint32, data of the agents' keys; never changes
-    num_updates: np.int64  # updates so far
+    updates_done: np.int64
     evaluated: np.int64  # the update of the last evaluation; -1 before the first
     seconds: np.float64  # training all S, excluding compilation and evaluation
     counts: GameCounts  # (S,) int64 each
@@ -47,7 +47,7 @@ class RunState:
     @property
     def update(self) -> int:
         """Updates so far."""
-        return int(self.num_updates)
+        return int(self.updates_done)
 
     def counts_of(self, index: int = 0) -> TrainingCounts:
         """Return the counts of an agent of the batch; all share the seconds evenly."""
@@ -92,7 +92,7 @@ def initial_state(train_state: TrainState, keys: np.ndarray) -> RunState:
     return RunState(
         train_state=train_state,
         keys=keys,
-        num_updates=np.int64(0),
+        updates_done=np.int64(0),
         evaluated=np.int64(-1),
         seconds=np.float64(0),
         counts=GameCounts(games=zeros, wins=zeros, losses=zeros, env_steps=zeros),
@@ -118,7 +118,7 @@ def after_chunk(
     return dataclasses.replace(
         state,
         train_state=train_state,
-        num_updates=np.int64(update),
+        updates_done=np.int64(update),
         seconds=state.seconds + seconds,
         # Differences of int32 are right even if the counts of a long row overflow.
         counts=jax.tree.map(

@@ -105,7 +105,7 @@ class LiveRun:
             game = finished_game(config.env_id, moves, number)
             batch = jax.tree.map(lambda leaf: leaf[None], game)
             train_state = _learn_from_game(learner, train_state, batch, mesh=None)
-        evaluated = self._state.num_updates - 1
+        evaluated = self._state.updates_done - 1
         state = dataclasses.replace(
             self._state, train_state=train_state, evaluated=evaluated
         )
