@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import as_users
@@ -81,3 +82,15 @@ def test_a_written_file_is_named_on_stdout_or_beside_json_on_stderr(capsys):
     assert tuple(capsys.readouterr()) == ("wrote policy.csv: 4,520 rows\n", "")
     standard_streams.print_written(Path("policy.csv"), as_json=True)
     assert tuple(capsys.readouterr()) == ("", "wrote policy.csv\n")
+
+
+def test_a_bar_in_a_pipe_changes_rarely(capsys):
+    """At its beginning, each five seconds, and at its end."""
+    with standard_streams.updates_bar(30, shown=True) as bar:
+        for number in range(1, 31):
+            standard_streams.show_updates(bar, number)
+            time.sleep(0.02)
+    shown = capsys.readouterr().err.split("\r")
+    assert " 0/30 " in shown[1]
+    assert " 30/30 " in shown[-1]
+    assert len(shown) <= 3
