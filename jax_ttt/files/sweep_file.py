@@ -127,6 +127,7 @@ def make_sweep_file(sweep: Sweep, *, writes: bool = True) -> SweepFile:
     try:
         atomic_files.append_lines(path, [json_records.to_json(sweep)], to_disk=True)
     except atomic_files.WriteError:
+        path.unlink()
         file.close()
         raise
     return file
