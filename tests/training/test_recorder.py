@@ -244,7 +244,7 @@ def searched(grades):
     for number, grade in enumerate(grades):
         update = np.int64(2 * number)
         state = dataclasses.replace(
-            first.state, train_state=learned, num_updates=update, evaluated=update
+            first.state, train_state=learned, updates_done=update, evaluated=update
         )
         yield RunStep(state, None, Evaluation(None, None, {**grade.searched}))
 
