@@ -55,12 +55,10 @@ class Args:
 def main(args: Args) -> int:
     """Run the command and return its exit code."""
     runs = args.runs or (Path(run_folder.player_or_newest_run(None)),)
-    is_sweep = len(runs) == 1 and runs[0].is_file()
+    is_sweep = len(runs) == 1 and runs[0].is_file() and runs[0].suffix == ".jsonl"
     for run in runs:
         if not run.is_dir() and not is_sweep:
-            reason = "no such folder, nor a sweep's file"
-            if run.exists():
-                reason = "a file, not a run's folder; a sweep's file is drawn alone"
+            reason = "a file, not a run's folder" if run.exists() else "no such folder"
             raise Refused(f"{run}: {reason}")
     path = args.svg or picture_path(args, runs)
     picture_file.check_picture_file("--svg", path)
