@@ -102,6 +102,19 @@ def read_row(line: str | bytes) -> Row:
     return json_records.from_json(cast("type[Row]", Row), line)
 
 
+def numbers_in(row: Row) -> dict[str, int | float]:
+    """Return the numbers of a row by names such as `grade/first/win_rate`.
+
+    Its update and numbers in lists are left out; booleans become 0 or 1.
+    """
+    fields = json_records.flatten_record(json_records.to_dict(row), "/")
+    return {
+        name: +value  # +True is 1
+        for name, value in fields.items()
+        if isinstance(value, int | float) and name != "update"
+    }
+
+
 def evaluated_rows(
     rows: Sequence[Row], seats: Sequence[Seat] = SEATS
 ) -> list[Evaluated]:

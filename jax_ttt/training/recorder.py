@@ -12,9 +12,9 @@ from typing import NamedTuple
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
-from jax_ttt.files import json_records, run_folder, tensor_file
+from jax_ttt.files import json_records, loggers, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint
-from jax_ttt.files.loggers import Loggers
+from jax_ttt.files.loggers import Logger
 from jax_ttt.files.metrics_rows import Evaluated, read_row
 from jax_ttt.files.run_folder import Lock, Plan, RunFolder
 from jax_ttt.players import saved_agents
@@ -66,7 +66,7 @@ class Recorder:
         self._is_saved = False  # whether a checkpoint has `_saveable`
         self._last_step: RunStep | None = None
         self._lock: Lock | None = None
-        self._loggers: Loggers | None = None
+        self._loggers: list[Logger] = []
         self.grade = run_state.initial_grade(plan.config)
         """The grade of the last evaluation."""
         self.latest_path: Path | None = None
@@ -149,12 +149,11 @@ class Recorder:
         fields |= reproducibility.describe_environment()
         self._write(self.run.config, f"{json.dumps(fields, indent=2)}\n".encode())
         if self._writes:
-            self._loggers = Loggers(self.run, self._plan, first_update)
+            self._loggers = loggers.open_loggers(self.run, self._plan, first_update)
 
     def close(self) -> None:
         """Close the loggers, and unlock the folder."""
-        if self._loggers is not None:
-            self._loggers.close()
+        loggers.for_each(self._loggers, lambda logger: logger.close())
         if self._lock is not None:
             self._lock.close()
 
@@ -237,11 +236,10 @@ class Recorder:
     def _write_row(self, step: RunStep) -> None:
         """Append a row, which is then in the file, though not yet on the disk."""
         row = run_state.metrics_row(step, self.grade)
-        if self._loggers is None:
-            return
-        line = json_records.to_json(row)
-        atomic_files.append_lines(self.run.metrics, [line], to_disk=False)
-        self._loggers.write_row(row)
+        if self._writes:
+            line = json_records.to_json(row)
+            atomic_files.append_lines(self.run.metrics, [line], to_disk=False)
+        loggers.for_each(self._loggers, lambda logger: logger.send(row))
 
     def _write_agent(self, agent: Agent) -> None:
         self._write(self.run.agent, saved_agents.agent_bytes(agent))

@@ -15,7 +15,7 @@ import tiny
 
 from jax_ttt import cli
 from jax_ttt.config import errors
-from jax_ttt.files.loggers import Loggers
+from jax_ttt.files import loggers
 from jax_ttt.files.run_folder import Plan, RunFolder
 
 train = commands.module_of("train")
@@ -107,6 +107,14 @@ def wandb(monkeypatch):
     return put
 
 
+def send(opened, row):
+    loggers.for_each(opened, lambda logger: logger.send(row))
+
+
+def close(opened):
+    loggers.for_each(opened, lambda logger: logger.close())
+
+
 def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
     path, fake = tmp_path / "one", wandb()
     assert run(path, "--tensorboard --wandb --quiet --seed 7") == 0
@@ -137,7 +145,7 @@ def test_the_environment_says_whether_wandb_is_online(wandb, monkeypatch, tmp_pa
     for variable, mode in [("online", "online"), ("", "offline")]:
         monkeypatch.setenv("WANDB_MODE", variable)
         fake = wandb()
-        Loggers(RunFolder(tmp_path), PLAN, 0).close()
+        close(loggers.open_loggers(RunFolder(tmp_path), PLAN, 0))
         assert fake.calls[0][1]["env_mode"] == mode
 
 
@@ -176,16 +184,16 @@ PLAN = Plan(
 @pytest.mark.parametrize("broken", ["init", "log", "finish"])
 def test_only_a_logger_that_fails_is_dropped(broken, wandb, tmp_path, capsys):
     fake, run = wandb(broken), RunFolder(tmp_path)
-    both = Loggers(run, PLAN, 0)
+    both = loggers.open_loggers(run, PLAN, 0)
     for update in (1, 3):
-        both.write_row(made.evaluated(update, games=10 * update))
-    both.close()
+        send(both, made.evaluated(update, games=10 * update))
+    close(both)
     ((_, scalars),) = events(tmp_path)
     assert {step for step, _, _ in scalars} == {1, 3}
     out, err = capsys.readouterr()
     assert out == ""
     assert err == f"warning: logging to wandb stopped: RuntimeError('no {broken}')\n"
-    before = {"init": [], "log": ["init"], "finish": ["init", "log", "log"]}
+    before = {"init": [], "log": ["init", "finish"], "finish": ["init", "log", "log"]}
     assert [call[0] for call in fake.calls] == before[broken]
 
 
@@ -195,9 +203,9 @@ def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
     """TensorBoard ignores earlier events from the step of a start on."""
     fake, run = wandb(), RunFolder(tmp_path)
     for first_update in (0, 3):
-        both = Loggers(run, PLAN, first_update)
-        both.write_row(made.chunk(3))
-        both.close()
+        both = loggers.open_loggers(run, PLAN, first_update)
+        send(both, made.chunk(3))
+        close(both)
     assert sorted(start for start, _ in events(tmp_path)) == [0, 3]
     first, again = (call[1] for call in fake.calls if call[0] == "init")
     assert first == again
