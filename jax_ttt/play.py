@@ -67,9 +67,10 @@ def main(args: Args) -> int:
     import jax
 
     from jax_ttt.api.player import opponent_in_a_game
+    from jax_ttt.dialogue import Dialogue
     from jax_ttt.players import registry
     from jax_ttt.players.registry import AgentPlayer
-    from jax_ttt.text import dialogue, grade_text, screen
+    from jax_ttt.text import grade_text, screen
 
     specs = [registry.read_player_name(each) for each in (name, opponent_name)]
     env_id = registry.game_of_players(specs, args.env_id)
@@ -89,15 +90,15 @@ def main(args: Args) -> int:
         if learned := grade_text.learned_seat(opponent.seats):
             print(f"({opponent.name} {learned})")
         game_key, _ = jax.random.split(jax.random.key(seed))  # the other: the player's
-        session = dialogue.Session(
-            env_id=env_id,
+        games = Dialogue(
             opponent=opponent,
             key=game_key,
             screen=screen.standard_screen(),
+            side=_SIDES[args.side],
             agent=player.agent if isinstance(player, AgentPlayer) else None,
         )
         try:
-            dialogue.play_games(session, _SIDES[args.side])
+            games.play_games()
         except KeyboardInterrupt:  # the score is already shown
             return 130
         return 0

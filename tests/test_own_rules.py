@@ -28,6 +28,7 @@ from jax_ttt import flags
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.game_facts import GAMES, move_name
 from jax_ttt.config.settings import Config
+from jax_ttt.dialogue import Dialogue
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.line_games import LineGame
@@ -35,7 +36,6 @@ from jax_ttt.networks import q_network
 from jax_ttt.players.network_player import network_from
 from jax_ttt.runtime import compiling
 from jax_ttt.solver import policies
-from jax_ttt.text import dialogue
 from jax_ttt.web import agent_files
 
 FILE = Path(__file__).parents[1] / "docs" / "examples" / "nim.py"
@@ -1136,7 +1136,7 @@ def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch
     assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
     games = []
     monkeypatch.setattr(
-        dialogue, "play_games", lambda session, side: games.append(session.env_id)
+        Dialogue, "play_games", lambda self: games.append(self.opponent.env_id)
     )
     assert commands.run(PLAY, ["minimax", *rules]) == 0
     assert games == ["misere_e"]

@@ -155,13 +155,16 @@ def new_game(
     check_value("seat", Seat, seat)
     opponent_player = opponent_in_a_game(opponent, env_id, seed)
     game_key, _ = jax.random.split(jax.random.key(seed))  # the other: the opponent's
-    game = GameAgainst(
-        game=Game.start(opponent_player.env_id),
-        opponent=opponent_player,
-        seat=seat,
-        key=game_key,
-    )
-    return _after_replies(game)
+    return start_game(opponent_player, seat, game_key)
+
+
+def start_game(opponent: Player, seat: Seat, key: Key[Array, ""]) -> GameAgainst:
+    """Return a new game against a player, after its moves if you are second.
+
+    `key` is consumed.
+    """
+    game = Game.start(opponent.env_id)
+    return _after_replies(GameAgainst(game=game, opponent=opponent, seat=seat, key=key))
 
 
 def _after_replies(against: GameAgainst) -> GameAgainst:

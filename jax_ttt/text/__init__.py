@@ -1,1 +1,1 @@
-"""Results, boards and games as text; the dialogue of a game in a terminal."""
+"""Results, boards and games as text; what a person types and sees in a terminal."""
