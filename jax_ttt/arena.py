@@ -15,6 +15,7 @@ from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import require_package
 from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.grade import Pair
 from jax_ttt.config.player_kinds import BUILT_IN, PLAYERS_HELP, ProgramOptions
 from jax_ttt.config.ranges import NumGames, Seed
 from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
@@ -23,7 +24,7 @@ from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
-    from jax_ttt.api.cross_table import CrossTable, Pair
+    from jax_ttt.api.cross_table import CrossTable
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -115,7 +116,7 @@ def write_files(args: Args, table: "CrossTable") -> None:
         standard_streams.print_written(args.svg, as_json=args.json)
 
 
-def _pair_cells(pair: "Pair") -> dict[str, object]:
+def _pair_cells(pair: Pair) -> dict[str, object]:
     """Return the rates of a pair as cells by column."""
     cells: dict[str, object] = {"first": pair.first, "second": pair.second}
     cells["num_games"] = pair.num_games

@@ -12,6 +12,7 @@ from jax_ttt.config.grade import (
     Grade,
     Lines,
     Match,
+    Pair,
     Rates,
     SeatGrade,
 )
@@ -135,7 +136,15 @@ def cross_table(names, rates_of, sampled=()):
     pairs = [[rates(*of_pair) for of_pair in of_row] for of_row in rates_of]
     for (row, column), counts in sampled:
         pairs[row][column] = Rates.sampled(counts)
-    return CrossTable(env_id="tic_tac_toe", names=tuple(names), rows=pairs)
+    return CrossTable(
+        env_id="tic_tac_toe",
+        names=tuple(names),
+        pairs=tuple(
+            Pair(first=first, second=second, **vars(pair))
+            for first, row in zip(names, pairs, strict=True)
+            for second, pair in zip(names, row, strict=True)
+        ),
+    )
 
 
 def transition(**arrays: Any) -> Transition:

@@ -309,7 +309,7 @@ def sampled_ratings(players: Sequence[Player], num_games: int) -> list[Rating]:
             key=jax.random.key(seed),
             num_games=num_games,
         )
-        table = CrossTable(env_id=DEFAULT_GAME, names=tuple(elo), rows=pairs)
+        table = CrossTable(env_id=DEFAULT_GAME, names=tuple(elo), pairs=pairs)
         for rank in table.ranking:
             elo[rank.player].append(rank.elo)
     ratings = [Rating(name, tuple(values)) for name, values in elo.items()]

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from jax_ttt.api.correct import CorrectionResult
-from jax_ttt.api.cross_table import CrossTable, Pair
+from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.grade import (
     Details,
     Exam,
@@ -22,6 +22,7 @@ from jax_ttt.config.grade import (
     Grade,
     Lines,
     Match,
+    Pair,
     Ranked,
     Rates,
     SeatGrade,

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import LETTERS, Seat
-from jax_ttt.config.grade import Ranked, Rates
+from jax_ttt.config.grade import Pair, Ranked
 from jax_ttt.config.ranges import NumGames, Seed, check_value
-from jax_ttt.files import json_records
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.grading import round_robin
 from jax_ttt.pictures import group_charts
@@ -33,27 +32,11 @@ from jax_ttt.text.tables import (
 _CELL_WIDTH = len("~33.3/33.3/33.3")
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Pair(Rates):
-    """The rates of the player who moves first against another player."""
-
-    first: str
-    """The player who moves first."""
-    second: str
-    """The other player."""
-
-
 @dataclasses.dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class CrossTable:
     """The results of all pairs of players; a notebook shows them as a table.
 
     Its fields are what `arena --json` prints.
-
-    Attributes:
-        rows: The rates of each row's player, who moves first, against each column's.
-        rates: `(N, N, 3)`: the win, draw and loss rates of the row's player, which
-            moves first, against the column's.
-        counts: `(N, N, 3)`: the same as numbers of games; 0 if the rates are exact.
 
     Examples:
         >>> table = jax_ttt.cross_table(["random", "minimax", "minimax-first"])
@@ -67,10 +50,7 @@ class CrossTable:
     """The game."""
     names: tuple[str, ...]
     """The players, in the order of the rows and columns."""
-    rows: Sequence[Sequence[Rates]] = dataclasses.field(
-        metadata=json_records.NOT_WRITTEN
-    )
-    pairs: tuple[Pair, ...] = dataclasses.field(init=False)
+    pairs: tuple[Pair, ...]
     """Every player against every player, in both seats, row by row."""
     ranking: tuple[Ranked, ...] = dataclasses.field(init=False)
     """The players, the strongest first: their ratings, with the mean 0, and their
@@ -91,28 +71,18 @@ class CrossTable:
             for i in np.argsort(-elo, kind="stable")
         )
         object.__setattr__(self, "ranking", ranking)
-        pairs = tuple(
-            Pair(first=first, second=second, **vars(rates))
-            for first, row in zip(self.names, self.rows, strict=True)
-            for second, rates in zip(self.names, row, strict=True)
-        )
-        object.__setattr__(self, "pairs", pairs)
+
+    @property
+    def rows(self) -> tuple[tuple[Pair, ...], ...]:
+        """The pairs of each row's player, who moves first, with each column's."""
+        size = len(self.names)
+        starts = range(0, size * size, size)
+        return tuple(self.pairs[start : start + size] for start in starts)
 
     @property
     def rates(self) -> Float[np.ndarray, "N N 3"]:
-        """The rates of the row's wins, draws and losses."""
+        """The rates of the row's wins, draws and losses, moving first."""
         return np.array([[pair.rates for pair in row] for row in self.rows])
-
-    @property
-    def sampled(self) -> Bool[np.ndarray, "N N"]:
-        """Whether each pair is sampled, not exact."""
-        return np.array([[not pair.is_exact for pair in row] for row in self.rows])
-
-    @property
-    def counts(self) -> Int[np.ndarray, "N N 3"]:
-        """The row's wins, draws and losses in games; 0 where the pair is exact."""
-        games = np.array([[pair.num_games for pair in row] for row in self.rows])
-        return np.rint(self.rates * games[..., None]).astype(int)
 
     @property
     def scores(self) -> Float[np.ndarray, "N N"]:
@@ -210,7 +180,7 @@ def tournament(
     return CrossTable(
         env_id=game,
         names=tuple(player.name for player in named_players),
-        rows=round_robin.play_round_robin(
+        pairs=round_robin.play_round_robin(
             players=named_players,
             env_id=game,
             key=match_key,

@@ -634,6 +634,16 @@ def by_file_note(grades: Iterable[Grade | None]) -> str:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Pair(Rates):
+    """The rates of the player who moves first against another player."""
+
+    first: str
+    """The player who moves first."""
+    second: str
+    """The other player."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Ranked:
     """A player in the ranking of an arena."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float, Key
 
 from jax_ttt.config.game_facts import EnvId
-from jax_ttt.config.grade import Rates, weakest
+from jax_ttt.config.grade import Pair, Rates, weakest
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import sampled_match
 from jax_ttt.players import random_players
@@ -48,8 +48,8 @@ def play_round_robin(
     key: Key[Array, ""],
     num_games: int,
     say: Callable[[str], None] = lambda text: None,
-) -> list[list[Rates]]:
-    """Return the rates of each row's player against each column's player.
+) -> tuple[Pair, ...]:
+    """Return the rates of each row's player against each column's, row by row.
 
     `say` shows the progress.
 
@@ -62,14 +62,14 @@ def play_round_robin(
         for place, player in enumerate(players)
         if player.policy is not None
     }
-    pairs: dict[tuple[int, int], Rates] = {}
+    rates: dict[tuple[int, int], Rates] = {}
     if policy_of:
         probs = np.stack([*policy_of.values()])
         table = outcomes.pairwise_outcomes(trees.enumerated(env_id), probs, probs)
         for row, first in enumerate(policy_of):
             for column, second in enumerate(policy_of):
                 evidence = weakest(players[first].evidence, players[second].evidence)
-                pairs[first, second] = Rates.of(table[row, column], evidence=evidence)
+                rates[first, second] = Rates.of(table[row, column], evidence=evidence)
     # As policies, all players with a known policy share one compiled match.
     sampled_players = [
         player
@@ -82,14 +82,21 @@ def play_round_robin(
         )
         for player in players
     ]
-    to_sample = [place for place in np.ndindex(size, size) if place not in pairs]
+    to_sample = [place for place in np.ndindex(size, size) if place not in rates]
     for number, (row, column) in enumerate(to_sample, start=1):
         say(f"playing pair {number:,} of {len(to_sample):,} that are sampled")
         pair_key = jax.random.fold_in(key, row * size + column)
-        pairs[row, column] = sampled_match.sample_pair(
+        rates[row, column] = sampled_match.sample_pair(
             first=sampled_players[row],
             second=sampled_players[column],
             key=pair_key,
             num_games=num_games,
         )
-    return [[pairs[row, column] for column in range(size)] for row in range(size)]
+    return tuple(
+        Pair(
+            first=players[row].name,
+            second=players[column].name,
+            **vars(rates[row, column]),
+        )
+        for row, column in np.ndindex(size, size)
+    )

@@ -28,14 +28,14 @@ def table_of(players, key, num_games):
     return CrossTable(
         env_id=ENV,
         names=tuple(player.name for player in players),
-        rows=round_robin.play_round_robin(players, ENV, key, num_games),
+        pairs=round_robin.play_round_robin(players, ENV, key, num_games),
     )
 
 
 def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
     players = players_of(*(name for name in BUILT_IN if name != "mcts-online"))
     table = table_of(players, jax.random.key(1), 10)
-    assert not table.sampled.any()
+    assert all(pair.is_exact for pair in table.pairs)
     assert table.names == tuple(player.name for player in players)
     for row, column in ((0, 1), (1, 0), (2, 2)):
         first, second = players[row].policy, players[column].policy
@@ -56,8 +56,8 @@ def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
 def test_pairs_of_unknown_policies_are_sampled_and_marked():
     pair = players_of("minimax", "mcts-online:30")
     table = table_of(pair, jax.random.key(2), 64)
-    assert table.sampled.tolist() == [[False, True], [True, True]]
-    assert table.counts.sum(axis=-1).tolist() == [[0, 64], [64, 64]]
+    assert [pair.is_exact for pair in table.pairs] == [True, False, False, False]
+    assert [pair.num_games for pair in table.pairs] == [0, 64, 64, 64]
     assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
     always_drawn, sampled = table.rows[0][0], table.rows[1][1]
     assert always_drawn.interval(always_drawn.draw_rate) == pytest.approx((1, 1))
@@ -69,8 +69,8 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked():
 def test_players_entered_twice_play_different_games():
     random = Player(env_id=ENV, name="random", choose=random_players.random_player)
     table = table_of([random] * 2, jax.random.key(5), 256)
-    assert table.sampled.all()
-    assert len({tuple(row) for row in table.counts.reshape(4, 3).tolist()}) == 4
+    assert not any(pair.is_exact for pair in table.pairs)
+    assert len({pair.rates for pair in table.pairs}) == 4
     rates = np.broadcast_to([0.58492, 0.12698, 0.2881], (2, 2, 3))
     np.testing.assert_allclose(table.rates, rates, atol=0.12)
 
