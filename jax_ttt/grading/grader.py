@@ -4,22 +4,19 @@ import dataclasses
 
 import numpy as np
 from jax.sharding import NamedSharding
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Key
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, seat_name
 from jax_ttt.config.grade import Grade, SeatGrade
-from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.players import network_player, random_players
 from jax_ttt.players.asked_players import AskedPlayer
-from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver import proof
 from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 512
@@ -47,8 +44,6 @@ def follow_lines(
     """
     env_id = player.env_id
     tree = trees.host_tree(env_id)
-    corrections = player.corrections
-    asked_twice = player.asked_twice if isinstance(player, AskedPlayer) else None
     if tree is not None and player.policy is not None:
         grade = tree_grade.grade_policy(
             env_id=env_id,
@@ -56,53 +51,31 @@ def follow_lines(
             probs=player.policy,
             evidence=player.evidence,
             seats=player.seats,
+            corrections=player.corrections,
             mean_abs_q_error=_q_error(player, tree),
         )
-        if corrections is not None:
-            grade = _with_corrections(grade, tree, player.policy, corrections)
-            _check_corrections(player, grade)
-        return dataclasses.replace(grade, asked_twice=asked_twice)
-    seats: dict[Seat, SeatGrade] = {}
-    if tree is None and not search_grade.reason_not_searchable(
-        player, has_limit=max_positions is not None
-    ):
-        results = search_grade.search_by_seat(
-            player=player,
-            max_positions=max_positions,
-            sharding=sharding,
-            on_batch=on_batch,
-            keep_interrupted=keep_interrupted,
+    else:
+        seats: dict[Seat, SeatGrade] = {}
+        if tree is None and not search_grade.reason_not_searchable(
+            player, has_limit=max_positions is not None
+        ):
+            results = search_grade.search_by_seat(
+                player=player,
+                max_positions=max_positions,
+                sharding=sharding,
+                on_batch=on_batch,
+                keep_interrupted=keep_interrupted,
+            )
+            seats = {seat: result.grade for seat, result in results.items()}
+        grade = Grade(
+            env_id=env_id,
+            seats=player.seats,
+            first=seats.get("first"),
+            second=seats.get("second"),
         )
-        seats = {seat: result.grade for seat, result in results.items()}
-    grade = Grade(
-        env_id=env_id,
-        seats=player.seats,
-        first=seats.get("first"),
-        second=seats.get("second"),
-        asked_twice=asked_twice,
-    )
     _check_corrections(player, grade)
-    return grade
-
-
-def _with_corrections(
-    grade: Grade,
-    tree: Tree[np.ndarray],
-    policy: Float[np.ndarray, "P A"],
-    corrections: Corrections,
-) -> Grade:
-    """Return the grade of a policy over a tree, with the corrections that it plays."""
-    seats: dict[Seat, SeatGrade] = {}
-    level = np.repeat(np.arange(len(tree.level_start) - 1), np.diff(tree.level_start))
-    is_corrected = np.isin(
-        position_keys.numbers_of(grade.env_id, tree.env_state), corrections.keys
-    )
-    for seat, followed in grade.followed.items():
-        own = proof.own_decisions(tree, policy, seat)
-        played = level[own & is_corrected]
-        counts = np.bincount(played, minlength=level[-1] + 1)
-        seats[seat] = dataclasses.replace(followed, corrections=tuple(counts.tolist()))
-    return dataclasses.replace(grade, first=seats["first"], second=seats["second"])
+    asked_twice = player.asked_twice if isinstance(player, AskedPlayer) else None
+    return dataclasses.replace(grade, asked_twice=asked_twice)
 
 
 def _check_corrections(player: Player, grade: Grade) -> None:

@@ -4,6 +4,7 @@ Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose
 opponents, `S` seats.
 """
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,7 +12,9 @@ from jaxtyping import Bool, Float
 
 from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.config.grade import Details, Evidence, Grade, Match, Rates, SeatGrade
+from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
+from jax_ttt.players.corrections import Corrections
 from jax_ttt.solver import outcomes, policies, proof
 
 
@@ -21,14 +24,16 @@ def grade_policy(
     probs: Float[np.ndarray, "P A"],
     evidence: Evidence,
     seats: tuple[Seat, ...] = SEATS,
+    corrections: Corrections | None = None,
     mean_abs_q_error: float | None = None,
     with_details: bool = True,
 ) -> Grade:
     """Return the grade of a policy that learned these seats.
 
-    `evidence` says how sure it is that the player plays this policy.
-    `mean_abs_q_error` is the result of `q_error`, None for a player without action
-    values. Without details, the grade takes about half the time.
+    `evidence` says how sure it is that the player plays this policy, which follows the
+    player's `corrections` already. `mean_abs_q_error` is the result of `q_error`, None
+    for a player without action values. Without details, the grade takes about half the
+    time.
     """
     can_be_beaten = proof.can_be_beaten(tree, probs)  # first, as it checks the policy
     opponents = {
@@ -48,12 +53,14 @@ def grade_policy(
     if with_details:
         details = _details(tree, probs, matches, optimal_rate, mean_abs_q_error)
     first, second = _seat_grades(
+        env_id=env_id,
         tree=tree,
         probs=probs,
         random=matches["random"],
         worst=worst,
         optimal_rate=optimal_rate,
         can_be_beaten=can_be_beaten,
+        corrections=corrections,
     )
     return Grade(
         env_id=env_id, seats=seats, first=first, second=second, details=details
@@ -104,12 +111,14 @@ def exact_matches(
 
 
 def _seat_grades(
+    env_id: EnvId,
     tree: Tree[np.ndarray],
     probs: Float[np.ndarray, "P A"],
     random: Match,
     worst: Match,
     optimal_rate: Float[np.ndarray, " P"],
     can_be_beaten: Bool[np.ndarray, " S"],
+    corrections: Corrections | None,
 ) -> list[SeatGrade]:
     """Return the grade of a policy in each seat.
 
@@ -132,9 +141,26 @@ def _seat_grades(
                 losing_line=losing_line,
                 lines=outcomes.count_lines(tree, probs, seat),
                 optimal_move_rate=float(optimal_rate[decisions].mean()),
+                corrections=None
+                if corrections is None
+                else _num_played(env_id, tree, probs, seat, corrections),
             )
         )
     return grades
+
+
+def _num_played(
+    env_id: EnvId,
+    tree: Tree[np.ndarray],
+    probs: Float[np.ndarray, "P A"],
+    seat: Seat,
+    corrections: Corrections,
+) -> tuple[int, ...]:
+    """Return the number of corrections that a policy plays at each level."""
+    keys = position_keys.numbers_of(env_id, tree.env_state)
+    is_played = np.isin(keys, corrections.keys) & proof.own_decisions(tree, probs, seat)
+    levels = itertools.pairwise(tree.level_start)
+    return tuple(int(is_played[begin:end].sum()) for begin, end in levels)
 
 
 def q_error(tree: Tree[np.ndarray], q_values: Float[np.ndarray, "D A"]) -> float:
