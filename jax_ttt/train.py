@@ -18,7 +18,6 @@ from msgspec import Meta
 from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import (
-    AgentError,
     Refused,
     flag_name,
     require_package,
@@ -29,9 +28,9 @@ from jax_ttt.config.game_facts import (
     reason_game_is_not_searched,
 )
 from jax_ttt.config.ranges import Seed
-from jax_ttt.config.settings import Config
 from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
-from jax_ttt.files import json_records
+from jax_ttt.files import checkpoint, json_records
+from jax_ttt.files.checkpoint import LatestCheckpoint
 from jax_ttt.files.run_folder import (
     Plan,
     RunFolder,
@@ -45,7 +44,7 @@ from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 
 if TYPE_CHECKING:
-    from jax_ttt.files.checkpoint import LatestCheckpoint
+    from jax_ttt.players.saved_agents import Agent
     from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
     from jax_ttt.training.run_state import RunStep
@@ -112,8 +111,8 @@ class Args(TrainingFlags):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    wandb_id: tyro.conf.Suppress[str | None] = None
-    """The id of the continued run at Weights & Biases."""
+    latest: tyro.conf.Suppress[LatestCheckpoint | None] = None
+    """What the run of --resume continues from."""
 
     @classmethod
     def with_defaults(cls, given: GivenFlags) -> Self:
@@ -135,15 +134,7 @@ class Args(TrainingFlags):
             preset, config = read_own_settings(Path(saved))
             defaults = cls(config=config, preset=preset, source=saved)
         else:
-            settings = read_settings(Path(saved))
-            defaults = cls(
-                config=settings.config,
-                preset=settings.preset,
-                seed=settings.seed,
-                files=settings.files,
-                random_numbers=settings.random_numbers,
-                source=saved,
-            )
+            defaults = cls.of_plan(read_settings(Path(saved)), saved)
         game = (word("env_id") or "").lower() or defaults.config.env_id
         return dataclasses.replace(defaults, snapshots=game in enumerable_games())
 
@@ -156,40 +147,49 @@ class Args(TrainingFlags):
         return not is_own_settings(saved) or "env_id" in own_fields(Path(saved))
 
     @classmethod
+    def of_plan(cls, plan: Plan, source: str) -> Self:
+        """Return the arguments with the settings and the seed of a saved run."""
+        return cls(
+            config=plan.config,
+            preset=plan.preset,
+            seed=plan.seed,
+            files=plan.files,
+            random_numbers=plan.random_numbers,
+            source=source,
+        )
+
+    @classmethod
     def resumed(cls, path: Path) -> Self:
-        """Return the arguments of the run in a folder, or of one of its files."""
-        latest = latest_checkpoint(path)
+        """Return the arguments of the run in a folder, or of one of its files.
+
+        Raises:
+            Refused: another process writes to the folder, or it has no good checkpoint.
+        """
+        run = RunFolder(path.parent if path.is_file() else path)
+        run.check_unlocked("--resume")
+        latest = checkpoint.newest_checkpoint(run)
         for reason in latest.damaged.values():
             standard_streams.print_stderr(
                 f"warning: {reason}; going back to {latest.path}"
             )
-        plan, finished = latest.plan, latest.checkpoint.finished
-        return cls(
-            config=config_to_resume(latest),
-            preset=plan.preset,
-            seed=plan.seed,
-            files=plan.files,
-            until_proven=plan.until_proven and finished is None,
+        plan = latest.plan
+        return dataclasses.replace(
+            cls.of_plan(plan, str(latest.path)),
+            # A run that goes on after its proof is not ended by a later one.
+            until_proven=plan.until_proven and latest.checkpoint.finished is None,
             snapshots=plan.snapshots,
             tensorboard=plan.tensorboard,
             wandb=plan.wandb is not None,
-            wandb_id=plan.wandb,
-            random_numbers=plan.random_numbers,
-            source=str(latest.path),
+            latest=latest,
         )
 
-
-def latest_checkpoint(path: Path) -> "LatestCheckpoint":
-    """Return the newest good checkpoint of the run in a folder, or of one of its files.
-
-    Raises:
-        Refused: another process writes to the folder, or it has no good checkpoint.
-    """
-    from jax_ttt.files import checkpoint  # imports NumPy
-
-    run = RunFolder(path.parent if path.is_file() else path)
-    run.check_unlocked("--resume")
-    return checkpoint.newest_checkpoint(run)
+    @property
+    def end_text(self) -> str | None:
+        """The message for a run that has ended; None if it goes on."""
+        if self.latest is None:
+            return None
+        asked = "num_updates" in self.given_fields
+        return self.latest.end_text(self.config.num_updates if asked else None)
 
 
 def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -> int:
@@ -200,10 +200,11 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
     if args.version:
         print(f"jax_ttt {__version__}")
         return 0
-    latest = None if args.resume is None else latest_checkpoint(args.resume)
-    check_args(args, latest)
-    if latest is not None and (text := ended_text(latest, args.config)):
-        return report_ended(args, latest, text)
+    check_args(args)
+    latest, end_text = args.latest, args.end_text
+    if end_text is not None and not args.json:
+        print(end_text)
+        return 0
     # From here on a signal only sets a flag: an exception while libraries load would be
     # lost in their own handlers.
     with interrupts.stop_request() as request, contextlib.ExitStack() as stack:
@@ -224,9 +225,12 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         if latest is None:
             state = run_start.first_state(learner, keys)
         else:
-            report_changes(latest, plan)
+            if end_text is not None:
+                standard_streams.print_stderr(end_text)
+            else:
+                report_changes(latest, plan)
             state = run_start.restored_state(latest, learner, keys)
-        recorder = open_recorder(args, plan, latest)
+        recorder = open_recorder(args, plan)
         stack.callback(recorder.close)
         is_loud = not (args.quiet or args.json)
         if is_loud:  # most of the compilation follows, which prints nothing
@@ -254,15 +258,15 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         )
         del state  # else its memory would be held during the run
         with recorder.following(request):
-            for step in steps:
+            for step in steps if end_text is None else ():
                 on_step(step)
                 recorder.add(step, request)
                 console.show(step, recorder.grade)
         number = distributed.max_over_processes(request.number)
-    return report_result(args, recorder.run, recorder, number)
+    return report_result(args, recorder, number)
 
 
-def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
+def check_args(args: Args) -> None:
     """Refuse what can't be done, before JAX is loaded.
 
     Raises:
@@ -295,8 +299,8 @@ def check_args(args: Args, latest: "LatestCheckpoint | None") -> None:
         require_package("tensorboardX", "tensorboard", "--tensorboard")
     if args.wandb:
         require_package("wandb", "wandb", "--wandb")
-    if latest is not None:
-        check_same(args, latest)
+    if args.latest is not None:
+        check_same(args, args.latest)
     elif args.run_dir is not None:
         run = RunFolder(args.run_dir)
         run.check_unlocked("--run-dir")
@@ -311,31 +315,20 @@ def make_plan(args: Args) -> Plan:
     """
     from jax_ttt.players import registry
 
+    wandb = None if args.latest is None else args.latest.plan.wandb
     return Plan(
         config=args.config,
         preset=args.preset,
         seed=args.seed,
-        files=registry.check_files(args.config, args.files, is_new=args.resume is None),
+        files=registry.check_files(args.config, args.files, is_new=args.latest is None),
         until_proven=args.until_proven,
         snapshots=args.snapshots,
         tensorboard=args.tensorboard,
-        wandb=(args.wandb_id or secrets.token_hex(4)) if args.wandb else None,
+        wandb=(wandb or secrets.token_hex(4)) if args.wandb else None,
     )
 
 
-def config_to_resume(latest: "LatestCheckpoint") -> Config:
-    """Return the settings with which a run continues, unless flags change them.
-
-    A run that ended with a proof has no update left; `--num-updates` lets it go on, and
-    no later proof ends it.
-    """
-    plan, saved = latest.plan, latest.checkpoint
-    if saved.finished == "proven" and plan.until_proven:
-        return plan.config.replace(num_updates=max(saved.update, 1))
-    return plan.config
-
-
-def check_same(args: Args, latest: "LatestCheckpoint") -> None:
+def check_same(args: Args, latest: LatestCheckpoint) -> None:
     """Raise `Refused` if flags change more than the end of a run that continues.
 
     Only a longer `num_updates` and other loggers are allowed.
@@ -349,9 +342,7 @@ def check_same(args: Args, latest: "LatestCheckpoint") -> None:
         }
         for source in (latest.plan, args)
     )
-    planned = latest.plan.config.num_updates
-    longer = args.config.num_updates > planned
-    if longer or args.config == config_to_resume(latest):
+    if args.config.num_updates > latest.plan.config.num_updates:
         del now["num_updates"]
     changed = [
         f"{flag_name(name)} is {before[name]} in this run, got {value}"
@@ -368,90 +359,33 @@ def check_same(args: Args, latest: "LatestCheckpoint") -> None:
         )
 
 
-def ended_text(latest: "LatestCheckpoint", config: Config) -> str | None:
-    """Return the message for a run that has ended; None if there is more to do."""
-    finished, update = latest.checkpoint.finished, latest.checkpoint.update
-    if finished is None or config.num_updates > max(update, 1):
-        return None
-    planned = latest.plan.config.num_updates
-    proof = ", at the first proof, as --until-proven asked (by its file)"
-    reason = {"end": "", "proven": proof}
-    more = 2 * planned if finished == "end" else planned
-    return (
-        f"the run in {latest.run.path} ended at update {update:,}{reason[finished]}; "
-        f"to go on: {latest.run.resume_command()} --num-updates {more}"
-    )
-
-
-def report_ended(args: Args, latest: "LatestCheckpoint", text: str) -> int:
-    """Print that a run has ended, and with `--json` its result; return 0.
-
-    The agent is graded again where that takes no time.
-    """
-    if not args.json:
-        print(text)
-        return 0
-    standard_streams.print_stderr(text)
-    cli.set_up_device(args.machine, args.parallel)
-
-    from jax_ttt.grading import grader
-    from jax_ttt.players import registry, saved_agents
-    from jax_ttt.text import train_output
-    from jax_ttt.training import agent_batch, run_start
-    from jax_ttt.training.run_state import RunStep
-
-    agent = saved_agents.load_agent(latest.run.path)
-    if agent.num_updates != latest.checkpoint.update:
-        raise AgentError(
-            f"{latest.run.agent}: after {agent.num_updates:,} updates, but the run "
-            f"ended at update {latest.checkpoint.update:,}"
-        )
-    if GAMES[args.config.env_id].enumerable:
-        player = registry.agent_player(str(latest.run.path), agent)
-        grade = dataclasses.replace(grader.follow_lines(player), details=None)
-        agent = agent.with_grade(grade)
-    learner = run_start.make_learner([args.config], [args.seed])
-    state = run_start.restored_state(latest, learner, agent_batch.run_keys([args.seed]))
-    print(
-        train_output.run_as_json(
-            run=latest.run,
-            preset=args.preset,
-            agent=agent,
-            progress=RunStep(state, None, None),
-            stopped=latest.checkpoint.finished or "end",
-        )
-    )
-    return 0
-
-
-def open_recorder(
-    args: Args, plan: Plan, latest: "LatestCheckpoint | None"
-) -> "Recorder":
+def open_recorder(args: Args, plan: Plan) -> "Recorder":
     """Make and lock the run's folder, and return the recorder of the run.
+
+    Of a run that has ended, nothing is written.
 
     Raises:
         Refused: the folder can't be made, or another process writes to it.
     """
     from jax_ttt.runtime import distributed
-    from jax_ttt.training.recorder import Recorder, Schedule
+    from jax_ttt.training.recorder import Recorder
 
-    writes = distributed.is_writer()
+    writes = distributed.is_writer() and args.end_text is None
     run, flag = RunFolder(args.run_dir or Path()), "--run-dir"
-    if latest is not None:
-        run, flag = latest.run, "--resume"
+    if args.latest is not None:
+        run, flag = args.latest.run, "--resume"
     elif args.run_dir is None and writes:
         run = RunFolder(make_new(Path.mkdir, f"{args.preset}-seed{args.seed}"))
-    schedule = Schedule(args.checkpoint_every, args.keep)
     try:
-        recorder = Recorder(run, plan, schedule, writes=writes)
+        return Recorder(
+            run,
+            plan,
+            save_every=args.checkpoint_every,
+            keep=args.keep,
+            writes=writes,
+        )
     except OSError as error:
         raise Refused(f"{flag} {run.path}: {error.strerror or error}") from None
-    if latest is not None and writes:
-        good = [path for path in run.checkpoints() if path not in latest.damaged]
-        if good[:1] != [latest.path]:
-            recorder.close()
-            raise Refused(f"--resume {run.path}: another process has continued it")
-    return recorder
 
 
 def with_proof(
@@ -492,7 +426,7 @@ def with_proof(
     return step._replace(evaluation=evaluation._replace(searched=searched))
 
 
-def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
+def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
     """Print how this process differs from the one that began the run."""
     from jax_ttt.training import reproducibility
 
@@ -511,36 +445,44 @@ def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
         )
 
 
-def report_result(args: Args, run: RunFolder, recorder: "Recorder", number: int) -> int:
+def report_result(args: Args, recorder: "Recorder", number: int) -> int:
     """Print the result, and return the exit code.
 
     `number` is the number of the signal that interrupted the run, or 0.
     """
     from jax_ttt.text import train_output
 
-    agent = recorder.agent
-    is_complete = agent.num_updates == agent.config.num_updates
-    # Without a signal, only a proof with --until-proven ends a run before its last
-    # update.
-    stopped = "end" if is_complete else "interrupted" if number else "proven"
+    run, agent = recorder.run, graded_here(recorder.agent)
     text = train_output.end_text(
         run=run,
         preset=args.preset,
         agent=agent,
         progress=recorder.last_step,
-        stopped=stopped,
+        stopped=recorder.finished or "interrupted",
         as_json=args.json,
         quiet=args.quiet,
         details=args.details,
     )
     print(text)
-    if stopped == "interrupted":
+    if recorder.finished is None:
         standard_streams.print_stderr(
             f"interrupted at update {agent.num_updates:,}: saved {run.agent}; "
             f"{run.how_to_continue()}"
         )
         return 128 + number
     return 0
+
+
+def graded_here(agent: "Agent") -> "Agent":
+    """Return an agent with a grade that is not by a file, where that takes no time."""
+    from jax_ttt.grading import grader
+    from jax_ttt.players import registry
+
+    if not (agent.grade.by_file and GAMES[agent.config.env_id].enumerable):
+        return agent
+    player = registry.agent_player("the agent", agent)
+    grade = grader.follow_lines(player)
+    return agent.with_grade(dataclasses.replace(grade, details=None))
 
 
 COMMAND = cli.Command(

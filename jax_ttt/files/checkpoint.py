@@ -49,7 +49,7 @@ class Checkpoint(TensorFile):
 
 
 class LatestCheckpoint(NamedTuple):
-    """The newest good checkpoint of a run."""
+    """The newest good checkpoint of a run, from which the run continues."""
 
     run: RunFolder
     plan: Plan
@@ -59,6 +59,24 @@ class LatestCheckpoint(NamedTuple):
     tensors: Tensors
     damaged: dict[Path, AgentError]
     """Newer files that can't be used, and why."""
+
+    def end_text(self, num_updates: int | None) -> str | None:
+        """Return the message for a run that has ended; None if it continues.
+
+        `num_updates` is a new end that lets a run go on; None if none is asked for.
+        """
+        finished, update = self.checkpoint.finished, self.checkpoint.update
+        planned = self.plan.config.num_updates
+        # A run that went on has another plan, also if it saved no checkpoint since.
+        went_on = {"end": planned > update, "proven": not self.plan.until_proven}
+        if finished is None or went_on[finished] or (num_updates or 0) > update:
+            return None
+        proof = ", at the first proof, as --until-proven asked (by its file)"
+        reason, more = {"end": ("", 2 * planned), "proven": (proof, planned)}[finished]
+        return (
+            f"the run in {self.run.path} ended at update {update:,}{reason}; "
+            f"to go on: {self.run.resume_command()} --num-updates {more}"
+        )
 
 
 def newest_checkpoint(run: RunFolder) -> LatestCheckpoint:

@@ -13,6 +13,8 @@ from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.runtime import standard_streams
 
 Logger = Generator[None, Row, None]
+Loggers = dict[str, Logger]
+"""The loggers of a run, by their names."""
 
 
 def tensorboard(run: RunFolder, update: int) -> Logger:
@@ -54,20 +56,23 @@ def wandb(run: RunFolder, plan: Plan) -> Logger:
         logged.finish()
 
 
-def open_loggers(run: RunFolder, plan: Plan, first_update: int) -> list[Logger]:
+def open_loggers(run: RunFolder, plan: Plan, first_update: int) -> Loggers:
     """Return a plan's loggers, ready for rows of `first_update` or later."""
-    loggers = [tensorboard(run, first_update)] if plan.tensorboard else []
-    loggers += [wandb(run, plan)] if plan.wandb is not None else []
+    loggers: Loggers = {}
+    if plan.tensorboard:
+        loggers["tensorboard"] = tensorboard(run, first_update)
+    if plan.wandb is not None:
+        loggers["wandb"] = wandb(run, plan)
     for_each(loggers, next)
     return loggers
 
 
-def for_each(loggers: list[Logger], call: Callable[[Logger], object]) -> None:
+def for_each(loggers: Loggers, call: Callable[[Logger], object]) -> None:
     """Call a function with each logger; one that fails is dropped with a warning."""
-    for logger in [*loggers]:
+    for name, logger in [*loggers.items()]:
         try:
             call(logger)
         except Exception as error:  # the run must not end by it
-            loggers.remove(logger)
-            text = f"warning: logging to {logger.__name__} stopped: {error!r}"
+            del loggers[name]
+            text = f"warning: logging to {name} stopped: {error!r}"
             standard_streams.print_stderr(text)

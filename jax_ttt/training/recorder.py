@@ -7,14 +7,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, loggers, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint, Finished, LatestCheckpoint
-from jax_ttt.files.loggers import Logger
+from jax_ttt.files.loggers import Loggers
 from jax_ttt.files.metrics_rows import Evaluated, read_row
 from jax_ttt.files.run_folder import Lock, Plan, RunFolder
 from jax_ttt.players import saved_agents
@@ -32,13 +31,6 @@ _DAMAGED = ".damaged"
 """The ending of a damaged checkpoint's new name, under which it is no longer read."""
 
 
-class Schedule(NamedTuple):
-    """When checkpoints are saved, and how many stay."""
-
-    every: float  # seconds between two; 0: only at the end of the run
-    keep: int  # the latest so many stay
-
-
 class Recorder:
     """Follows a run: writes its settings, rows, agents, checkpoints and logs.
 
@@ -50,15 +42,25 @@ class Recorder:
     """
 
     def __init__(
-        self, run: RunFolder, plan: Plan, schedule: Schedule, *, writes: bool = True
+        self,
+        run: RunFolder,
+        plan: Plan,
+        *,
+        save_every: float,
+        keep: int,
+        writes: bool = True,
     ) -> None:
         """Make the folder if it is missing, and lock it; then call `begin` or `resume`.
+
+        `save_every` are the seconds between two checkpoints, 0 for one at the end only;
+        the latest `keep` stay.
 
         Raises:
             InUseError: another process is writing to it.
             OSError: it can't be made.
         """
-        self.run, self._plan, self._schedule, self._writes = run, plan, schedule, writes
+        self.run, self._plan, self._writes = run, plan, writes
+        self._save_every, self._keep = save_every, keep
         # When the next checkpoint is due, in monotonic seconds; set by the first step.
         self._due: float | None = None
         # The latest state of the schedule, and its grade.
@@ -66,11 +68,14 @@ class Recorder:
         self._is_saved = False  # whether a checkpoint has `_saveable`
         self._last_step: RunStep | None = None
         self._lock: Lock | None = None
-        self._loggers: list[Logger] = []
+        self._loggers: Loggers = {}
         self.grade = run_state.initial_grade(plan.config)
         """The grade of the last evaluation."""
         self.latest_path: Path | None = None
         """The path of the latest checkpoint, if there is one."""
+        self.finished: Finished | None = None
+        """Why the run has ended by itself; None before that, and if it is interrupted.
+        """
         if writes:
             run.path.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(run.lock)
@@ -98,10 +103,15 @@ class Recorder:
         the run any more.
 
         Raises:
-            Refused: the file of metrics can't be read.
+            Refused: the file of metrics can't be read, or another process has continued
+                the run since the checkpoint was read.
         """
         checkpoint = latest.checkpoint
         if self._writes:
+            good = [x for x in self.run.checkpoints() if x not in latest.damaged]
+            if good[:1] != [latest.path]:
+                rule = "another process has continued it"
+                raise Refused(f"--resume {self.run.path}: {rule}")
             rows = self._rows_until(checkpoint)
             for path in latest.damaged:
                 path.replace(path.with_name(path.name + _DAMAGED))
@@ -197,7 +207,11 @@ class Recorder:
             raise FloatingPointError(message) from None
         self._write_agent(self.agent)
         interrupted = distributed.max_over_processes(bool(request))
-        self.save(self._reason_to_end(bool(interrupted)))
+        if self.last_step.update >= self._plan.config.num_updates:
+            self.finished = "end"
+        elif not interrupted:
+            self.finished = "proven"
+        self.save(self.finished)
 
     def save_before_search(self, step: RunStep, grade: Grade) -> None:
         """Save the run and the evaluated agent of a step that is not added yet.
@@ -206,12 +220,6 @@ class Recorder:
         """
         self.save()
         self._write_agent(self._agent_of(step, grade))
-
-    def _reason_to_end(self, interrupted: bool) -> Finished | None:
-        """Return why the run has ended by itself; None if it was interrupted."""
-        if self.last_step.update >= self._plan.config.num_updates:
-            return "end"
-        return None if interrupted else "proven"
 
     def add(self, step: RunStep, request: StopRequest) -> None:
         """Write a step; save the run's state if that is due or requested.
@@ -262,7 +270,7 @@ class Recorder:
             atomic_files.write_atomic(path, content)
 
     def _save_if_due(self) -> None:
-        every, now = self._schedule.every, time.monotonic()
+        every, now = self._save_every, time.monotonic()
         if self._due is None:
             self._due = now + every
         elif distributed.max_over_processes(bool(every and now >= self._due)):
@@ -311,14 +319,14 @@ class Recorder:
         except (OSError, OverflowError, MemoryError) as error:
             reason = str(error) or "out of memory"
             print_stderr(f"warning: no checkpoint was saved: {reason}")
-        self._due = time.monotonic() + self._schedule.every
+        self._due = time.monotonic() + self._save_every
 
     def _write_checkpoint(self, path: Path, content: bytes) -> None:
         """Write a checkpoint, then remove all but the latest ones."""
         self._write(path, content)
         self.latest_path = path
         if self._writes:
-            for old in self.run.checkpoints()[self._schedule.keep :]:
+            for old in self.run.checkpoints()[self._keep :]:
                 with contextlib.suppress(OSError):  # an old file only takes space
                     old.unlink()
 

@@ -18,7 +18,7 @@ from jax_ttt.runtime import distributed
 from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.training import agent_batch, loop, run_start, run_state
 from jax_ttt.training import recorder as recording
-from jax_ttt.training.recorder import Recorder, Schedule
+from jax_ttt.training.recorder import Recorder
 from jax_ttt.training.run_state import RunStep
 
 PLAN = Plan(config=tiny.CONFIG, preset="default", seed=3)
@@ -34,7 +34,7 @@ def begin(tmp_path):
         if again:
             run = recorders[-1].run
             recorders[-1].close()
-        recorder = Recorder(run, plan, Schedule(every=every, keep=9))
+        recorder = Recorder(run, plan, save_every=every, keep=9)
         recorders.append(recorder)
         if not again:
             recorder.begin()
@@ -212,7 +212,7 @@ def test_a_recorder_that_does_not_write_makes_no_file(tmp_path):
     """Where several processes train one run, only one of them writes."""
     run = RunFolder(tmp_path / "run")
     plan = dataclasses.replace(PLAN, snapshots=True)
-    recorder = Recorder(run, plan, Schedule(every=1e-9, keep=1), writes=False)
+    recorder = Recorder(run, plan, save_every=1e-9, keep=1, writes=False)
     recorder.begin()
     follow(recorder, steps())
     recorder.close()

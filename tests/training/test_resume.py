@@ -366,9 +366,9 @@ def test_the_state_is_checked_against_the_settings(killed):
 
 def test_a_folder_that_another_process_continued_is_refused(killed):
     """After the checkpoint was read, and before the folder was locked."""
-    args = train.Args.resumed(killed)
-    saved = latest(killed)
-    shutil.copy(saved.path, killed / "checkpoint-9.safetensors")
+    args = commands.parse(train, ["--resume", str(killed)])
+    shutil.copy(args.latest.path, killed / "checkpoint-9.safetensors")
+    before = contents(killed)
     with pytest.raises(Refused, match="another process has continued it"):
-        train.open_recorder(args, saved.plan, saved)
-    assert not (killed / ".lock").exists()
+        train.main(args)
+    assert contents(killed) == before

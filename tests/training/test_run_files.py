@@ -23,7 +23,7 @@ from jax_ttt.files.run_folder import (
 )
 from jax_ttt.training import agent_batch, reproducibility, run_start
 from jax_ttt.training import recorder as recording
-from jax_ttt.training.recorder import MAX_SNAPSHOTS, Recorder, Schedule
+from jax_ttt.training.recorder import MAX_SNAPSHOTS, Recorder
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
 
@@ -35,7 +35,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def recorder(run):
-    recorder = Recorder(run, PLAN, Schedule(every=0.0, keep=3))
+    recorder = Recorder(run, PLAN, save_every=0.0, keep=3)
     yield recorder
     recorder.close()
 
@@ -67,6 +67,7 @@ def resume(run, recorder, state):
             tensors={},
             damaged={},
         )
+        latest.path.touch()
         recorder.resume(latest, state)
 
     return resume
@@ -82,16 +83,16 @@ def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
     left = (".agent.safetensors.77.tmp", "snapshots/.00002.safetensors.77.tmp")
     for name in (*left, "mine.tmp", ".mine"):
         (run.path / name).touch()
-    first = Recorder(run, PLAN, Schedule(0.0, 2))
+    first = Recorder(run, PLAN, save_every=0.0, keep=2)
     with pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
-        Recorder(run, PLAN, Schedule(0.0, 2))
+        Recorder(run, PLAN, save_every=0.0, keep=2)
     first.close()
     assert sorted(os.listdir(run.path)) == [".mine", "mine.tmp", "snapshots"]
     assert os.listdir(run.snapshots) == []
 
 
 def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
-    before = Recorder(run, dataclasses.replace(PLAN, seed=6), Schedule(0.0, 2))
+    before = Recorder(run, dataclasses.replace(PLAN, seed=6), save_every=0.0, keep=2)
     before.begin()
     before.close()
     run.metrics.write_text(text_of([made.evaluated(0)]))
@@ -99,7 +100,7 @@ def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
     run.snapshot(2).touch()
     (run.path / "notes.txt").touch()
     assert capsys.readouterr().err == ""
-    recorder = Recorder(run, PLAN, Schedule(0.0, 2))
+    recorder = Recorder(run, PLAN, save_every=0.0, keep=2)
     recorder.begin()
     recorder.close()
     assert capsys.readouterr().err == (
@@ -119,7 +120,7 @@ def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
 
 def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
     """If several processes train one run, only one of them writes."""
-    recorder = Recorder(run, PLAN, Schedule(0.0, 2), writes=False)
+    recorder = Recorder(run, PLAN, save_every=0.0, keep=2, writes=False)
     recorder.begin()
     recorder.close()
     assert os.listdir(tmp_path) == []
@@ -167,10 +168,10 @@ def test_a_folder_that_no_run_can_use_is_refused_with_the_reason(tmp_path):
     (tmp_path / "file").touch()
     for name in ("file", "file/below", "x" * 300):
         with pytest.raises(OSError, match=r"exists|Not a directory|too long"):
-            Recorder(RunFolder(tmp_path / name), PLAN, Schedule(0.0, 2))
+            Recorder(RunFolder(tmp_path / name), PLAN, save_every=0.0, keep=2)
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs/config.json").write_text("{}")
-    recorder = Recorder(RunFolder(tmp_path / "theirs"), PLAN, Schedule(0.0, 2))
+    recorder = Recorder(RunFolder(tmp_path / "theirs"), PLAN, save_every=0.0, keep=2)
     with pytest.raises(Refused, match=r"config\.json exists"):
         recorder.begin()
     recorder.close()
