@@ -8,9 +8,9 @@ import dataclasses
 import shlex
 import sys
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import tyro
 from msgspec import Meta
@@ -21,15 +21,14 @@ from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, flag_name, require_package
 from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
-from jax_ttt.config.settings import END_OF_START, Config
+from jax_ttt.config.settings import END_OF_START, Config, setting_types
 from jax_ttt.config.settings_grid import Point
-from jax_ttt.config.shared_flags import TrainingFlags
+from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
 from jax_ttt.files import json_records, picture_file, sweep_file
 from jax_ttt.files.sweep_file import Sweep, SweepFile
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.agent_groups import GroupResult
 from jax_ttt.runtime import atomic_files, interrupts, standard_streams
-from jax_ttt.runtime.interrupts import StopRequest
 from jax_ttt.runtime.words import count_phrase
 
 if TYPE_CHECKING:
@@ -37,21 +36,8 @@ if TYPE_CHECKING:
 
     from jax_ttt.training.many_agents import Block
 
-WITH_RESUME = {
-    "resume",
-    "at_once",
-    "json",
-    "csv",
-    "svg",
-    "device",
-    "no_compile_cache",
-    "devices",
-    "distributed",
-    "coordinator",
-    "num_processes",
-    "process_id",
-}
-"""The fields that may be given with `--resume`."""
+SWEEP_FIELDS = ("preset", "grid", "first_seed", "num_seeds")
+"""The fields of a sweep's file besides the settings, which `--resume` takes from it."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -92,17 +78,27 @@ class Args(TrainingFlags):
     the values of one setting, or the share that is proven over two; needs the extra
     `plots`."""
 
+    @classmethod
+    def with_defaults(cls, given: GivenFlags) -> Self:
+        """Return the arguments of the sweep to continue, or of the flags' preset."""
+        path = first_word(given, "resume")
+        if path is None:
+            return super().with_defaults(given)
+        for name in sorted(given):
+            if name.removeprefix("no_") in {*setting_types(), *SWEEP_FIELDS}:
+                rule = f"left out with --resume, which has the settings of {path}"
+                raise Refused(f"{flag_name(name)} must be {rule}")
+        sweep = sweep_file.open_sweep_file(Path(path), writes=False).sweep
+        fields = {name: getattr(sweep, name) for name in SWEEP_FIELDS}
+        return cls(config=sweep.config, files=sweep.files, source=path, **fields)
+
 
 def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) -> int:
     """Run the command and return its exit code.
 
     `on_step` is called when a block begins, and after each of its steps.
     """
-    if args.resume is not None:
-        sweep = sweep_to_continue(args.resume, args.given_fields)
-        args = with_settings(args, sweep)
-    else:
-        args = with_given_ends(args)
+    args = with_given_ends(args)
     points = points_to_train(args)
     with interrupts.stop_request() as request:
         hardware = cli.set_up_device(args.machine, args.parallel)
@@ -118,13 +114,13 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
         with contextlib.closing(open_file(args)) as file:
             old = len(file.agents)
             try:
-                train_agents(
-                    points,
-                    file,
-                    args.at_once or None,
-                    request,
-                    hardware.mesh,
-                    on_step,
+                train_missing(
+                    points=points,
+                    file=file,
+                    at_once=args.at_once or None,
+                    stop=lambda: bool(distributed.max_over_processes(bool(request))),
+                    mesh=hardware.mesh,
+                    on_step=on_step,
                 )
             finally:  # also after an error or Ctrl-C, report the finished agents
                 groups = agent_groups.sweep_groups(file)
@@ -143,28 +139,6 @@ def resume_command(file: SweepFile) -> str:
     """Return the command that continues a sweep, for a shell."""
     command = f"python -m jax_ttt.sweep --resume {shlex.quote(str(file.path))}"
     return command + rules_flag(file.sweep.config.env_id)
-
-
-def sweep_to_continue(path: Path, given_fields: Sequence[str]) -> Sweep:
-    """Return the sweep of a file; refuse flags that would change its settings."""
-    for name in sorted({*given_fields} - WITH_RESUME):
-        rule = f"left out with --resume, which has the settings of {path}"
-        raise Refused(f"{flag_name(name)} must be {rule}")
-    return sweep_file.open_sweep_file(path, writes=False).sweep
-
-
-def with_settings(args: Args, sweep: Sweep) -> Args:
-    """Return the arguments with the saved sweep's settings."""
-    return dataclasses.replace(
-        args,
-        config=sweep.config,
-        preset=sweep.preset,
-        grid=sweep.grid,
-        first_seed=sweep.first_seed,
-        num_seeds=sweep.num_seeds,
-        files=sweep.files,
-        source=str(args.resume),
-    )
 
 
 def with_given_ends(args: Args) -> Args:
@@ -235,63 +209,38 @@ def check_named_players(args: Args, points: list[tuple[Point, Config]]) -> None:
         run_start.pool_positions(config)
 
 
-def train_agents(
+def train_missing(
     points: list[tuple[Point, Config]],
     file: SweepFile,
     at_once: int | None,
-    request: StopRequest,
+    stop: Callable[[], bool],
     mesh: "Mesh | None",
     on_step: "Callable[[Block], None]",
 ) -> None:
-    """Train the agents that the file lacks, in blocks, until a stop is requested."""
+    """Train the agents that the file lacks, and add each finished block to it."""
     from jax_ttt.dqn.learner import static_settings
     from jax_ttt.runtime import distributed
     from jax_ttt.training import many_agents
-    from jax_ttt.training.many_agents import Block
 
     # Agents of one program train together, also where a grid alternates between two.
-    numbers: dict[Hashable, int] = {}
+    first: dict[Hashable, int] = {}
     programs = [
-        numbers.setdefault(static_settings(config), len(numbers))
-        for _, config in points
+        first.setdefault(static_settings(config), group)
+        for group, (_, config) in enumerate(points)
     ]
     missing = sorted(file.missing(), key=lambda job: programs[job[0]])
-    jobs = [many_agents.Job(points[group][1], seed) for group, seed in missing]
-    finished = len(file.agents)
-    proven = sum(agent.is_proven for agent in file.agents.values())
-    by_file = f" ({proven:,} by its file)" if proven else ""
-    num_agents = file.sweep.num_seeds * len(points)
-    total = sum(job.config.num_updates for job in jobs)
-    done = 0  # updates of the agents in finished blocks
-    latest: Block | None = None
-
-    def stop() -> bool:
-        return bool(distributed.max_over_processes(bool(request)))
-
-    def show(block: Block) -> None:
-        nonlocal latest
-        latest = block
-        standard_streams.show_updates(bar, done + len(block.jobs) * block.update)
-        on_step(block)
-
-    with standard_streams.updates_bar(total, shown=distributed.is_writer()) as bar:
-        groups = iter(group for group, _ in missing)
-        bar.set_postfix_str(f"{finished:,} of {num_agents:,} agents{by_file}")
-        for block in many_agents.train_blocks(jobs, at_once, stop, mesh, show):
-            results = block.results()
-            file.add([(next(groups), result) for result in results])
-            done += sum(result.update for result in results)
-            finished += len(results)
-            proven += sum(result.is_proven for result in results)
-            text = f"{finished:,} of {num_agents:,} agents, {proven:,} proven{by_file}"
-            bar.set_postfix_str(text, refresh=False)
-            latest = None
-    if latest is not None and request:
-        agents = count_phrase(len(latest.jobs), "agent")
-        standard_streams.print_stderr(
-            f"stopped at update {latest.update:,}: "
-            f"the unfinished training of {agents} is lost"
-        )
+    groups = iter([group for group, _ in missing])
+    blocks = many_agents.train_agents(
+        jobs=[many_agents.Job(points[group][1], seed) for group, seed in missing],
+        before=[*file.agents.values()],
+        at_once=at_once,
+        stop=stop,
+        mesh=mesh,
+        on_step=on_step,
+        progress=distributed.is_writer(),
+    )
+    for _, results in blocks:
+        file.add([(next(groups), result) for result in results])
 
 
 def write_results(

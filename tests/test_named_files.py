@@ -146,7 +146,7 @@ def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     saved_agents.save_agent(tiny.untrained(tiny.CONFIG), AGENT)
     words = [*tiny.flags(), "--opponent", str(AGENT), "--num-seeds", "1"]
-    monkeypatch.setattr(sweep, "train_agents", lambda *args: None)
+    monkeypatch.setattr(sweep, "train_missing", lambda **options: None)
     assert commands.run(sweep, words) == 0
     (path,) = Path("runs").glob("*.jsonl")
     assert sweep_file.open_sweep_file(path, writes=False).sweep.files == {

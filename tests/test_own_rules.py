@@ -24,7 +24,7 @@ import tiny
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
-from jax_ttt import flags
+from jax_ttt import flags, sweep
 from jax_ttt.__main__ import COMMANDS
 from jax_ttt.config.game_facts import GAMES, move_name
 from jax_ttt.config.settings import Config
@@ -989,6 +989,21 @@ def test_a_command_runs_the_file_first(unregistered, agent_path, capsys):
     assert commands.run(EVALUATE, words) == 0
     out = capsys.readouterr().out
     assert "beatable: a shortest line that beats it, playing as X" in out
+
+
+def test_a_sweep_continues_by_the_command_that_it_prints(
+    unregistered, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    words = ["--rules", str(FILE), "--env-id", "nim", "--preset", "table"]
+    args = commands.parse(sweep, [*words, "--num-seeds", "2"])
+    file = sweep.open_file(args)
+    file.close()
+    again = sweep.resume_command(file).removeprefix("python -m jax_ttt.sweep ")
+    assert again == f"--resume {file.path} --rules {FILE}"
+    resumed = commands.parse(sweep, again.split())
+    for name in ("config", "preset", "grid", "first_seed", "num_seeds"):
+        assert getattr(resumed, name) == getattr(args, name)
 
 
 @pytest.mark.slow

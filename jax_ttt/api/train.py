@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from flax import nnx
 from tqdm import tqdm
 
 from jax_ttt.api.training_result import Run, Runs
@@ -22,7 +21,7 @@ from jax_ttt.files.metrics_rows import Row
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
 from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
-from jax_ttt.training.many_agents import Block, Job
+from jax_ttt.training.many_agents import Job
 
 
 def train(
@@ -127,33 +126,15 @@ def train_many(
     jobs = [Job(config, seed) for seed in seed_list]
     runs: list[Run] = []
     diverged: list[int] = []
-    total = len(jobs) * config.num_updates
-    with standard_streams.updates_bar(total, progress) as bar:
-        done = 0  # updates of the agents in finished blocks
-
-        def show(block: Block) -> None:
-            updates = done + len(block.jobs) * block.update
-            standard_streams.show_updates(bar, updates)
-
-        for block in many_agents.train_blocks(jobs, on_step=show):
-            for index, params in enumerate(block.params()):
-                run = _run_of(block, index, params)
-                if run is None:
-                    diverged.append(block.jobs[index].seed)
-                else:
-                    runs.append(run)
-            done += len(block.jobs) * config.num_updates
+    for block, results in many_agents.train_agents(jobs, progress=progress):
+        all_params = block.params()
+        for index, (result, params) in enumerate(zip(results, all_params, strict=True)):
+            if result.grade is None:
+                diverged.append(result.seed)
+                continue
+            agent = Agent.of(config, params, result.seed, result.update, result.grade)
+            runs.append(Run(agent, tuple(block.rows(index)), (agent,)))
     return Runs(config, tuple(runs), tuple(diverged))
-
-
-def _run_of(block: Block, index: int, params: nnx.State) -> Run | None:
-    """Return the run of an agent of a block; None if it diverged."""
-    result = block.result(index)
-    if result.grade is None:
-        return None
-    job = block.jobs[index]
-    agent = Agent.of(job.config, params, job.seed, result.update, result.grade)
-    return Run(agent, tuple(block.rows(index)), (agent,))
 
 
 def make_config(

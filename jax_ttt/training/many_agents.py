@@ -8,7 +8,7 @@ many at once would be only somewhat faster there.
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -181,6 +181,53 @@ def train_blocks(
             left = left[size:]
             if stop():
                 return
+
+
+def train_agents(
+    jobs: Sequence[Job],
+    before: Collection[AgentResult] = (),
+    at_once: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    mesh: Mesh | None = None,
+    on_step: Callable[[Block], None] = lambda block: None,
+    progress: bool | None = None,
+) -> Iterator[tuple[Block, list[AgentResult]]]:
+    """Train as `train_blocks` does behind a bar, and yield each block and its results.
+
+    The bar counts the updates, the finished and the proven agents, to which those that
+    were finished `before` belong; see `standard_streams.updates_bar` for `progress`.
+    The end says what is lost of a block that was stopped.
+    """
+    finished, done = len(before), 0  # done: updates of the agents in finished blocks
+    proven = sum(result.is_proven for result in before)
+    by_file = f" ({proven:,} by its file)" if proven else ""
+    num_agents = finished + len(jobs)
+    total = sum(job.config.num_updates for job in jobs)
+    unfinished: Block | None = None
+
+    def show(block: Block) -> None:
+        nonlocal unfinished
+        unfinished = block
+        standard_streams.show_updates(bar, done + len(block.jobs) * block.update)
+        on_step(block)
+
+    with standard_streams.updates_bar(total, progress) as bar:
+        bar.set_postfix_str(f"{finished:,} of {num_agents:,} agents{by_file}")
+        for block in train_blocks(jobs, at_once, stop, mesh, show):
+            unfinished = None
+            results = block.results()
+            finished += len(results)
+            done += sum(result.update for result in results)
+            proven += sum(result.is_proven for result in results)
+            text = f"{finished:,} of {num_agents:,} agents, {proven:,} proven{by_file}"
+            bar.set_postfix_str(text, refresh=False)
+            yield block, results
+    if unfinished is not None:
+        agents = count_phrase(len(unfinished.jobs), "agent")
+        standard_streams.print_stderr(
+            f"stopped at update {unfinished.update:,}: "
+            f"the unfinished training of {agents} is lost"
+        )
 
 
 def _is_out_of_memory(error: MemoryError | RuntimeError) -> bool:
