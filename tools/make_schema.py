@@ -141,7 +141,7 @@ def _written_fields(record: type) -> dict[str, bool]:
     return {
         field.name: field.default is None
         for field in dataclasses.fields(record)
-        if json_records.is_written(field)
+        if field.metadata != json_records.NOT_WRITTEN
     }
 
 

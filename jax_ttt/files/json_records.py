@@ -7,8 +7,6 @@ and unknown ones are ignored, but for those of settings, a `Config`.
 
 import dataclasses
 import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
@@ -24,7 +22,7 @@ NOT_WRITTEN = {"is_written": False}
 VERSION: Final = 3
 """The version of agents, checkpoints, runs and sweeps; no other one is read."""
 MAX_FILE_BYTES = 2**20
-"""Bytes of the longest JSON file that is read; a run's settings have about 2,000."""
+"""Bytes of the longest file of settings that is read; a run's have about 2,000."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,51 +33,39 @@ class Versioned:
     """Version of the format."""
 
 
-def to_dict(record: object) -> JsonObject:
-    """Return the fields of a record as a JSON object, with a struct's tag.
-
-    Those that are None by default are left out if they are None, and those with the
-    metadata `NOT_WRITTEN` always.
-    """
-    if isinstance(record, msgspec.Struct):
-        config = record.__struct_config__
-        fields = {} if config.tag is None else {str(config.tag_field): config.tag}
-        fields |= msgspec.structs.asdict(record)
-        return {n: _to_plain(value) for n, value in fields.items() if value is not None}
-    values = {
-        field: getattr(record, field.name)
-        for field in dataclasses.fields(cast("Any", record))
-        if is_written(field)
-    }
-    return {
-        field.name: _to_plain(value)
-        for field, value in values.items()
-        if value is not None or field.default is not None
-    }
-
-
-def is_written(field: dataclasses.Field) -> bool:
-    """Return whether a record's JSON has the field."""
-    return field.metadata.get("is_written", True)
-
-
-def _to_plain(value: object) -> object:
-    if dataclasses.is_dataclass(value) or isinstance(value, msgspec.Struct):
-        return to_dict(value)
-    if isinstance(value, dict):
-        return {name: _to_plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_plain(part) for part in value]
-    return value
-
-
 def to_json(value: object) -> str:
     """Return a record, or records by name, as one line of JSON.
+
+    Of a record, fields that are None by default are left out if they are None, and
+    those with the metadata `NOT_WRITTEN` always. A struct's tag is its first field.
 
     Raises:
         ValueError: a number is not finite.
     """
-    return json.dumps(_to_plain(value), allow_nan=False)
+    return json.dumps(value, default=_written_fields, allow_nan=False)
+
+
+def to_dict(record: object) -> JsonObject:
+    """Return a record as the object that its JSON is read as."""
+    return json.loads(to_json(record))
+
+
+def _written_fields(record: object) -> JsonObject:
+    if isinstance(record, msgspec.Struct):
+        config = record.__struct_config__
+        fields: JsonObject = {str(config.tag_field): config.tag} if config.tag else {}
+        fields |= msgspec.structs.asdict(record)
+        return {name: value for name, value in fields.items() if value is not None}
+    values = {
+        field: getattr(record, field.name)
+        for field in dataclasses.fields(cast("Any", record))
+        if field.metadata != NOT_WRITTEN
+    }
+    return {
+        field.name: value
+        for field, value in values.items()
+        if value is not None or field.default is not None
+    }
 
 
 def from_dict(kind: type[RecordT], value: object) -> RecordT:
@@ -117,17 +103,11 @@ def _after_reading(record: object, value: object) -> None:
     if (call := getattr(record, "after_reading", None)) is not None:
         call(value)
     elif isinstance(value, dict):
-        for name in field_names(record):
+        names = getattr(record, "__struct_fields__", ())
+        if dataclasses.is_dataclass(record):
+            names = [field.name for field in dataclasses.fields(record)]
+        for name in names:
             _after_reading(getattr(record, name), value.get(name))
-
-
-def field_names(record: object) -> Sequence[str]:
-    """Return the names of a record's fields; none of what is not a record."""
-    if isinstance(record, msgspec.Struct):
-        return record.__struct_fields__
-    if not dataclasses.is_dataclass(record):
-        return ()
-    return [field.name for field in dataclasses.fields(record)]
 
 
 def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
@@ -142,25 +122,6 @@ def from_json(kind: type[RecordT], text: str | bytes) -> RecordT:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(str(error)) from None
     return from_dict(kind, value)
-
-
-def check_names_differ(text: str | bytes) -> None:
-    """Raise `ValueError` if an object of a JSON text has a name twice."""
-
-    def check(pairs: list[tuple[str, object]]) -> None:
-        if len(dict(pairs)) < len(pairs):
-            raise ValueError("an object has a name twice")
-
-    json.loads(text, object_pairs_hook=check)
-
-
-def read_json(kind: type[RecordT], path: Path) -> RecordT:
-    """Return the record of a JSON file of at most `MAX_FILE_BYTES`.
-
-    Raises:
-        ValueError: the file can't be read, or is not such a record.
-    """
-    return from_json(kind, atomic_files.read_bounded(path, MAX_FILE_BYTES))
 
 
 def check_version(value: JsonObject) -> None:

@@ -364,7 +364,8 @@ def read_settings(path: Path) -> Plan:
     """
     path = RunFolder(path).config if path.is_dir() else path
     try:
-        return json_records.read_json(Plan, path)
+        text = atomic_files.read_bounded(path, json_records.MAX_FILE_BYTES)
+        return json_records.from_json(Plan, text)
     except atomic_files.UnreadableError as error:
         raise Refused(f"{path}: {error}{runs_hint(path)}") from error
     except ValueError as error:

@@ -167,7 +167,7 @@ def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
             # Of two tensors with one name, the library takes the last.
             with path.open("rb") as header:
                 length = int.from_bytes(header.read(8), "little")
-                json_records.check_names_differ(header.read(length))
+                _check_names_differ(header.read(length))
             yield file
     except (safetensors.SafetensorError, OSError, TypeError, ValueError) as error:
         if isinstance(error, AgentError):
@@ -178,13 +178,23 @@ def _open_file(path: Path) -> Iterator[safetensors.safe_open]:
         ) from None
 
 
+def _check_names_differ(text: str | bytes) -> None:
+    """Raise `ValueError` if an object of a JSON text has a name twice."""
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("an object has a name twice")
+
+    json.loads(text, object_pairs_hook=check)
+
+
 def _parse_description(path: Path, file: safetensors.safe_open) -> JsonObject:
     text = (file.metadata() or {}).get(_KEY)
     if text is None:
         raise AgentError(f"{path}: not saved by jax_ttt")
     with errors_naming(path):
         description = json_records.from_json(dict[str, object], text)
-        json_records.check_names_differ(text)
+        _check_names_differ(text)
         json_records.check_version(description)
     return description
 
