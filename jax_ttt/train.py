@@ -39,6 +39,7 @@ from jax_ttt.files.run_folder import (
     own_fields,
     read_own_settings,
     read_settings,
+    refused_errors,
 )
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
@@ -376,7 +377,7 @@ def open_recorder(args: Args, plan: Plan) -> "Recorder":
         run, flag = args.latest.run, "--resume"
     elif args.run_dir is None and writes:
         run = RunFolder(make_new(Path.mkdir, f"{args.preset}-seed{args.seed}"))
-    try:
+    with refused_errors(f"{flag} {run.path}"):
         return Recorder(
             run,
             plan,
@@ -384,8 +385,6 @@ def open_recorder(args: Args, plan: Plan) -> "Recorder":
             keep=args.keep,
             writes=writes,
         )
-    except OSError as error:
-        raise Refused(f"{flag} {run.path}: {error.strerror or error}") from None
 
 
 def with_proof(

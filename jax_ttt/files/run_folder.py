@@ -21,7 +21,7 @@ import re
 import shlex
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -147,8 +147,13 @@ class RunSummary:
         object.__setattr__(self, "win_rate", None if rates is None else rates[0])
 
 
-class InUseError(OSError):
-    """Another process is writing; the message names it by its number."""
+@contextlib.contextmanager
+def refused_errors(name: str) -> Iterator[None]:
+    """Turn an `OSError` into `Refused`, whose message begins with `name`."""
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"{name}: {error.strerror or error}") from None
 
 
 class Lock:
@@ -158,15 +163,15 @@ class Lock:
         """Make a file with the number of this process, and lock it.
 
         Raises:
-            InUseError: another process has locked it.
-            OSError: the file can't be made.
+            OSError: another process has locked it, which the message names by its
+                number; or the file can't be made.
         """
         self._path = path
         self._lock = filelock.FileLock(path, timeout=0)
         try:
             self._lock.acquire()
         except filelock.Timeout:
-            raise InUseError(f"in use by {_lock_holder(path)}") from None
+            raise OSError(f"in use by {_lock_holder(path)}") from None
         with contextlib.suppress(OSError):  # a full disk: the number only informs
             path.write_text(f"{os.getpid()}\n", "ascii")
 
@@ -276,12 +281,9 @@ class RunFolder:
 
     def check_unlocked(self, flag: str) -> None:
         """Raise `Refused` if a process writes to the folder, which `flag` names."""
-        try:
+        with refused_errors(f"{flag} {self.path}"):
             if self.lock.exists():
                 Lock(self.lock).close()
-        except OSError as error:
-            reason = error.strerror or error
-            raise Refused(f"{flag} {self.path}: {reason}") from None
 
     def files_to_replace(self) -> list[Path]:
         """Return the files that a new run in the folder replaces.

@@ -139,10 +139,8 @@ def _lock(path: Path) -> Lock:
     Raises:
         Refused: another process is writing to it, or it can't be locked.
     """
-    try:
+    with run_folder.refused_errors(str(path)):
         return Lock(path.with_name(f".{path.name}.lock"))
-    except OSError as error:
-        raise Refused(f"{path}: {error.strerror or error}") from None
 
 
 def open_sweep_file(path: Path, *, writes: bool = True) -> SweepFile:

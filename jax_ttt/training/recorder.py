@@ -56,8 +56,7 @@ class Recorder:
         the latest `keep` stay.
 
         Raises:
-            InUseError: another process is writing to it.
-            OSError: it can't be made.
+            OSError: another process is writing to it, or it can't be made.
         """
         self.run, self._plan, self._writes = run, plan, writes
         self._save_every, self._keep = save_every, keep

@@ -13,7 +13,6 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import setting_types
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import (
-    InUseError,
     Lock,
     Plan,
     RunFolder,
@@ -233,7 +232,7 @@ def test_a_folder_is_locked_until_it_is_closed(tmp_path):
     lock = Lock(run.lock)
     try:
         assert run.lock.read_text() == f"{os.getpid()}\n"
-        with pytest.raises(InUseError, match=reason):
+        with pytest.raises(OSError, match=reason):
             Lock(run.lock)
         with pytest.raises(Refused, match=f"--resume {tmp_path}: {reason}"):
             run.check_unlocked("--resume")

@@ -15,7 +15,6 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
 from jax_ttt.files.run_folder import (
-    InUseError,
     Plan,
     RunFolder,
     read_settings,
@@ -84,7 +83,7 @@ def test_one_process_at_a_time_writes_and_removes_what_killed_ones_left(run):
     for name in (*left, "mine.tmp", ".mine"):
         (run.path / name).touch()
     first = Recorder(run, PLAN, save_every=0.0, keep=2)
-    with pytest.raises(InUseError, match=f"in use by process {os.getpid()}"):
+    with pytest.raises(OSError, match=f"in use by process {os.getpid()}"):
         Recorder(run, PLAN, save_every=0.0, keep=2)
     first.close()
     assert sorted(os.listdir(run.path)) == [".mine", "mine.tmp", "snapshots"]
