@@ -218,7 +218,7 @@ def train_missing(
     on_step: "Callable[[Block], None]",
 ) -> None:
     """Train the agents that the file lacks, and add each finished block to it."""
-    from jax_ttt.dqn.learner import static_settings
+    from jax_ttt.dqn.base_learner import static_settings
     from jax_ttt.runtime import distributed
     from jax_ttt.training import many_agents
 

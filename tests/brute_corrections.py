@@ -13,10 +13,10 @@ import numpy as np
 import rules
 import small_boards
 
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import position_keys
 from jax_ttt.games.position_keys import Stones
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player
 
 _BATCH = 512
 
@@ -88,7 +88,7 @@ def _orders(network, params, env_state):
     legal, order = env_state.legal_action_mask, []
     for _ in range(legal.shape[1]):
         left = env_state.replace(legal_action_mask=legal)
-        move = network_player.greedy_actions(network, left, scores)
+        move = greedy_player.greedy_actions(network, left, scores)
         order.append(move)
         legal = legal & (jnp.arange(legal.shape[1])[None] != move[:, None])
     return jnp.stack(order, axis=1)
@@ -135,7 +135,7 @@ def by_key(agent, corrections):
     result = {}
     for board, move in corrections.items():
         key = game.key(board)
-        if network_player.is_symmetric(agent.network):
+        if greedy_player.is_symmetric(agent.network):
             image = game.key(mirrored(board))
             if image < key:
                 key, move = image, 3 - move
@@ -146,7 +146,7 @@ def by_key(agent, corrections):
 def num_merged(agent, boards):
     """Return the number of boards; of images once, if the agent plays alike there."""
     game = GAMES[agent.config.env_id]
-    if not network_player.is_symmetric(agent.network):
+    if not greedy_player.is_symmetric(agent.network):
         return len(boards)
     return len({min(game.key(b), game.key(mirrored(b))) for b in boards})
 

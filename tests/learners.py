@@ -1,4 +1,4 @@
-"""What tests of the learner share: opponents, and compiled methods of `Learner`."""
+"""What tests of the learner share: opponents, and compiled methods of `DQN`."""
 
 import dataclasses
 
@@ -7,15 +7,15 @@ import numpy as np
 from jax.tree_util import Partial
 
 from jax_ttt.dqn import random_numbers
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.games.training_opponents import Versus
 
-init = jax.jit(Learner.init)
-play = jax.jit(Learner.play)
-learn = jax.jit(Learner.learn)
-td_targets = jax.jit(Learner.td_targets)
-gradient = jax.jit(Learner.gradient)
-chunk = jax.jit(Learner.chunk)
+init = jax.jit(DQN.init)
+play = jax.jit(DQN.play)
+learn = jax.jit(DQN.learn)
+td_targets = jax.jit(DQN.td_targets)
+gradient = jax.jit(DQN.gradient)
+chunk = jax.jit(DQN.chunk)
 draw = jax.jit(random_numbers.draw_random_numbers, static_argnums=0)
 
 
@@ -51,7 +51,7 @@ def _reply(replies, key, env_state):
 def learner_of(config):
     """Return the learner of settings; an opponent that they name never matters."""
     opponent = None if config.is_self_play else scripted(config, ())
-    return Learner.of(config, opponent)
+    return DQN.of(config, opponent)
 
 
 def swap_player_ids(env_state):

@@ -27,6 +27,7 @@ import jax_ttt
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.files.metrics_rows import source_of_rates
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, replay
@@ -380,7 +381,7 @@ def random_corrections(agent: saved_agents.Agent, rng: np.random.Generator):
     env_id = agent.config.env_id
     _, state = random_positions(env_id)
     stones = position_keys.stones_of(state)
-    is_symmetric = network_player.is_symmetric(agent.network)
+    is_symmetric = greedy_player.is_symmetric(agent.network)
     pack = position_keys.pack_least if is_symmetric else position_keys.pack
     words = np.asarray(pack(env_id, stones))[~np.asarray(state.terminated)][::2]
     keys = np.unique(position_keys.keys_to_numbers(words))

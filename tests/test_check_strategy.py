@@ -21,10 +21,11 @@ import jax_ttt
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players import saved_agents
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.shipped import ALL
 
@@ -209,7 +210,7 @@ def test_without_a_correction_it_is_shown_how_the_agent_loses(agent, check):
 def test_a_correction_to_a_losing_move_is_found(agent, check):
     """A move was corrected since the network's own move loses."""
     keys, actions = agent.corrections.keys, agent.corrections.actions
-    greedy = network_player.greedy_player(agent.network, agent.params)
+    greedy = greedy_player.GreedyPlayer(agent.network, agent.params)
 
     @jax.jit
     def greedy_moves(stones):

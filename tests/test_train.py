@@ -24,7 +24,7 @@ from jax_ttt import __version__, evaluate
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.players import saved_agents
@@ -307,7 +307,7 @@ def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path):
 @pytest.mark.slow
 def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch):
     """What a reader of the code has to follow."""
-    real, package = Learner.update, str(Path(str(train.__file__)).parent)
+    real, package = DQN.update, str(Path(str(train.__file__)).parent)
     calls = []
 
     def update(*args):
@@ -322,7 +322,7 @@ def test_few_calls_lead_from_the_command_to_the_algorithm(tmp_path, monkeypatch)
         calls.append([*names[::-1], "update"])
         return real(*args)
 
-    monkeypatch.setattr(Learner, "update", update)
+    monkeypatch.setattr(DQN, "update", update)
     assert run(tmp_path / "run", "--quiet", "--num-envs", "9")[0] == 0
     for names in calls:
         assert names[:2] == ["run_command", "main"]

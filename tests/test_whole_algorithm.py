@@ -15,7 +15,7 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn import equations
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import q_network
 from jax_ttt.solver import outcomes, policies, proof
 from tools import one_file as one_file_tool
@@ -44,7 +44,7 @@ def rows(own_tree):
 
 @pytest.fixture(scope="module")
 def learner():
-    return Learner.of(DEFAULT)
+    return DQN.of(DEFAULT)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def is_own_image(one_file, obs):
 @functools.cache
 def structure_of_params():
     """Return the structure of the package's parameters."""
-    state = jax.eval_shape(Learner.of(DEFAULT).init, jax.random.key(0))
+    state = jax.eval_shape(DQN.of(DEFAULT).init, jax.random.key(0))
     return jax.tree.structure(state.params)
 
 
@@ -164,7 +164,7 @@ def test_updates_of_both_give_the_same_weights(one_file, learner, transitions):
     """Games that are over begin anew."""
     games, actions, after = transitions
     update = jax.jit(one_file.update)
-    update_average = jax.jit(Learner._update_average)
+    update_average = jax.jit(DQN._update_average)
     state = one_file.init(jax.random.key(1))
     network, target = state.network, one_file.init(jax.random.key(2)).network
     state = state._replace(target_network=target, average=target)

@@ -17,9 +17,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from jax_ttt.config import game_facts
+from jax_ttt.config import game_facts, own_code
 from jax_ttt.config.errors import ConflictError, SettingError, did_you_mean
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat, SeatSetting
+from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.ranges import (
     Fraction,
     MaxPositions,
@@ -101,6 +102,8 @@ class Architecture:
     activation: Activation
     table_key: TableKey
     initial_value: float
+    own: OwnCode | None = None
+    """The class of a user's network; None: one of this package."""
 
     @property
     def is_table(self) -> bool:
@@ -142,6 +145,8 @@ def _conflicts(c: "Config") -> Iterator[tuple[str, str]]:
         yield "replay_capacity", f"0 or at least {least:,} ({name})"
     if is_table and not game.enumerable:
         yield "network", f"mlp in {c.env_id}: too many boards for a table"
+    if is_table and c.own is not None and c.own.network:
+        yield "network", f"mlp, or left out, with the network {c.own.network}"
     if is_table and c.table_key == "hash" and not game.symmetries:
         # Boards are found by observations.
         rule = f"position or after-state in {c.env_id}: its boards have no numbers"
@@ -188,6 +193,11 @@ def _unused(c: "Config") -> Iterator[tuple[str, str]]:
             yield name, "network table"
         yield "activation", "network table"
         yield "precision", "network table"
+    elif c.own is not None and c.own.network:
+        for name in ("hidden_size", "hidden_layers", "filters"):
+            yield name, f"network {c.own.network}"
+        for name in ("activation", "precision", "table_key", "initial_value"):
+            yield name, f"network {c.own.network}"
     else:
         yield "table_key", "network mlp"
         yield "initial_value", "network mlp"
@@ -439,6 +449,8 @@ class Config:
     max_positions: MaxPositions = field(default=2_000_000, metadata=_EVALUATION)
     """Maximum number of positions that an evaluation with start_share enumerates in
     each seat; beyond it counterexamples come from a sample."""
+    own: OwnCode | None = field(default=None)
+    """The learner and the network of the user, with their settings."""
 
     def __post_init__(self) -> None:
         for name, kind in setting_types().items():
@@ -463,17 +475,23 @@ class Config:
         """
         values: dict[str, Any] = {}
         for name, value in fields.items():
-            _check_name(name, value)
             # A number of NumPy or JAX becomes one of Python, for JSON and messages.
             item = getattr(value, "item", None)
             values[name] = value if item is None else item()
+        own = values.pop("own", self.own)
+        of_learner = values.keys() & ({} if own is None else own.setting_types)
+        if own is not None:
+            changes = {name: values.pop(name) for name in of_learner}
+            own = own_code.with_settings(own, changes)
+        for name, value in values.items():
+            _check_name(name, value)
         for start, end in END_OF_START.items():
             old_start, old_end = getattr(self, start), getattr(self, end)
             if start in values and end not in values and values[start] != old_start:
                 check_value(start, setting_types()[start], values[start])
                 ratio = old_end / old_start if old_start else 0.0
                 values[end] = values[start] * ratio
-        return dataclasses.replace(self, **values)
+        return dataclasses.replace(self, own=own, **values)
 
     def as_dict(self) -> dict[str, Setting]:
         """Return the values of all fields, by name."""
@@ -486,7 +504,8 @@ class Config:
         A misspelled setting would have no effect.
         """
         for name, value in fields.items():
-            _check_name(name, value)
+            if name != "own":
+                _check_name(name, value)
 
     def without_effect(self) -> dict[str, str]:
         """Return the fields without effect, each with the setting that causes it."""
@@ -572,13 +591,19 @@ class Config:
             activation=self.activation,
             table_key=self.table_key,
             initial_value=self.initial_value,
+            own=None if self.own is None else self.own.of_network,
         )
 
 
 @functools.cache
 def setting_types() -> dict[str, Any]:
-    """Return the types of all settings, with their ranges, by name."""
-    return typing.get_type_hints(Config, include_extras=True)
+    """Return the types of all settings, with their ranges, by name.
+
+    Those of a user's learner are in `Config.own`.
+    """
+    types = typing.get_type_hints(Config, include_extras=True)
+    del types["own"]
+    return types
 
 
 def traced_names() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from jaxtyping import Array, Int
 
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.dqn.equations import Transition
-from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.dqn.learner import DQN, TrainState
 from jax_ttt.games import pgx_games
 
 _NO_UPDATE = 2**31 - 1
@@ -43,9 +43,7 @@ def finished_game(env_id: EnvId, moves: Sequence[int], number: int) -> FinishedG
     return FinishedGame(padded, np.int32(number))
 
 
-def learn_from_game(
-    learner: Learner, state: TrainState, game: FinishedGame
-) -> TrainState:
+def learn_from_game(learner: DQN, state: TrainState, game: FinishedGame) -> TrainState:
     """Learn from the moves of both players of a finished game, the last move first.
 
     Each move is one gradient step, which also moves the target network. Its batch has
@@ -81,7 +79,7 @@ def learn_from_game(
 
 
 def game_transitions(
-    learner: Learner,
+    learner: DQN,
     new_game: pgx.State,
     moves: Int[Array, " T"] | Int[np.ndarray, " T"],
 ) -> Transition:

@@ -3,14 +3,14 @@
 A network gives each action a value, from -1 (the mover will lose) to 1 (the mover will
 win). One update plays and learns in `B` games at once:
 
-1. `Learner.play` makes a move in every game: with probability epsilon a random legal
+1. `DQN.play` makes a move in every game: with probability epsilon a random legal
    one, else the legal action with the highest value.
-2. `Learner.td_targets` computes what each move should have been worth:
+2. `DQN.td_targets` computes what each move should have been worth:
    `reward + discount * (best value after it)`. After the last move, `discount` is 0. If
    the opponent moves next, it is `-gamma`: what is good for the opponent is bad for the
    mover. In this simplest form, self-play with one-ply targets, the minus sign is all
    that the learner knows about opponents.
-3. `Learner.learn` moves the values towards the targets by one gradient step.
+3. `DQN.learn` moves the values towards the targets by one gradient step.
 4. Finished games are replaced by new ones.
 
 The values after a move come from the target network, which follows the network slowly.
@@ -18,12 +18,14 @@ So the teacher is an older copy of the pupil, and at first neither of them knows
 game. Only the result of a finished game is certain. It teaches the last move, the last
 move teaches the one before it, and so on back to the empty board.
 
-A `Learner` holds what no update changes, a `TrainState` what every update changes:
+A `DQN` holds what no update changes, a `TrainState` what every update changes:
 `init` makes the first state, `update` the next one, and `chunk` runs many updates.
 
-    learner = Learner.of(config)
-    state = jax.jit(Learner.init)(learner, jax.random.key(1))
-    state, metrics = jax.jit(Learner.chunk)(learner, state, num_updates=50)
+    learner = DQN.of(config)
+    state = jax.jit(DQN.init)(learner, jax.random.key(1))
+    state, metrics = jax.jit(DQN.chunk)(learner, state, num_updates=50)
+
+`play`, `td_targets`, `gradient` and `learn` are meant to be replaced in a subclass.
 
 `jax.vmap` over the learner's numbers trains many agents at once (see
 `training.agent_batch`). The opponent may also be another player (see
@@ -35,20 +37,16 @@ turns of a game, `S` agents that train at once.
 
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 import pgx
 from flax import nnx
-from jax.tree_util import GetAttrKey
 from jax.typing import ArrayLike, DTypeLike
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped
 
-from jax_ttt.config.settings import Config, setting_types, traced_names
 from jax_ttt.dqn import (
     equations,
     exploration,
@@ -58,14 +56,13 @@ from jax_ttt.dqn import (
     start_positions,
 )
 from jax_ttt.dqn import metrics as training_metrics
+from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.dqn.equations import ScalarLike, Transition
+from jax_ttt.dqn.greedy_player import GreedyPlayer
 from jax_ttt.dqn.metrics import GameCounts, Metrics
 from jax_ttt.dqn.random_numbers import RandomNumbers, Turn
-from jax_ttt.games import pgx_games, training_opponents
-from jax_ttt.games.training_opponents import Opponent, SelfPlay
-from jax_ttt.networks import q_network, table
-from jax_ttt.networks.q_network import Network
-from jax_ttt.networks.table import Positions
+from jax_ttt.games import pgx_games
+from jax_ttt.networks import q_network
 
 
 @jax.tree_util.register_dataclass
@@ -103,97 +100,9 @@ class StepMetrics(NamedTuple):
     grad_norm: jax.Array
 
 
-_Carry: TypeAlias = tuple[TrainState, Metrics]
-"""What an update passes on to the next one."""
-
-
-_STATIC = tuple(name for name in setting_types() if name not in traced_names())
-
-
-def _flatten(
-    config: Config,
-) -> tuple[list[tuple[object, object]], tuple[object, ...]]:
-    """Return the traced numbers of settings, with their names, and the others."""
-    numbers = [(GetAttrKey(name), getattr(config, name)) for name in traced_names()]
-    return numbers, tuple(getattr(config, name) for name in _STATIC)
-
-
-def _unflatten(static: tuple[object, ...], numbers: Iterable[object]) -> Config:
-    """Return settings without their checks: JAX gives arrays and marks for numbers."""
-    config = object.__new__(Config)
-    vars(config).update(zip(_STATIC, static, strict=True))
-    vars(config).update(zip(traced_names(), numbers, strict=True))
-    return config
-
-
-jax.tree_util.register_pytree_with_keys(Config, _flatten, _unflatten)
-
-
-def static_settings(config: Config) -> Hashable:
-    """Return the settings that a program is compiled for, without the traced numbers.
-
-    Agents for which it is equal share a program.
-    """
-    return jax.tree.structure(config)
-
-
-@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Learner:
-    """All that updates depend on and never change. Make it by `of` or `of_agents`.
-
-    It is a pytree. So are its settings: programs are compiled for most of them, but
-    the numbers of `traced_names` are leaves, so that learners that differ only in them
-    share programs.
-    """
-
-    config: Config  # its leaves float32, () each; (S,) each for S agents
-    opponent: Opponent
-    positions: Positions | None  # for a table only
-
-    @classmethod
-    def of(cls, config: Config, opponent: Opponent | None = None) -> "Learner":
-        """Return the learner with these settings; without an opponent, in self-play.
-
-        For a table it enumerates the game, so call it outside a trace.
-
-        Raises:
-            ValueError: `opponent` is None although the settings name an opponent, or
-                they don't and it is not None.
-        """
-        learner = cls.of_agents([config], opponent)
-        numbers = jax.tree.map(jnp.float32, config)
-        return dataclasses.replace(learner, config=numbers)
-
-    @classmethod
-    def of_agents(
-        cls, configs: Sequence[Config], opponent: Opponent | None = None
-    ) -> "Learner":
-        """Return the learner of `S` agents, whose numbers have an axis of agents.
-
-        Opponent and positions are the same for all agents, so they have none.
-
-        Raises:
-            ValueError: as `of`, or the settings differ in more than the traced numbers.
-        """
-        config = configs[0]
-        if config.is_self_play != (opponent is None):
-            raise ValueError(f"the settings name {config.opponent!r}")
-        # Equal settings are often one object, which is compared only once.
-        different = {id(config): config for config in configs}.values()
-        if len(set(map(static_settings, different))) > 1:
-            raise ValueError("the settings differ in more than numbers that are data")
-        numbers = jax.tree.map(lambda *leaves: np.array(leaves, np.float32), *configs)
-        return cls(
-            config=jax.device_put(numbers),
-            opponent=opponent or SelfPlay(config.env_id, config.num_envs),
-            positions=table.positions_for(config.architecture),
-        )
-
-    @property
-    def network(self) -> Network:
-        """The network without its weights."""
-        return Network(self.config.architecture, self.positions)
+class DQN(Learner):
+    """Deep Q-learning; see the beginning of this module."""
 
     @property
     def dtype(self) -> DTypeLike:
@@ -236,7 +145,7 @@ class Learner:
         return state
 
     def update(
-        self, state: TrainState, drawn: RandomNumbers
+        self, state: TrainState, random: RandomNumbers
     ) -> tuple[TrainState, Metrics]:
         """Do one update: play, learn, and replace finished games.
 
@@ -250,7 +159,7 @@ class Learner:
           updated. These are `T` optimizer steps, but one step of each schedule and of
           the average of the weights.
 
-        `drawn` are the update's random numbers; they are consumed.
+        `random` are the update's random numbers; they are consumed.
         """
         config = self.config
         epsilon = self.epsilon(state.update, state.games)
@@ -259,7 +168,7 @@ class Learner:
             after, played = jax.lax.scan(
                 lambda games, turn: self.play(state.params, games, turn, epsilon),
                 state.env_state,
-                drawn.turns,
+                random.turns,
             )
 
             def learn_turn(
@@ -271,14 +180,14 @@ class Learner:
             learned, steps = jax.lax.scan(
                 learn_turn,
                 state,
-                (played.transition, drawn.turns.learn_key),
+                (played.transition, random.turns.learn_key),
                 reverse=True,
             )
         else:
-            turn = drawn.first
+            turn = random.first
             after, played = self.play(state.params, state.env_state, turn, epsilon)
             buffer, batch = replay.remember(
-                config, state.buffer, played.transition, drawn.sample_key
+                config, state.buffer, played.transition, random.sample_key
             )
             remembered = dataclasses.replace(state, buffer=buffer)
             learned, steps = self.learn(
@@ -296,8 +205,8 @@ class Learner:
         new_games = start_positions.start_in_pool(
             config=config,
             pool=state.pool,
-            uniform=drawn.starts,
-            new_games=self.opponent.replacement(drawn.restart_key, state.new_game),
+            uniform=random.starts,
+            new_games=self.opponent.replacement(random.restart_key, state.new_game),
         )
         learned = dataclasses.replace(
             learned,
@@ -307,47 +216,27 @@ class Learner:
         )
         return learned, metrics
 
-    def chunk(
-        self,
-        state: TrainState,
-        num_updates: int | Int[Array, ""],
-        metrics: Metrics | None = None,
+    def policy(self, state: TrainState) -> GreedyPlayer:
+        """Return the greedy player of the averaged weights."""
+        return GreedyPlayer(self.network, state.average_params)
+
+    def weights_of(self, state: TrainState) -> nnx.State:
+        """Return the weights in training, which are finite unless it diverged."""
+        return state.params
+
+    def start(self, key: Key[Array, ""]) -> TrainState:
+        """Return the first state, which has its own key and number of updates."""
+        return self.init(key)
+
+    def advance(
+        self, state: TrainState, random: RandomNumbers
     ) -> tuple[TrainState, Metrics]:
-        """Do `num_updates` updates; return the state and the metrics of the updates.
+        """Return the state after an update, and its metrics."""
+        return self.update(state, random)
 
-        `metrics` are those of earlier updates, which the returned ones include.
-
-        The result does not depend on how a run is cut into chunks: `num_updates` is
-        data of the compiled program, so that the same program does one update and many.
-        """
-        # XLA compiles a loop of a known length in another way, with other rounding.
-        num_updates = jax.lax.optimization_barrier(jnp.int32(num_updates))
-        length = random_numbers.block_length(self.config)
-        begin = state.update
-        draw = functools.partial(
-            random_numbers.draw_random_numbers, self.config, state.key
-        )
-
-        def do_block(index: Int[Array, ""], carry: _Carry) -> _Carry:
-            done = index * length
-            drawn = jax.vmap(draw)(begin + done + jnp.arange(length))
-
-            def do_update(index: Int[Array, ""], carry: _Carry) -> _Carry:
-                state, metrics = carry
-                of_update = jax.tree.map(lambda leaf: leaf[index], drawn)
-                state, new = self.update(state, of_update)
-                return state, training_metrics.add_update(metrics, new)
-
-            left = jnp.minimum(num_updates - done, length)
-            return jax.lax.fori_loop(0, left, do_update, carry)
-
-        num_blocks = (num_updates + length - 1) // length
-        before = training_metrics.no_updates() if metrics is None else metrics
-        state, after = jax.lax.fori_loop(
-            0, num_blocks, do_block, (state, jax.tree.map(jnp.asarray, before))
-        )
-        weights = jnp.concatenate([x.ravel() for x in jax.tree.leaves(state.params)])
-        return state, after._replace(finite_weights=jnp.isfinite(weights).all())
+    def draw(self, key: Key[Array, ""], update: int | Int[Array, ""]) -> RandomNumbers:
+        """Return the random numbers of the update with this index."""
+        return random_numbers.draw_random_numbers(self.config, key, update)
 
     def play(
         self,
@@ -371,33 +260,13 @@ class Learner:
         )
         epsilon = exploration.opening_epsilon(config, before, epsilon)
         action = equations.epsilon_greedy(turn.uniform, q_values, legal, epsilon)
-        action = training_opponents.force_first_move(before, action, config.first_move)
-        env = pgx_games.make_env(config.env_id)
-        after, move = pgx_games.step(env, before, action, self.config.gamma)
-        after, move = self.opponent.reply(turn.reply_key, before, after, move)
-        ended = move.live & pgx_games.is_finished(after)
-        result = self.opponent.result(before, move.reward)
-        # Stacked, because one sum over a matrix compiles faster than sums of its rows.
-        counted = move.live, ended, ended & (result > 0), ended & (result < 0)
-        moves, games, wins, num_losses = jnp.stack(counted).sum(axis=1)
-        return after, Played(
-            Transition(
-                obs=before.observation,
-                action=action,
-                reward=self.scored_reward(move.reward, ended),
-                discount=move.discount,
-                next_obs=after.observation,
-                next_legal_action_mask=after.legal_action_mask,
-                live=move.live,
-            ),
-            max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=move.live),
-            moves=moves,
-            counts=GameCounts(
-                games=games,
-                wins=wins,
-                losses=num_losses,
-                env_steps=self.opponent.moves_made(before, after),
-            ),
+        move = self.move(before, action, turn.reply_key)
+        live = move.transition.live
+        return move.after, Played(
+            move.transition,
+            max_q=jnp.where(legal, q_values, -jnp.inf).max(axis=1).sum(where=live),
+            moves=live.sum(),
+            counts=move.counts,
         )
 
     def learn(
@@ -510,21 +379,6 @@ class Learner:
         is_due = (state.update + 1) % every == 0
         return select_pytree(is_due, params, state.target_params)
 
-    def scored_reward(
-        self, reward: Float[Array, " B"], ended: Bool[Array, " B"]
-    ) -> Float[Array, " B"]:
-        """Return the reward of the settings for a win, a draw and a loss.
-
-        PGX rewards a draw and a move in an unfinished game with 0 alike, so `ended`
-        tells which games are over. With the settings 1, 0 and -1, it is PGX's reward.
-        """
-        config = self.config
-        win, draw, loss = config.reward_win, config.reward_draw, config.reward_loss
-        if (win, draw, loss) == (1, 0, -1):
-            return reward
-        value = jnp.where(reward > 0, win, jnp.where(reward < 0, loss, draw))
-        return jnp.where(ended, value, 0.0)
-
     def _update_average(self, before: TrainState, learned: TrainState) -> TrainState:
         """Return `learned` with the running average of the weights."""
         tau = equations.average_tau(self.config.average_span, before.update)
@@ -566,18 +420,13 @@ def update_metrics(
     `epsilon` and `learning_rate` are those that the update used.
     """
     visited = state.visited
-    loss, grad_norm = jnp.mean(steps.loss), jnp.mean(steps.grad_norm)
-    return Metrics(
-        loss=loss,
-        grad_norm=grad_norm,
+    return training_metrics.of_update(
+        counts=jax.tree.map(jnp.sum, played.counts),
+        loss=jnp.mean(steps.loss),
+        grad_norm=jnp.mean(steps.grad_norm),
         # Not 0 moves: each update ends by replacing finished games (in lockstep, all).
         mean_max_q=jnp.sum(played.max_q) / jnp.sum(played.moves),
         epsilon=epsilon,
         learning_rate=learning_rate,
-        counts=jax.tree.map(jnp.sum, played.counts),
-        rows=jnp.int32(0) if visited is None else jnp.sum(visited),
-        updates=jnp.int32(1),
-        finite_losses=jnp.isfinite(loss).astype(jnp.int32),
-        finite_grads=jnp.isfinite(grad_norm).astype(jnp.int32),
-        finite_weights=jnp.bool(True),  # `chunk` looks at them, once
+        rows=0 if visited is None else jnp.sum(visited),
     )

@@ -56,6 +56,31 @@ def no_updates(shape: tuple[int, ...] = ()) -> Metrics:
     )
 
 
+def of_update(
+    counts: GameCounts,
+    loss: _Array,
+    grad_norm: _Array,
+    mean_max_q: _Array | float = 0.0,
+    epsilon: _Array | float = 0.0,
+    learning_rate: _Array | float = 0.0,
+    rows: _Array | int = 0,
+) -> Metrics:
+    """Return the metrics of one update."""
+    return Metrics(
+        loss=jnp.asarray(loss, jnp.float32),
+        grad_norm=jnp.asarray(grad_norm, jnp.float32),
+        mean_max_q=jnp.asarray(mean_max_q, jnp.float32),
+        epsilon=jnp.asarray(epsilon, jnp.float32),
+        learning_rate=jnp.asarray(learning_rate, jnp.float32),
+        counts=counts,
+        rows=jnp.asarray(rows, jnp.int32),
+        updates=jnp.int32(1),
+        finite_losses=jnp.isfinite(loss).astype(jnp.int32),
+        finite_grads=jnp.isfinite(grad_norm).astype(jnp.int32),
+        finite_weights=jnp.bool(True),  # a chunk looks at them, once
+    )
+
+
 def add_update(metrics: Metrics, new: Metrics) -> Metrics:
     """Return the metrics of several updates together with those of the next one.
 

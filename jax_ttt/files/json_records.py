@@ -89,6 +89,8 @@ def from_dict(kind: type[RecordT], value: object) -> RecordT:
                 "this flag, or import it in Python"
             )
             raise atomic_files.UnreadableError(reason) from unknown
+        if isinstance(unknown, SettingError) and unknown.field == "own":
+            raise atomic_files.UnreadableError(unknown.rule) from unknown
         raise ValueError(str(error)) from None
     _after_reading(record, value)
     return record

@@ -101,6 +101,17 @@ def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> M
     )
 
 
+def _make_own(architecture: Architecture, rngs: nnx.Rngs) -> nnx.Module:
+    """Return the network of a user's class."""
+    assert architecture.own is not None
+    sizes = pgx_games.sizes(architecture.env_id)
+    return architecture.own.network_class(
+        planes_shape(architecture),
+        HEADS[architecture.head_kind].num * sizes.num_actions,
+        rngs=rngs,
+    )
+
+
 def _make_table(architecture: Architecture, positions: Positions) -> Table:
     return Table(
         key=architecture.table_key,
@@ -144,7 +155,9 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
         ValueError: the network is a table without positions.
     """
     architecture = network.architecture
-    if not architecture.is_table:
+    if architecture.own is not None:
+        module = _make_own(architecture, nnx.Rngs(key))
+    elif not architecture.is_table:
         module = _make_mlp(architecture, nnx.Rngs(key), jnp.float32)
     elif network.positions is None:
         raise ValueError("a table needs the positions of its game")
@@ -245,12 +258,15 @@ def _canonical_views(architecture: Architecture) -> stone_boards.Views | None:
 @pgx_games.cache_of_games
 def _mlp_without_weights(
     architecture: Architecture, dtype: DTypeLike
-) -> tuple[nnx.GraphDef[MLP], nnx.State]:
+) -> tuple[nnx.GraphDef, nnx.State]:
     """Return an MLP's graph, and the shapes and dtypes of its weights.
 
     They are cached, because tracing one program uses them several times.
     """
-    mlp = nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
+    if architecture.own is None:
+        mlp = nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
+    else:
+        mlp = nnx.eval_shape(lambda: _make_own(architecture, nnx.Rngs(0)))
     graph, shapes = nnx.split(mlp, nnx.Param)
     return graph, shapes
 

@@ -15,11 +15,12 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, Int, Key
 
 from jax_ttt.dqn import equations
+from jax_ttt.dqn.greedy_player import greedy_actions
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import choose_in_blocks
 from jax_ttt.networks import q_network
 from jax_ttt.networks.q_network import Network
-from jax_ttt.players.network_player import greedy_actions, near_best_moves
+from jax_ttt.players.network_player import near_best_moves
 
 MAX_BOARDS = 2**13
 """Maximum number of boards of the deepest level at once: it bounds the memory of a
@@ -69,7 +70,7 @@ def lookahead_player(
     """Return the player that searches `depth` moves deep, then uses the network.
 
     `gamma` is the discount per move that the network was trained with. Between equal
-    moves, `network_player.greedy_actions` decides.
+    moves, `greedy_player.greedy_actions` decides.
     """
     values_fn = _values_fn(network, gamma, depth)
     return Partial(_searched_actions, network, values_fn, params)

@@ -14,10 +14,11 @@ from flax import nnx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from jax_ttt.config.game_facts import GAMES, EnvId
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Architecture
 from jax_ttt.dqn import equations
-from jax_ttt.games import pgx_games, stone_boards
+from jax_ttt.dqn.greedy_player import GreedyPlayer, action_places, is_symmetric
+from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import choose_in_blocks
 from jax_ttt.games.tree import Tree
 from jax_ttt.networks import integer_network, q_network, table
@@ -76,65 +77,21 @@ def first_move_values(architecture: Architecture, params: nnx.State) -> np.ndarr
     return np.asarray(board_values(network, params, start.observation))[0]
 
 
-def greedy_player(network: Network, params: nnx.State) -> Partial:
-    """Return the player of the best legal move; see `greedy_actions`."""
-    return Partial(_network_actions, network, params)
-
-
 def steady_player(network: Network, params: nnx.State) -> Partial:
     """Return the greedy player whose move on a board is the same among any others.
 
     Sums of integers are exact, so only a network of floats plays in blocks.
     """
-    greedy = greedy_player(network, params)
+    greedy = GreedyPlayer(network, params)
     if integer_network.is_integer(params):
-        return greedy
+        return Partial(GreedyPlayer.__call__, greedy)
     return Partial(_actions_in_blocks, greedy)
 
 
 def _actions_in_blocks(
-    greedy: Partial, key: Key[Array, ""], env_state: pgx.State
+    greedy: GreedyPlayer, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     return choose_in_blocks(greedy, _BLOCK, key, env_state)
-
-
-def is_symmetric(network: Network) -> bool:
-    """Return whether the greedy player plays mirrored moves on mirrored boards.
-
-    It does if the network sees canonical boards and `greedy_actions` decides between
-    equal values on these.
-    """
-    canonical = network.architecture.canonical
-    return canonical and not GAMES[network.env_id].enumerable
-
-
-def _network_actions(
-    network: Network, params: nnx.State, key: Key[Array, ""], env_state: pgx.State
-) -> Int[Array, " B"]:
-    del key  # the player is deterministic
-    scores = q_network.action_scores(network, params, env_state.observation)
-    return greedy_actions(network, env_state, scores)
-
-
-def greedy_actions(
-    network: Network, env_state: pgx.State, values: Float[Array, "B A"]
-) -> Int[Array, " B"]:
-    """Return the legal move with the highest value or score.
-
-    Of equal moves, it is the one with the lowest index on the canonical board if the
-    network sees that board. So mirrored boards get mirrored moves, and a search counts
-    them as one position. In enumerable games it is the one with the lowest index on the
-    board itself: equal values are common in tables, and the results of the published
-    systems depend on this choice.
-    """
-    legal = env_state.legal_action_mask
-    if not is_symmetric(network):
-        return equations.greedy(values, legal)
-    highest = jnp.where(legal, values, -jnp.inf).max(axis=-1, keepdims=True)
-    is_best = legal & ~(values < highest)  # all legal moves, if a value is NaN
-    places = action_places(network.env_id, env_state.observation)
-    actions = jnp.argmin(jnp.where(is_best, places, places.shape[-1]), axis=-1)
-    return actions.astype(jnp.int32)
 
 
 ValuesFn = Callable[[nnx.State, pgx.State], jax.Array]
@@ -244,17 +201,3 @@ def _of_decisions(
     classes = tree.classes
     values = values_fn(network, params, tree.obs[classes.boards])
     return jnp.take_along_axis(values[classes.row], classes.actions, axis=1)
-
-
-def action_places(env_id: EnvId, obs: Shaped[Array, "B *shape"]) -> Int[Array, "B A"]:
-    """Return the action on the canonical board for each action on the board.
-
-    On a symmetric board, actions that are images of each other get the same number. In
-    a game without listed symmetries, each board is its own canonical board.
-    """
-    game_views = pgx_games.symmetric_views(env_id)
-    if game_views is None:
-        actions = jnp.arange(pgx_games.sizes(env_id).num_actions)
-        return jnp.broadcast_to(actions, (len(obs), len(actions)))
-    least = stone_boards.least_views(stone_boards.cells(obs), game_views)
-    return stone_boards.to_canonical_actions(game_views, least)

@@ -36,6 +36,7 @@ from jax_ttt.config.game_facts import (
 from jax_ttt.config.player_kinds import BUILT_IN, PLAYER_KINDS, ProgramOptions
 from jax_ttt.config.ranges import Fraction
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, SELF, Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.files.run_folder import agent_path
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
@@ -348,7 +349,7 @@ class AgentPlayer(Player):
     @property
     def is_symmetric(self) -> bool:
         """Whether its network plays mirrored moves on mirrored boards."""
-        return network_player.is_symmetric(self.agent.network)
+        return greedy_player.is_symmetric(self.agent.network)
 
     @property
     def sees_state(self) -> bool:

@@ -16,6 +16,7 @@ from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.files import tensor_file
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.files.run_folder import agent_path
@@ -129,7 +130,7 @@ class Agent:
             greedy = random_players.policy_player(index, np.asarray(policy))
         if self.corrections is None:
             return greedy
-        is_symmetric = network_player.is_symmetric(network)
+        is_symmetric = greedy_player.is_symmetric(network)
         return corrected.corrected_player(
             env_id, greedy, self.corrections, is_symmetric
         )
@@ -145,7 +146,7 @@ class Agent:
             env_id=self.config.env_id,
             near_best=near_best,
             corrections=self.corrections,
-            is_symmetric=network_player.is_symmetric(network),
+            is_symmetric=greedy_player.is_symmetric(network),
         )
 
     @property

@@ -13,7 +13,7 @@ Axes: `S` agents; `...` are the axes of one agent's array.
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import jax
 import numpy as np
@@ -22,7 +22,9 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Int, PyTree, UInt32
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.dqn.base_learner import Learner
+from jax_ttt.dqn.learner import DQN
+from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.training_evaluation import Evaluation
@@ -156,8 +158,21 @@ def has_axis(argument: PyTree) -> PyTree:
     return not isinstance(argument, int | Array) or np.ndim(argument) > 0
 
 
-def _start(learner: Learner, key: jax.Array) -> TrainState:
-    return learner.init(stream_keys(key).training)
+def _start(learner: Learner, key: jax.Array) -> Any:  # noqa: ANN401
+    return learner.start(stream_keys(key).training)
+
+
+def _chunk(
+    learner: Learner,
+    state: Any,  # noqa: ANN401
+    num_updates: int | Int[Array, ""],
+    metrics: Metrics,
+) -> tuple[Any, Metrics]:
+    return learner.chunk(state, num_updates, metrics)
+
+
+def _weights(learner: Learner, state: Any) -> nnx.State:  # noqa: ANN401
+    return learner.agent(state).params
 
 
 def _evaluate(
@@ -182,13 +197,25 @@ start_program = Program(each_agent(_start), static_argnames=["mesh"], level="0")
 
 It runs once, so it is compiled without optimizations (`level="0"`).
 """
-chunk_program = Program(each_agent(Learner.chunk), static_argnames=["mesh"])
+chunk_program = Program(each_agent(_chunk), static_argnames=["mesh"])
 """Program of a chunk of any number of updates, and of the metrics of its row so far."""
+_weights_program = Program(each_agent(_weights), static_argnames=["mesh"], level="0")
 evaluation_program = Program(
     each_agent(_evaluate, at_once=_GRADED_AT_ONCE),
     static_argnames=["num_games", "mesh"],
 )
 """Program of an evaluation; the games of a match depend on the key and the update."""
+
+
+def agent_weights(
+    learner: Learner,
+    train_state: Any,  # noqa: ANN401
+    mesh: Mesh | None,
+) -> nnx.State:
+    """Return the weights of the agents that a learner has made so far."""
+    if type(learner).policy is DQN.policy:
+        return train_state.average_params  # without a copy
+    return _weights_program(learner, train_state, mesh=mesh)
 
 
 def row_end(config: Config, update: int) -> int:

@@ -11,14 +11,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from flax import nnx
 from jax.sharding import Mesh
 
 from jax_ttt.dqn import metrics as training_metrics
-from jax_ttt.dqn.learner import Learner, TrainState
+from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
@@ -103,7 +104,7 @@ def training_steps(
 class _Chunk(NamedTuple):
     """A chunk that was given to the device."""
 
-    train_state: TrainState  # after it
+    train_state: Any  # after it
     metrics: Metrics  # of its row so far
     update: int  # updates done after it
     is_row: bool  # whether it ends a row
@@ -180,7 +181,10 @@ class _Updates:
             state = run_state.after_chunk(
                 state, chunk.train_state, metrics, chunk.update, seconds, chunk.is_row
             )
-            step = RunStep(state, metrics, None, chunk.is_row)
+            weights = agent_batch.agent_weights(
+                self._learner, chunk.train_state, self._mesh
+            )
+            step = RunStep(state, metrics, None, chunk.is_row, weights)
             if len(state.keys) == 1 and state.diverged.any():
                 raise FloatingPointError(run_state.divergence_message(step))
             if chunk.is_row or waited > agent_batch.CALL_SECONDS or stop():
@@ -221,12 +225,15 @@ def _evaluate(
     and the update, so that a run that continues draws the same ones.
     """
     config = learner.config
-    result = evaluate_on_devices(learner, state.train_state, state.keys, tree, mesh)
+    weights = agent_batch.agent_weights(
+        learner, state.train_state, agent_batch.mesh_of_agents(mesh, len(state.keys))
+    )
+    result = evaluate_on_devices(learner, weights, state.update, state.keys, tree, mesh)
     result = jax.device_get(meshes.gather_arrays(result))
     if config.finds_counterexamples:
         (key,) = state.keys
         rng = np.random.default_rng([*map(int, key), state.update])
-        params = _only_agent(state.train_state.average_params)
+        params = _only_agent(weights)
         searched, positions = counterexamples.find_counterexamples(
             config, params, rng, mesh, stop
         )
@@ -234,17 +241,18 @@ def _evaluate(
         if state.update:
             state = run_state.add_to_pool(state, positions, rng)
     state = dataclasses.replace(state, evaluated=state.updates_done)
-    return RunStep(state, None, result)
+    return RunStep(state, None, result, weights=weights)
 
 
 def evaluate_on_devices(
     learner: Learner,
-    train_state: TrainState,
+    weights: nnx.State,
+    update: int,
     keys: agent_batch.KeyData,
     tree: Tree | None,
     mesh: Mesh | None = None,
 ) -> Evaluation:
-    """Return the results of the averaged weights that the device computes.
+    """Return the results of the agents' weights that the device computes.
 
     They are exact if there is a tree; by the settings there is also a match against
     random. Arrays have an axis of agents.
@@ -253,9 +261,9 @@ def evaluate_on_devices(
     keys = agent_batch.put_agents_on_devices(keys, mesh)
     return agent_batch.evaluation_program(
         learner.network,
-        train_state.average_params,
+        weights,
         tree,
-        train_state.update,
+        update,
         keys,
         num_games=learner.config.num_eval_games(is_exact=tree is not None),
         mesh=mesh,

@@ -18,7 +18,7 @@ from flax import nnx
 from jax.sharding import Mesh
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import static_settings
+from jax_ttt.dqn.base_learner import static_settings
 from jax_ttt.files.metrics_rows import AgentResult, Row
 from jax_ttt.players import registry
 from jax_ttt.runtime import devices, distributed, standard_streams
@@ -70,7 +70,7 @@ class Block:
         if self.steps:
             last = self.steps[-1]
             state = dataclasses.replace(last.state, train_state=None)
-            self.steps[-1] = last._replace(state=state)
+            self.steps[-1] = last._replace(state=state, weights=None)
 
     @property
     def is_finished(self) -> bool:
@@ -124,9 +124,8 @@ class Block:
 
     def params(self) -> list[nnx.State]:
         """Return the weights of each agent after the last step."""
-        train_state = self.steps[-1].state.train_state
         # All agents in one copy from the device.
-        params = jax.device_get(meshes.gather_arrays(train_state.average_params))
+        params = jax.device_get(meshes.gather_arrays(self.steps[-1].weights))
         return [
             jax.device_put(jax.tree.map(lambda leaf, i=index: leaf[i], params))
             for index in range(len(self.jobs))

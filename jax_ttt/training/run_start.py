@@ -18,7 +18,8 @@ from jax_ttt.config.errors import AgentError, SettingError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, Config
 from jax_ttt.dqn import start_positions
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.base_learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.files.checkpoint import LatestCheckpoint
 from jax_ttt.games import pgx_games
 from jax_ttt.games.training_opponents import Opponent, Versus
@@ -48,7 +49,9 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     # they would belong to its mesh, and no other mesh could use them.
     pgx_games.make_env(configs[0].env_id)
     check_first_move(configs[0])
-    return Learner.of_agents(configs, make_opponent(configs[0], seeds[0]))
+    own = configs[0].own
+    kind = DQN if own is None or own.learner_class is None else own.learner_class
+    return kind.of_agents(configs, make_opponent(configs[0], seeds[0]))
 
 
 def make_opponent(config: Config, seed: int) -> Opponent | None:

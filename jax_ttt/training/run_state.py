@@ -10,7 +10,7 @@ Axes: `S` agents that train at once.
 """
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import msgspec
@@ -35,7 +35,7 @@ from jax_ttt.runtime.words import count_phrase
 class RunState:
     """Everything that changes during the run of a batch, and the agents' keys."""
 
-    train_state: TrainState  # with an axis of agents
+    train_state: Any  # the learner's, with an axis of agents
     keys: np.ndarray  # (S, 2) uint32, data of the agents' keys; never changes
     updates_done: np.int64
     evaluated: np.int64  # the update of the last evaluation; -1 before the first
@@ -71,6 +71,8 @@ class RunStep(NamedTuple):
     evaluation: Evaluation | None
     is_row: bool = True
     """Whether it is written: False where `metrics` are of the first part of a row."""
+    weights: nnx.State | None = None
+    """The agents' weights; None where they are not needed any more."""
 
     @property
     def update(self) -> int:
@@ -82,11 +84,14 @@ class RunStep(NamedTuple):
 
         They are cut out on the host, where no program is compiled for each shape.
         """
-        params = jax.device_get(self.state.train_state.average_params)
+        params = jax.device_get(self.weights)
         return jax.device_put(jax.tree.map(lambda leaf: leaf[index], params))
 
 
-def initial_state(train_state: TrainState, keys: np.ndarray) -> RunState:
+def initial_state(
+    train_state: Any,  # noqa: ANN401
+    keys: np.ndarray,
+) -> RunState:
     """Return the state before the first update; `keys` is `(S, 2)` uint32."""
     zeros = np.zeros(len(keys), np.int64)
     return RunState(
@@ -103,7 +108,7 @@ def initial_state(train_state: TrainState, keys: np.ndarray) -> RunState:
 
 def after_chunk(
     state: RunState,
-    train_state: TrainState,
+    train_state: Any,  # noqa: ANN401
     metrics: Metrics,
     update: int,
     seconds: float,
@@ -142,7 +147,7 @@ def add_to_pool(
     Raises:
         ValueError: the run has no pool.
     """
-    if state.train_state.pool is None:
+    if getattr(state.train_state, "pool", None) is None:
         raise ValueError("the run has no pool")
     pool = jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.train_state.pool)
     pool = start_positions.add_positions(pool, position_keys, rng)
@@ -217,7 +222,9 @@ def _nonfinite_metric(step: RunStep) -> list[str]:
 
 def _nonfinite_weights(step: RunStep) -> list[str]:
     """Return which weights are not finite after the step, if any."""
-    params = pytrees.leaves_by_name(step.state.train_state.params)
+    train_state = step.state.train_state
+    learned = train_state.params if isinstance(train_state, TrainState) else None
+    params = pytrees.leaves_by_name(step.weights if learned is None else learned)
     names = [
         name for name, leaf in params.items() if not np.isfinite(np.asarray(leaf)).all()
     ]

@@ -14,8 +14,8 @@ import numpy as np
 from jax_ttt.config.game_facts import SEAT_OF_SIDE, SIDES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
-from jax_ttt.dqn.learner import Learner
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Evaluated, Trained
 from jax_ttt.games import tree as trees

@@ -21,7 +21,7 @@ from jax_ttt.config.errors import ConflictError, SettingError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config, setting_types, traced_names
-from jax_ttt.dqn.learner import static_settings
+from jax_ttt.dqn.base_learner import static_settings
 
 TYPES = setting_types()
 

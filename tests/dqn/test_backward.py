@@ -11,7 +11,7 @@ import pytest
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import q_network
 
 NUM_GAMES = 2000
@@ -58,7 +58,7 @@ def assert_likely(count, num_draws, chance):
 def test_of_two_tables_a_random_one_learns_from_each_move_and_both_from_the_last():
     # The opponent plays 7, then 5, so an agent that plays 0, 1, 2 wins.
     opponent = learners.scripted(DOUBLE, [7, 5, 3, 4, 6])
-    learner = Learner.of(DOUBLE, opponent)
+    learner = DQN.of(DOUBLE, opponent)
     states = learned(learner, jax.random.split(jax.random.key(1), 400))
     assert (np.asarray(states.games) == 1).all()
     cells = np.zeros((3, 9))
@@ -84,7 +84,7 @@ def test_the_turns_of_a_game_explore_independently(host_tree):
     Half of its moves are random.
     """
     keys = jax.random.split(jax.random.key(1), NUM_GAMES)
-    visited = np.asarray(learned(Learner.of(SELF_PLAY), keys).visited)
+    visited = np.asarray(learned(DQN.of(SELF_PLAY), keys).visited)
     filled = host_tree.obs.any(axis=-1).reshape(-1, 9)
     game, row = np.nonzero(visited)
     row_at = np.full((NUM_GAMES, 9), -1)  # by the number of moves before

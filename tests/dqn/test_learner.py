@@ -12,7 +12,7 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, losses, random_numbers
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players.network_player import network_from
@@ -34,7 +34,7 @@ SGD = CONFIG.replace(
     canonical=False,
 )
 _q_values = jax.jit(q_network.action_values)
-_learner_of = functools.cache(Learner.of)
+_learner_of = functools.cache(DQN.of)
 
 
 def do_update(config, state):
@@ -93,7 +93,7 @@ def test_a_number_of_updates_that_the_program_is_compiled_for_has_the_same_bits(
     trained,
 ):
     """A loop of one update would be compiled in another way, with other rounding."""
-    static = jax.jit(Learner.chunk, static_argnames="num_updates")
+    static = jax.jit(DQN.chunk, static_argnames="num_updates")
     state = start(0)
     for _ in range(10):
         state, _ = static(_learner_of(CONFIG), state, num_updates=1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import q_network
 from jax_ttt.players.network_player import network_from
 
@@ -38,7 +38,7 @@ def td_targets(config, params, target_params):
         next_legal_action_mask=np.tile(np.arange(9) < 3, (3, 1)),
         live=np.ones(3, bool),
     )
-    return learners.td_targets(Learner.of(config), params, target_params, batch)
+    return learners.td_targets(DQN.of(config), params, target_params, batch)
 
 
 ILLEGAL = [0.95] * 6

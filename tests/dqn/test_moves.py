@@ -8,7 +8,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import exploration, random_numbers
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
 from jax_ttt.players import random_players
@@ -48,7 +48,7 @@ def play(learner, env_state, move):
 
 def episode(replies, moves):
     """Return what was played at each of the agent's moves against scripted replies."""
-    learner = Learner.of(CONFIG, learners.scripted(CONFIG, replies))
+    learner = DQN.of(CONFIG, learners.scripted(CONFIG, replies))
     env_state, rows = start(learner), []
     for move in moves:
         env_state, row = play(learner, env_state, np.int32(move))
@@ -130,7 +130,7 @@ def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
 def test_a_forced_first_move_is_the_first_move_of_a_game_alone(seat, actions, stones):
     """The agent wants to play cell 8, and the opponent cell 0 and then cell 1."""
     config = CONFIG.replace(seat=seat, first_move=4)
-    learner = Learner.of(config, learners.scripted(config, [0, 1]))
+    learner = DQN.of(config, learners.scripted(config, [0, 1]))
     env_state = start(learner)
     for action in actions:
         env_state, row = play(learner, env_state, np.int32(8))
@@ -161,7 +161,7 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     config = SELF_PLAY if seat == "self" else CONFIG.replace(seat=seat)
     config = config.replace(first_move=4, num_envs=512)
     opponent = learners.versus(config, random_players.random_player)
-    learner = Learner.of(config, None if seat == "self" else opponent)
+    learner = DQN.of(config, None if seat == "self" else opponent)
     states = jax.device_get(random_moves(learner))
     # Only an illegal move ends a game in less than five moves.
     assert not (states.terminated & (states._step_count < 5)).any()
@@ -194,7 +194,7 @@ def test_random_openings_have_all_lengths_by_the_place_of_a_game():
 
 def test_openings_are_random_and_the_moves_after_them_are_not():
     """The network prefers cell 8, then the first cell."""
-    learner = Learner.of(SELF_PLAY.replace(random_opening=2, num_envs=2048))
+    learner = DQN.of(SELF_PLAY.replace(random_opening=2, num_envs=2048))
     states = pgx_games.init(ENV, jax.random.key(0), 2048)
     place = np.arange(2048)
     length = np.where(place % 4 == 0, 0, (place - place // 4 - 1) % 3)

@@ -6,7 +6,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations, losses
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 
 
 @pytest.mark.parametrize("num_updates", [1, 2, 24, 2500])
@@ -23,7 +23,7 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
         **{"learning_rate": 0.8, "learning_rate_end": 0.4, "num_updates": 5},
         **{"learning_rate_decay": 0.5, "eval_every": 2},
     )
-    rates = jax.jit(jax.vmap(Learner.of(config).learning_rate))(np.arange(5))
+    rates = jax.jit(jax.vmap(DQN.of(config).learning_rate))(np.arange(5))
     np.testing.assert_allclose(rates, [0.8, 0.7, 0.3, 0.25, 0.1], rtol=1e-6)
 
 
@@ -72,7 +72,7 @@ def test_epsilon_follows_its_schedule(schedule, start, end, decay, epsilon_at):
         num_updates=101,
         **fields,
     )
-    epsilon = jax.jit(jax.vmap(Learner.of(config).epsilon))
+    epsilon = jax.jit(jax.vmap(DQN.of(config).epsilon))
     updates, games = np.array([*epsilon_at]).T
     expected = [*epsilon_at.values()]
     np.testing.assert_allclose(epsilon(updates, games), expected, rtol=1e-4, atol=1e-6)

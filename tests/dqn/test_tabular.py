@@ -11,7 +11,7 @@ import pytest
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import q_network
 
 # The test cases of nestedsoftware/tictac: alpha 0.9, gamma 1, initial values 0.
@@ -62,7 +62,7 @@ def value(config, state, mine, yours, action):
 
 def play_game(config, state, replies, first):
     """Let the agent play a game against scripted replies, and learn from it."""
-    learner = Learner.of(config, learners.scripted(config, replies))
+    learner = DQN.of(config, learners.scripted(config, replies))
     starts = (learners.init(learner, jax.random.key(n)) for n in range(99))
     start = next(
         s for s in starts if np.asarray(s.env_state.observation).any() != first

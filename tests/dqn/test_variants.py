@@ -10,7 +10,7 @@ import pytest
 from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.dqn import random_numbers
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.training import run_start
 
 SMALL = {"num_envs": 4, "num_updates": 4}
@@ -109,7 +109,7 @@ def test_every_accepted_pair_of_variants_can_be_traced():
     assert num_accepted > 500
     assert num_refused > 30
     for config in configs:
-        learner = Learner.of(config, run_start.make_opponent(config, 0))
+        learner = DQN.of(config, run_start.make_opponent(config, 0))
         before, after, metrics = jax.eval_shape(functools.partial(one_update, learner))
         assert jax.tree.structure(before) == jax.tree.structure(after), config
         for a, b in zip(jax.tree.leaves(before), jax.tree.leaves(after), strict=True):

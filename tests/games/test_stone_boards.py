@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import GAMES
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games import tree as trees
-from jax_ttt.players import network_player, random_players
+from jax_ttt.players import random_players
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
 NUM_GAMES = 256
@@ -179,7 +180,7 @@ def test_positions_have_765_classes_and_decisions_627(host_tree):
 
 def test_symmetric_boards_have_the_same_places_of_actions(host_tree):
     """What is on the cells shows which cell comes where; images of a cell are one."""
-    places = jax.jit(network_player.action_places, static_argnums=0)
+    places = jax.jit(greedy_player.action_places, static_argnums=0)
 
     def seen(obs):
         """Return for each place the stone there, 9 where no cell has it."""

@@ -18,6 +18,7 @@ from small_boards import ENV_ID
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.grade import Lines, SeatGrade
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, choose_moves
 from jax_ttt.grading import grader, search_grade
@@ -192,7 +193,7 @@ def test_what_rounding_decides_in_a_good_agent_is_not_proven():
     least = stone_boards.least_views(stone_boards.cells(obs), views)
     canonical = stone_boards.to_canonical(obs, views, least)
     (planes,) = np.asarray(canonical, np.float32).reshape(1, -1)
-    places = network_player.action_places(env_id, game.state.observation)[0]
+    places = greedy_player.action_places(env_id, game.state.observation)[0]
     losing, num_deceived = 0, 0
     for seed in range(60):
         forged = rounding_decides(agent, planes, int(places[losing]), seed)

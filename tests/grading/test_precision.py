@@ -14,8 +14,9 @@ import pytest
 import tiny
 
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn.greedy_player import GreedyPlayer
 from jax_ttt.grading import training_evaluation
-from jax_ttt.players.network_player import greedy_player, network_from
+from jax_ttt.players.network_player import network_from
 from jax_ttt.solver import outcomes, policies, successors
 
 HIGHEST = {"HIGHEST"}
@@ -70,7 +71,7 @@ def test_a_search_of_the_positions_that_an_agent_reaches():
     env_id, words = "connect_4x4", np.zeros((16, 2), np.uint32)
     config = Config.of(env_id=env_id, hidden_size=8)
     network = network_from(config.architecture)
-    player = greedy_player(network, tiny.untrained(config).params)
+    player = GreedyPlayer(network, tiny.untrained(config).params)
     turns = functools.partial(successors.turns_of, env_id, "first", sees_images=True)
     found = precisions(lambda words: turns(words, choose=player), words)
     assert found

@@ -9,7 +9,7 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import fast_dense, q_network
 from jax_ttt.players.network_player import network_from
 
@@ -85,7 +85,7 @@ def test_only_the_learner_rounds_and_by_less_than_a_hundredth():
         _, played = jax.lax.scan(play, state.env_state, keys)
         return state.params, jax.tree.map(lambda leaf: leaf[-1], played.transition)
 
-    exact, rounded = Learner.of(FLOAT32), Learner.of(BFLOAT16)
+    exact, rounded = DQN.of(FLOAT32), DQN.of(BFLOAT16)
     params, batch = last_moves(exact)
 
     def values_loss_and_gradient(learner):

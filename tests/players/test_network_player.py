@@ -9,6 +9,7 @@ import pytest
 import tiny
 
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, choose_in_blocks
 from jax_ttt.networks import q_network
@@ -34,8 +35,8 @@ def flat_network(env_id, canonical=True):
 def test_of_equal_moves_a_mirrored_board_gets_the_mirrored_one():
     """The stone is in the canonical board's right half, and 0 is its lowest column."""
     network, params = flat_network("connect_4x4")
-    assert network_player.is_symmetric(network)
-    greedy = jax.jit(network_player.greedy_player(network, params))
+    assert greedy_player.is_symmetric(network)
+    greedy = jax.jit(greedy_player.GreedyPlayer(network, params))
     searching = jax.jit(lookahead.lookahead_player(network, params, 1.0, 1))
     for column, reply in ((0, 3), (1, 3), (2, 0), (3, 0)):
         state = Game.start("connect_4x4", [column]).state
@@ -45,8 +46,8 @@ def test_of_equal_moves_a_mirrored_board_gets_the_mirrored_one():
 
 def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
     network, params = flat_network("connect_4x4", canonical=False)
-    assert not network_player.is_symmetric(network)
-    player = jax.jit(network_player.greedy_player(network, params))
+    assert not greedy_player.is_symmetric(network)
+    player = jax.jit(greedy_player.GreedyPlayer(network, params))
     for column in (0, 3):
         state = Game.start("connect_4x4", [column]).state
         assert player(jax.random.key(0), state).tolist() == [0]
@@ -55,9 +56,9 @@ def test_of_equal_moves_the_lowest_is_played_without_canonical_boards():
 @pytest.mark.slow
 def test_of_equal_moves_the_lowest_is_played_in_an_enumerable_game(tree, undecided):
     network, params = flat_network("tic_tac_toe")
-    assert not network_player.is_symmetric(network)
+    assert not greedy_player.is_symmetric(network)
     lowest = np.asarray(undecided.legal_action_mask).argmax(axis=1)
-    player = jax.jit(network_player.greedy_player(network, params))
+    player = jax.jit(greedy_player.GreedyPlayer(network, params))
     np.testing.assert_array_equal(player(jax.random.key(0), undecided), lowest)
     policy = np.asarray(network_player.greedy_policy(network, params, tree))
     decisions = np.asarray(tree.decisions)
@@ -71,7 +72,7 @@ def test_of_equal_moves_a_legal_one_is_played(full, other, reply, value):
     network, _ = flat_network("connect_4x4")
     state = Game.start("connect_4x4", [full, full, full, full, other]).state
     values = np.full((1, 4), value, np.float32)
-    greedy = jax.jit(network_player.greedy_actions)
+    greedy = jax.jit(greedy_player.greedy_actions)
     assert greedy(network, state, values).tolist() == [reply]
 
 
@@ -79,7 +80,7 @@ def test_the_greedy_player_is_its_policy_and_legal(tree, undecided):
     """An untrained network often gives an illegal move the highest value."""
     network, params = make_network(seed=1, hidden_size=9, canonical=False)
     legal = np.asarray(undecided.legal_action_mask)
-    player = jax.jit(network_player.greedy_player(network, params))
+    player = jax.jit(greedy_player.GreedyPlayer(network, params))
     moves = np.asarray(player(jax.random.key(0), undecided))
     assert legal[np.arange(len(moves)), moves].all()
     policy = np.asarray(network_player.greedy_policy(network, params, tree))
@@ -132,7 +133,7 @@ def test_moves_in_order_are_those_of_the_greedy_player(make, fields, undecided):
     in_order = np.take_along_axis(legal, order, axis=1)
     assert (np.sort(order, axis=1) == np.arange(legal.shape[1])).all()
     assert (in_order[:, 1:] <= in_order[:, :-1]).all(), "the illegal ones are last"
-    play = jax.jit(network_player.greedy_player(network, params))
+    play = jax.jit(greedy_player.GreedyPlayer(network, params))
     rows = np.arange(len(order))
     for place in range(3):
         has_move = legal.any(axis=1)

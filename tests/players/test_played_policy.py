@@ -11,10 +11,11 @@ from rounded_agents import rounding_decides
 
 import jax_ttt
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games.played_game import Game, choose_moves
 from jax_ttt.games.training_opponents import Versus
 from jax_ttt.games.tree import position_index
-from jax_ttt.players import network_player, registry, saved_agents
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.registry import read_player_name
 from jax_ttt.players.shipped import SNAPSHOTS
 from jax_ttt.training.run_start import make_opponent
@@ -26,7 +27,7 @@ LOSING = 1
 
 def alone(agent, game):
     """Return the move of the agent's network, asked about one board."""
-    play = network_player.greedy_player(agent.network, agent.params)
+    play = greedy_player.GreedyPlayer(agent.network, agent.params)
     return int(choose_moves(play, jax.random.key(0), game.state)[0])
 
 

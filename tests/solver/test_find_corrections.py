@@ -18,6 +18,7 @@ from jax_ttt.config.game_facts import (
     reason_goal_is_out_of_reach,
 )
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
@@ -112,7 +113,7 @@ def test_the_result_with_best_play_is_that_ofexact_play(env_id):
 def search(agent, seat, exact, goal: Goal = "not-lose"):
     player = registry.agent_player("x", agent)
     searched = search_grade.searched_player(player, seat)
-    is_symmetric = network_player.is_symmetric(agent.network)
+    is_symmetric = greedy_player.is_symmetric(agent.network)
     return find_corrections.find_corrections(
         player=dataclasses.replace(searched, merge_symmetric=is_symmetric),
         order_fn=Partial(network_player.ordered_actions, agent.network, agent.params),

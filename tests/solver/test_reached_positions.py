@@ -13,6 +13,7 @@ from rule_player import RULE, reached
 
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
@@ -212,8 +213,8 @@ def test_a_canonical_network_is_symmetric_by_construction():
     config = Config.of(env_id=ENV, hidden_size=16)
     network = network_player.network_from(config.architecture)
     params = jax.jit(q_network.init_params)(network, jax.random.key(1))
-    player = network_player.greedy_player(network, params)
-    assert network_player.is_symmetric(network)
+    player = greedy_player.GreedyPlayer(network, params)
+    assert greedy_player.is_symmetric(network)
     search, checked = (
         reached(ENV, player, "second", merged=True, is_symmetric=is_symmetric)
         for is_symmetric in (True, False)

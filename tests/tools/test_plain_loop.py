@@ -8,7 +8,7 @@ import pytest
 from flax import nnx
 
 from jax_ttt.config.grade import wilson_interval
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.grading import training_evaluation
 from jax_ttt.players.network_player import network_from
 from tools.benchmarks import plain_loop
@@ -27,9 +27,9 @@ def transposed(params):
 @pytest.mark.slow
 def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
     key, games = jax.random.key(5), 0
-    learner = Learner.of(small)
-    chunk = jax.jit(Learner.chunk)
-    state = jax.jit(Learner.init)(learner, key)
+    learner = DQN.of(small)
+    chunk = jax.jit(DQN.chunk)
+    state = jax.jit(DQN.init)(learner, key)
     for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
         state, metrics = chunk(learner, state, num_updates=1)
         games += int(metrics.counts.games)

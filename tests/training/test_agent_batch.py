@@ -9,7 +9,7 @@ import pytest
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.training import agent_batch, run_start
 from jax_ttt.training.agent_batch import run_keys, stream_keys
 
@@ -118,7 +118,7 @@ def test_a_call_takes_half_a_second_or_one_update(num_updates, seconds, expected
 
 def test_agents_in_groups_have_the_results_of_all_at_once():
     """A learner's numbers are an agent's own, and its opponent is not."""
-    learner = Learner.of_agents([Config.of(gamma=x) for x in (0.1, 0.2, 0.3, 0.4, 0.5)])
+    learner = DQN.of_agents([Config.of(gamma=x) for x in (0.1, 0.2, 0.3, 0.4, 0.5)])
     keys = run_keys(range(5))
 
     def gamma_and_key(learner, key, factor):

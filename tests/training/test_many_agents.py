@@ -12,7 +12,7 @@ import tiny
 from quick import compiled
 
 from jax_ttt.config.settings import Config, traced_names
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import devices
@@ -384,7 +384,7 @@ def test_a_thousand_agents_share_what_does_not_differ():
     config = CONFIG.replace(network="table")
     learner = run_start.make_learner([config] * 1024, range(1024))
     assert {np.shape(leaf) for leaf in jax.tree.leaves(learner.config)} == {(1024,)}
-    shared = Learner.of(config)
+    shared = DQN.of(config)
     for many, one in (
         (learner.positions, shared.positions),
         (learner.opponent, shared.opponent),

@@ -11,7 +11,7 @@ import optax
 import pytest
 from page_modules import run_node
 
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.files import json_records
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
@@ -75,7 +75,7 @@ def state_json(state):
 def cases_of(name):
     """Yield updates of a learner in Python, and what they depend on."""
     config = LEARNING[name].config.replace(precision="float32")
-    state = learners.init(Learner.of(config), jax.random.key(SEED))
+    state = learners.init(DQN.of(config), jax.random.key(SEED))
     last = UPDATES[name][-1]
     for update in range(last + 1):
         if update == last:
@@ -85,7 +85,7 @@ def cases_of(name):
                 for field in LEARNING[name].sliders[slider].fields
             }
             config = config.replace(**fields)
-        learner = Learner.of(config)
+        learner = DQN.of(config)
         before = state
         state, metrics = learners.update(learner, state)
         if update not in UPDATES[name]:

@@ -9,7 +9,7 @@ from quick import compiled
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.finished_games import finished_game, learn_from_game
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.grading import counterexamples
 from jax_ttt.players import saved_agents
 from jax_ttt.training import agent_batch, loop, run_start
@@ -91,7 +91,7 @@ def test_a_game_is_learned_as_if_directly_and_graded_at_the_same_update(config):
     assert run.row["update"] == run.update == 4
     assert Forgery(run.agent).description["num_updates"] == 4
     assert not same(run.agent, before)
-    learner, state = Learner.of(config), direct._state
+    learner, state = DQN.of(config), direct._state
     assert state is not None
     learned = jax.jit(agent_batch.only_agent)(state.train_state)
     for number in range(2):

@@ -27,7 +27,7 @@ from jaxtyping import Array, Bool, Float, Key
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import equations
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.dqn.random_numbers import draw_random_numbers
 from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.players import random_players
@@ -93,8 +93,8 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     maximum.
     """
     env = pgx_games.make_env(config.env_id)
-    learner = Learner.of(config)
-    start = jax.jit(Learner.init)(learner, key)
+    learner = DQN.of(config)
+    start = jax.jit(DQN.init)(learner, key)
     graph = nnx.graphdef(Plain(config))
     # Kernels of `nnx.Linear` are `(inputs, outputs)`, ours `(outputs, inputs)`.
     params = jax.tree.map(jnp.transpose, start.params)
@@ -103,7 +103,7 @@ def train_plain_loop(config: Config, key: Key[Array, ""]) -> Iterator[Moment]:
     adamw = optax.adamw(learner.learning_rate, weight_decay=config.weight_decay)
     optimizer = nnx.Optimizer(network, adamw, wrt=nnx.Param)
     average = jax.jit(equations.polyak, static_argnames="tau")
-    epsilon = jax.jit(Learner.epsilon)
+    epsilon = jax.jit(DQN.epsilon)
     draw = jax.jit(draw_random_numbers, static_argnames="config")
     env_state, update = start.env_state, 0
     while True:

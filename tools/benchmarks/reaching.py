@@ -10,6 +10,7 @@ from jaxtyping import Array, Int, Key
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Config
+from jax_ttt.dqn import greedy_player
 from jax_ttt.networks import q_network
 from jax_ttt.players import network_player
 from jax_ttt.solver import reached_positions, successors
@@ -69,10 +70,10 @@ def untrained_player(env_id: EnvId) -> SearchedPlayer:
     params = q_network.init_params(net, jax.random.key(0))
     return SearchedPlayer(
         env_id=env_id,
-        choose=network_player.greedy_player(net, params),
+        choose=greedy_player.GreedyPlayer(net, params),
         seat="first",
         merge_symmetric=True,
-        is_symmetric=network_player.is_symmetric(net),
+        is_symmetric=greedy_player.is_symmetric(net),
         batch=_BATCH,
     )
 

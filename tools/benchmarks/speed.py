@@ -9,7 +9,7 @@ import numpy as np
 import pgx
 
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.dqn.learner import Learner
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
@@ -111,9 +111,9 @@ def measure_arena(rounds: int) -> Figures:
 def measure_tabular(rounds: int) -> Figures:
     """Time the 14,000 games of the preset `tictac-q`, after compilation."""
     config = PRESETS["tictac-q"]
-    learner = Learner.of(config, run_start.make_opponent(config, seed=0))
-    init = jax.jit(Learner.init)
-    chunk = jax.jit(Learner.chunk)
+    learner = DQN.of(config, run_start.make_opponent(config, seed=0))
+    init = jax.jit(DQN.init)
+    chunk = jax.jit(DQN.chunk)
     num_games = 0
 
     def run() -> None:
