@@ -15,11 +15,15 @@ from .api.values import best_move, q_values
 from .config.errors import Refused
 from .config.presets import PRESETS
 from .config.settings import Config
+from .dqn.base_learner import Learner
+from .dqn.learner import DQN
 from .games.user_games import register_game
 
 __all__ = [
+    "DQN",
     "PRESETS",
     "Config",
+    "Learner",
     "Refused",
     "best_move",
     "compare",

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from jax_ttt import flags, rules_files
+from jax_ttt import flags, user_files
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, flag_name, similar_words
 from jax_ttt.config.shared_flags import (
@@ -69,20 +69,29 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         Refused: a file or player can't be used, or a given setting has no effect.
     """
     given = given_flags(words)
-    defaults = command.args_type()
+    defaults, own = command.args_type(), None
     names = [name for flag in flags.flags_of(defaults) for name in flag.words]
+    keeps_programs = "no_compile_cache" not in given
+    if "learner" in names and (file := first_word(given, "learner")) is not None:
+        own = user_files.run_learner(file, keeps_programs)
+        record = own.settings_record
+        of_own = [] if record is None else flags.flags_of(record)
+        names += [name for flag in of_own for name in flag.words]
     for name in given:
         if name not in [*names, "help"]:
             ours = [flag_name(other) for other in similar_words(name, names)]
             hint = f"; did you mean {' or '.join(ours)}?" if ours else ""
             raise Refused(f"there is no flag {flag_name(name)}{hint}")
     if (rules_file := first_word(given, "rules")) is not None:
-        rules_files.run_rules(rules_file, "no_compile_cache" not in given)
+        user_files.run_rules(rules_file, keeps_programs)
     if isinstance(defaults, TrainingFlags):
         if "rules" in given and not defaults.has_game(given) and "help" not in given:
             env_id = game_facts.default_game()
             words, given["env_id"] = [*words, "--env-id", env_id], [env_id]
         defaults = type(defaults).with_defaults(given)
+        if own is not None and not given.keys() & {"resume", "config"}:
+            config = defaults.config.replace(own=own)
+            defaults = dataclasses.replace(defaults, config=config)
         defaults = dataclasses.replace(defaults, given_fields=tuple(given))
     values = flags.read(
         defaults,

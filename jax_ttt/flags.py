@@ -19,6 +19,7 @@ from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt.config import ranges
 from jax_ttt.config.errors import SettingError
+from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.settings import GROUP, Config
 
 RecordT = TypeVar("RecordT")
@@ -85,9 +86,14 @@ def flags_of(
     texts = field_texts(type(defaults))
     for field in dataclasses.fields(defaults):
         kind, value = kinds[field.name], getattr(defaults, field.name)
-        if tyro.conf.Suppress in _marks(kind):
+        is_own = kind == OwnCode | None
+        if tyro.conf.Suppress in _marks(kind) or (is_own and value is None):
             continue
-        if dataclasses.is_dataclass(value):
+        if isinstance(value, OwnCode):
+            if (record := value.settings_record) is not None:
+                text = f"The settings of {value.learner}."
+                yield from flags_of(record, (value.learner, text))
+        elif dataclasses.is_dataclass(value):
             title = field.name.replace("_", " ")
             text, _, _ = (inspect.getdoc(type(value)) or "").partition("\n\n")
             yield from flags_of(value, (title, " ".join(text.split())))

@@ -3,8 +3,12 @@
 import os
 from pathlib import Path
 
+from flax import nnx
+
+from jax_ttt.api.train import own_code
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, games_with_all_boards
+from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.pictures import board_svg
 from jax_ttt.players import saved_agents
@@ -14,11 +18,18 @@ from jax_ttt.runtime.words import argument_phrase
 from jax_ttt.text import grade_text, html
 
 
-def load(path: str | os.PathLike[str]) -> Agent:
+def load(
+    path: str | os.PathLike[str],
+    *,
+    learner: type[Learner] | str | os.PathLike[str] | None = None,
+    network: type[nnx.Module] | None = None,
+) -> Agent:
     """Return the agent of a file, or of a run's folder.
 
     Args:
         path: An `agent.safetensors` file, or the folder of a run that has one.
+        learner: The learner of your own that trained it, or the file that defines it.
+        network: The network of your own that it was trained with.
 
     Raises:
         Refused: the file does not exist, or it holds no usable agent.
@@ -30,6 +41,7 @@ def load(path: str | os.PathLike[str]) -> Agent:
         <agent of tic_tac_toe: table, seed 1, 400 updates>
     """
     compiling.use_user_cache()
+    own_code(learner, network)
     return saved_agents.load_agent(Path(path))
 
 

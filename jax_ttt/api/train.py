@@ -1,9 +1,11 @@
 """Training from Python: one agent, or agents of several seeds."""
 
+import os
 from collections.abc import Iterable, Mapping
 
 from tqdm import tqdm
 
+from jax_ttt import user_files
 from jax_ttt.api.training_result import Run, Runs
 from jax_ttt.config import presets
 from jax_ttt.config.errors import (
@@ -14,13 +16,22 @@ from jax_ttt.config.errors import (
     did_you_mean,
 )
 from jax_ttt.config.game_facts import enumerable_games
+from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import Seed, check_value
 from jax_ttt.config.settings import Config, setting_types
+from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling, standard_streams
-from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
+from jax_ttt.training import (
+    agent_batch,
+    loop,
+    many_agents,
+    own_learner,
+    run_start,
+    run_state,
+)
 from jax_ttt.training.many_agents import Job
 
 
@@ -30,6 +41,7 @@ def train(
     *,
     until_proven: bool = False,
     keep_agents: bool = False,
+    learner: type[Learner] | str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     **settings: object,
 ) -> Run:
@@ -46,10 +58,14 @@ def train(
             game's preset.
         until_proven: Stop at the first evaluation that proves the agent unbeatable.
         keep_agents: Keep a copy of the agent at each evaluation, in `Run.agents`.
+        learner: A learner of your own, or the file that defines it: see
+            docs/use/own_learner.md. By default deep Q-learning, `DQN`.
         progress: Show a progress bar on stderr; by default in a terminal and in a
             notebook.
         **settings: Settings to change, by the fields of `Config`: for instance
-            `env_id="connect_four"`, `learning_rate=5e-3` or `opponent="random"`.
+            `env_id="connect_four"`, `learning_rate=5e-3` or `opponent="random"`; and
+            by those of the learner's `Settings`. `network` may also be a class of your
+            own, a `flax.nnx.Module`.
 
     Returns:
         The run: the trained agent and the metrics of its training.
@@ -73,8 +89,8 @@ and at most 1e+38, got -1.0
         raise SettingError("seed", rule, seed)
     check_value("seed", Seed, seed)
     compiling.use_user_cache()
-    own_names = ("seed", "preset", "until_proven", "keep_agents", "progress")
-    config = make_config(preset, settings, own_names)
+    own_names = ("seed", "preset", "until_proven", "keep_agents", "progress", "learner")
+    config = make_config(preset, settings, own_names, learner)
     if until_proven and not config.can_be_proven:
         games = ", ".join(enumerable_games())
         rule = f"False, or the game one of {games}, or start_share set"
@@ -87,6 +103,7 @@ def train_many(
     seeds: Iterable[int],
     preset: str | Config | None = None,
     *,
+    learner: type[Learner] | str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     **settings: object,
 ) -> Runs:
@@ -99,6 +116,7 @@ def train_many(
     Args:
         seeds: The seeds, for instance `range(8)`.
         preset: As in `train`.
+        learner: As in `train`.
         progress: Show a progress bar on stderr; by default in a terminal and in a
             notebook.
         **settings: As in `train`.
@@ -116,7 +134,8 @@ def train_many(
     """
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
         raise SettingError("seeds", "several seeds, for instance range(8)", seeds)
-    config = make_config(preset, settings, own_names=("seeds", "preset", "progress"))
+    own_names = ("seeds", "preset", "learner", "progress")
+    config = make_config(preset, settings, own_names, learner)
     seed_list = list(seeds)
     for seed in seed_list:
         check_value("seeds", Seed, seed)
@@ -141,15 +160,26 @@ def make_config(
     preset: str | Config | None,
     fields: Mapping[str, object],
     own_names: tuple[str, ...] = (),  # of the caller's other arguments
+    learner: type[Learner] | str | os.PathLike[str] | None = None,
 ) -> Config:
     """Return the settings of a preset with these fields changed.
 
     Raises:
         Refused: a name is unknown, or a value is not allowed.
     """
+    fields = dict(fields)
+    network = fields.get("network")
+    if network is not None and not isinstance(network, str):
+        del fields["network"]
+        own = own_code(learner, network)
+    else:
+        own = own_code(learner)
+    if own is None and isinstance(preset, Config):
+        own = preset.own
+    known = [*setting_types(), *([] if own is None else own.setting_types)]
     for name in fields:
-        if name not in setting_types():
-            hint = did_you_mean(name, [*setting_types(), *own_names])
+        if name not in known:
+            hint = did_you_mean(name, [*known, *own_names])
             raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
@@ -157,7 +187,7 @@ def make_config(
         raise choice_error("preset", PRESETS, preset)
     before = preset if isinstance(preset, Config) else PRESETS[preset]
     try:
-        config = before.replace(**fields)
+        config = before.replace(own=own, **fields)
         config.check_changes(before)
     except ConflictError as error:
         if isinstance(preset, Config):
@@ -165,6 +195,21 @@ def make_config(
         note = f"; the other values come from preset {preset}"
         raise Refused(f"{error}{note}") from None
     return config
+
+
+def own_code(
+    learner: type[Learner] | str | os.PathLike[str] | None, network: object = None
+) -> OwnCode | None:
+    """Return the record of a user's classes, or of those of a file; None without any.
+
+    Raises:
+        Refused: they can't be used.
+    """
+    if not isinstance(learner, str | os.PathLike):
+        return own_learner.own_code_of(learner, network)
+    if network is not None:
+        raise Refused("network must be left out with a learner's file, which has it")
+    return user_files.run_learner(os.fspath(learner), keeps_programs=True)
 
 
 def _train_one(

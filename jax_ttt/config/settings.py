@@ -606,6 +606,11 @@ def setting_types() -> dict[str, Any]:
     return types
 
 
+def types_of(config: "Config") -> dict[str, Any]:
+    """Return the types of all settings, with those of the learner of a user."""
+    return setting_types() | ({} if config.own is None else config.own.setting_types)
+
+
 def traced_names() -> tuple[str, ...]:
     """Return the names of the numbers that a compiled program takes as data."""
     fields = dataclasses.fields(Config)

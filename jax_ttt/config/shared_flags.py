@@ -14,7 +14,7 @@ from msgspec import Meta
 from jax_ttt.config import presets
 from jax_ttt.config.errors import ConflictError, Refused, SettingError, flag_name
 from jax_ttt.config.presets import PRESETS, Preset
-from jax_ttt.config.settings import Config, setting_types
+from jax_ttt.config.settings import Config, types_of
 
 _ADDRESS = re.compile(r"(.+):(\d{1,5})")
 DeviceName = Literal["auto", "cpu", "gpu", "tpu"]
@@ -39,10 +39,13 @@ class MachineFlags:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UserGameFlags:
-    """A game that a file outside the package registers."""
+    """A game, a learner or a network that a file outside the package defines."""
 
     rules: Path | None = None
     """A Python file that registers a game of your own (docs/use/own_rules.md)."""
+    learner: Path | None = None
+    """A Python file that defines a learner or a network of your own
+    (docs/use/own_learner.md)."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -170,15 +173,17 @@ class TrainingFlags:
             Refused: a setting contradicts others, or has no effect.
         """
         names = {name.removeprefix("no_") for name in self.given_fields}
-        given = {name: values[name] for name in names & setting_types().keys()}
+        given = {name: values[name] for name in names & types_of(self.config).keys()}
         try:
             config = self.config.replace(**given)
             config.check_changes(self.config)
         except ConflictError as error:
             raise Refused(f"{error.args[0]}{self.source_note}") from None
-        if self.user_game.rules is not None and self.parallel.distributed:
+        for name in ("rules", "learner"):
             # The file uses JAX, which the processes must join before.
-            raise Refused("--rules must be left out with --distributed")
+            is_given = getattr(self.user_game, name) is not None
+            if is_given and self.parallel.distributed:
+                raise Refused(f"--{name} must be left out with --distributed")
         return dataclasses.replace(self, config=config)
 
 

@@ -101,7 +101,7 @@ def _make_mlp(architecture: Architecture, rngs: nnx.Rngs, dtype: DTypeLike) -> M
     )
 
 
-def _make_own(architecture: Architecture, rngs: nnx.Rngs) -> nnx.Module:
+def own_module(architecture: Architecture, rngs: nnx.Rngs) -> nnx.Module:
     """Return the network of a user's class."""
     assert architecture.own is not None
     sizes = pgx_games.sizes(architecture.env_id)
@@ -156,7 +156,7 @@ def init_params(network: Network, key: Key[Array, ""]) -> nnx.State:
     """
     architecture = network.architecture
     if architecture.own is not None:
-        module = _make_own(architecture, nnx.Rngs(key))
+        module = own_module(architecture, nnx.Rngs(key))
     elif not architecture.is_table:
         module = _make_mlp(architecture, nnx.Rngs(key), jnp.float32)
     elif network.positions is None:
@@ -266,7 +266,7 @@ def _mlp_without_weights(
     if architecture.own is None:
         mlp = nnx.eval_shape(lambda: _make_mlp(architecture, nnx.Rngs(0), dtype))
     else:
-        mlp = nnx.eval_shape(lambda: _make_own(architecture, nnx.Rngs(0)))
+        mlp = nnx.eval_shape(lambda: own_module(architecture, nnx.Rngs(0)))
     graph, shapes = nnx.split(mlp, nnx.Param)
     return graph, shapes
 

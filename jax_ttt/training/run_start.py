@@ -27,7 +27,7 @@ from jax_ttt.players import registry
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import pytrees, standard_streams
-from jax_ttt.training import agent_batch, run_state
+from jax_ttt.training import agent_batch, own_learner, run_state
 from jax_ttt.training.run_state import RunState
 
 TreeT = TypeVar("TreeT")
@@ -49,9 +49,12 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     # they would belong to its mesh, and no other mesh could use them.
     pgx_games.make_env(configs[0].env_id)
     check_first_move(configs[0])
-    own = configs[0].own
-    kind = DQN if own is None or own.learner_class is None else own.learner_class
-    return kind.of_agents(configs, make_opponent(configs[0], seeds[0]))
+    own, opponent = configs[0].own, make_opponent(configs[0], seeds[0])
+    if own is None:
+        return DQN.of_agents(configs, opponent)
+    kind = own.learner_class or DQN
+    own_learner.check_learner(kind.of(configs[0], opponent))
+    return kind.of_agents(configs, opponent)
 
 
 def make_opponent(config: Config, seed: int) -> Opponent | None:
@@ -103,6 +106,10 @@ def first_state(
     # Read before a program is compiled, since a file may not fit.
     agent = start_agent(config)
     positions = pool_positions(config)
+    if (agent or config.start_share) and not isinstance(learner, DQN):
+        name = "start_agent" if agent else "start_share"
+        rule = f"left out with {type(learner).__name__}, which is no DQN"
+        raise SettingError(name, rule, getattr(config, name))
     mesh = agent_batch.mesh_of_agents(mesh, len(keys))
     learner, device_keys = agent_batch.put_agents_on_devices((learner, keys), mesh)
     train_state = agent_batch.start_program(learner, device_keys, mesh=mesh)
